@@ -1,0 +1,54 @@
+"""The claims: one property a file, each with its obligations over the expression form and the table of its failures.
+
+May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `ir`, `errors`.
+"""
+
+from typing import TypeAlias
+
+from swzverify.claims.aligned import Aligned
+from swzverify.claims.bijective import Bijective
+from swzverify.claims.conflict_free import ConflictFree
+from swzverify.claims.contiguous import Contiguous
+from swzverify.claims.covers import Covers
+from swzverify.claims.disjoint import Disjoint
+from swzverify.claims.equivalent import Equivalent
+from swzverify.claims.in_bounds import InBounds
+from swzverify.claims.injective import Injective
+from swzverify.claims.permutation import Permutation
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
+from swzverify.claims.wavefronts import Wavefronts
+
+Claim: TypeAlias = (
+    Injective
+    | Bijective
+    | Contiguous
+    | Aligned
+    | InBounds
+    | ConflictFree
+    | Wavefronts
+    | Covers
+    | Equivalent
+    | Disjoint
+    | Permutation
+)
+"""Any of the eleven."""
+
+__all__ = [
+    "Aligned",
+    "Bijective",
+    "Claim",
+    "ConflictFree",
+    "Contiguous",
+    "Counterexample",
+    "Covers",
+    "Disjoint",
+    "Equivalent",
+    "InBounds",
+    "Injective",
+    "Measure",
+    "Outcome",
+    "Permutation",
+    "Row",
+    "Verdict",
+    "Wavefronts",
+]

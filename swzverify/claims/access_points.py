@@ -1,0 +1,78 @@
+"""What the claims about accesses share: their domain, their scope in words, and the table of a warp's lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swzverify.claims.tile_points import base_values
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, evidence
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import Expr, conjunction
+from swzverify.subjects import Access
+from swzverify.subjects.access import LANE, WARP, LaneRecord
+from swzverify.subjects.memory import base_text
+
+
+def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], ...]:
+    """How many values of the base stand for all, where shifts by multiples of `granule_bytes` change nothing."""
+    if access.origin.variable is None:
+        return ()
+    swizzle = None if access.tile is None else access.tile.address_swizzle
+    period = granule_bytes if swizzle is None else max(granule_bytes, swizzle.span)
+    return ((access.origin.name, base_values(access.origin, period)),)
+
+
+def access_domain(access: Access, granule_bytes: int) -> Domain:
+    """Every lane, warp, iteration, stage and base for which the assumptions hold."""
+    return Domain(access.variables, access.lowered.assumption, access_enough(access, granule_bytes))
+
+
+def exists_active(access: Access) -> Expr:
+    """Some lane is active in some case: without it a claim says nothing."""
+    return conjunction([access.lowered.assumption, access.lowered.active])
+
+
+def access_scope(access: Access, *, hardware: bool) -> str:
+    """Everything that a proof covers."""
+    parts = [f"all {access.warps} warps" if access.warps > 1 else "the warp"]
+    if access.threads % 32:
+        parts.append(f"{access.threads} threads")
+    parts += [loop.describe() for loop in access.loops]
+    if access.predicate is not None:
+        parts.append(f"lanes with {access.predicate}")
+    parts += [f"assuming {condition}" for condition in access.assume]
+    if access.tile is not None:
+        stages = f"stage {access.stage}, " if access.stage is not None and access.tile.stages > 1 else ""
+        parts.append(stages + access.tile.describe_base() if not stages else stages + base_text(access.tile.base))
+    elif access.origin.variable is not None or access.origin.start_bytes:
+        parts.append(base_text(access.base))
+    parts.append(access.instruction.name)
+    text = ", ".join(parts)
+    if hardware:
+        text += f" on {access.target.name} ({evidence(access.target, access.instruction)})"
+    return text
+
+
+def lane_where(record: LaneRecord) -> str:
+    """A lane's address in words."""
+    return f"address {record.address_bytes}" + ("" if record.in_whole_bytes else " and some bits")
+
+
+def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
+    """All lanes at a point, the marked ones colliding; inactive lanes have no cells."""
+    columns = ("lane", "coord", "offset", "address", "word", "bank")
+    if access.tile is None:
+        columns = ("lane", "address", "word", "bank")
+    rows: list[Row] = []
+    for record in access.lanes_at(point):
+        address = record.address_bytes
+        word = None if address is None else address // BANK_WORD_BYTES
+        bank = None if word is None else word % BANKS
+        cells = (record.lane, record.coord, record.offset_elements, address, word, bank)
+        if access.tile is None:
+            cells = (record.lane, address, word, bank)
+        rows.append(Row(cells, marks.get(record.lane, "")))
+    free = {name: value for name, value in point.items() if name != LANE}
+    free.setdefault(WARP, 0)
+    return Counterexample(access.binding(free), note, columns, tuple(rows))

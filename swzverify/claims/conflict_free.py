@@ -1,0 +1,152 @@
+"""`conflict_free` and `wavefronts`: what a warp instruction costs in the worst case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
+from swzverify.claims.aligned import aligned_goal, misaligned
+from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.verdict import Counterexample, Measure
+from swzverify.engines.obligation import Always, Arrays, Cost, Numbers, Truths
+from swzverify.hardware import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    BANKS,
+    AccessCost,
+    access_cost,
+    evidence,
+)
+from swzverify.ir import integers as ints
+from swzverify.subjects import Access
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictFree:
+    """No warp instruction has a bank conflict."""
+
+    kind: ClassVar[str] = "conflict_free"
+    access: Access
+
+    @property
+    def subject(self) -> str:
+        """The access's name."""
+        return self.access.name
+
+    def plan(self) -> Plan:
+        """Alignment, which the rule presumes, and the cost."""
+        return cost_plan(self.access, None)
+
+    def scope(self) -> str:
+        """Every warp instruction."""
+        return access_scope(self.access, hardware=True)
+
+    def evidence(self) -> str:
+        """How the cost rule is known for the instruction and target."""
+        return str(evidence(self.access.target, self.access.instruction))
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The lanes that collide."""
+        return cost_replay(self.access, None, goal, point)
+
+
+def cost_plan(access: Access, at_most: int | None) -> Plan:
+    """What both claims on costs ask."""
+    goals = (Goal(aligned_goal(access), "aligned"), Goal(cost_goal(access, at_most), "cost"))
+    return Plan(goals, exists=exists_active(access))
+
+
+def cost_goal(access: Access, at_most: int | None) -> Cost:
+    """The cost of every warp instruction, over byte addresses."""
+    lowered = access.lowered
+    bits_a_unit = ints.integer(8 // access.unit_bits)
+    address = ints.divide(lowered.position, bits_a_unit)
+    granule = BANK_PERIOD_BYTES if access.instruction.bound_only else BANK_WORD_BYTES
+
+    def definition(arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
+        assumed, active, position, _ = access.definition(arrays)
+        return assumed, position // (8 // access.unit_bits), active
+
+    return Cost(
+        access_domain(access, max(granule, access.instruction.width_bytes)),
+        access.lane,
+        address.bits,
+        lowered.active,
+        access.instruction,
+        at_most,
+        definition,
+    )
+
+
+def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:
+    """The cost at one point, by the plain rule; None where no lane is active or one is misaligned."""
+    addresses = [record.address_bytes for record in access.lanes_at(point)]
+    width = access.instruction.width_bytes
+    if all(address is None for address in addresses) or any(a is not None and a % width for a in addresses):
+        return None
+    return access_cost(access.instruction, addresses, access.target)
+
+
+def measured(access: Access, point: Mapping[str, int]) -> Measure | None:
+    """The cost at a point as reports show it."""
+    found = cost_at(access, point)
+    if found is None:
+        return None
+    free = {name: value for name, value in point.items() if name != "lane"}
+    return Measure(found.wavefronts, found.minimum, found.bank_conflicts, access.binding(free), found.exact)
+
+
+def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+    """The warp instruction in plain integers; None when it keeps the claim."""
+    if isinstance(goal.obligation, Always):
+        return misaligned(access, point)
+    if not access.assumed_at(point):
+        return None
+    found = cost_at(access, point)
+    if found is None:
+        return None
+    limit = found.minimum if at_most is None else at_most
+    if found.lower_bound <= limit:
+        return None
+    marks, worst = _colliding(found, access, point)
+    few = f"{found.wavefronts} wavefronts instead of {found.minimum}"
+    note = f"{access.instruction.name} takes {few}" + (f"; {worst}" if worst else "")
+    return lane_table(access, point, note, marks)
+
+
+def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
+    """The lanes of the worst bank of the most expensive group, and that in words."""
+    worst = max(found.groups, key=lambda group: group.wavefronts, default=None)
+    if worst is None or worst.bank is None:
+        return {}, ""
+    words = max(1, access.instruction.width_bytes // BANK_WORD_BYTES)
+    records = access.lanes_at(point)
+    lanes: list[int] = []
+    for lane in worst.lanes:
+        address = records[lane].address_bytes
+        if address is not None:
+            first = address // BANK_WORD_BYTES
+            if any((first + q) % BANKS == worst.bank for q in range(words)):
+                lanes.append(lane)
+    distinct = len({records[lane].address_bytes for lane in lanes})
+    text = f"lanes {_ranges(lanes)} touch {distinct} different addresses in bank {worst.bank}"
+    return dict.fromkeys(lanes, "x"), text
+
+
+def _ranges(lanes: list[int]) -> str:
+    """Lanes in short: 0, 8, 16, 24.
+
+    >>> _ranges([0, 1, 2, 5])
+    '0-2, 5'
+    """
+    parts: list[str] = []
+    start = previous = lanes[0]
+    for lane in [*lanes[1:], 10**9]:
+        if lane == previous + 1:
+            previous = lane
+            continue
+        parts.append(f"{start}-{previous}" if previous > start else f"{start}")
+        start = previous = lane
+    return ", ".join(parts)

@@ -1,0 +1,146 @@
+"""`contiguous`: aligned vectors of consecutive elements lie at consecutive, aligned offsets, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.tile_points import TilePoints, describe
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import Var, conjunction, var
+from swzverify.ir.integers import Integer
+from swzverify.subjects import Tile
+
+VECTOR, ITEM = "vector", "item"
+
+
+@dataclass(frozen=True, slots=True)
+class Contiguous:
+    """Vectors of `elements` along `mode` (default: the mode of stride 1) stay whole."""
+
+    kind: ClassVar[str] = "contiguous"
+    tile: Tile
+    elements: int
+    mode: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse modes that the tile does not have."""
+        if self.elements < 1:
+            raise SwzError("SWZ105", f"contiguous: vectors of {self.elements} elements; at least 1")
+        if self.mode is not None and not 0 <= self.mode < self.tile.layout.rank:
+            raise SwzError("SWZ105", f"contiguous: tile {self.tile.name} has no mode {self.mode}")
+
+    @property
+    def subject(self) -> str:
+        """The tile's name."""
+        return self.tile.name
+
+    @property
+    def along(self) -> int:
+        """The mode that vectors run along."""
+        return self.tile.contiguous_mode if self.mode is None else self.mode
+
+    @property
+    def _vectors(self) -> int:
+        return self.tile.extents[self.along] // self.elements
+
+    def plan(self) -> Plan:
+        """One obligation over vectors and the items in them."""
+        if self._vectors == 0:
+            extent = self.tile.extents[self.along]
+            return Plan(empty=f"mode {self.along} has {extent} elements: no vector of {self.elements} fits")
+        return Plan((Goal(self._goal()),))
+
+    def _variables(self, points: TilePoints) -> tuple[Var, ...]:
+        coords = list(points.coords)
+        coords[self.along] = var(VECTOR, self._vectors)
+        placement = () if self.tile.address_swizzle is None else points.placement
+        return (*placement, *coords, var(ITEM, self.elements))
+
+    def _goal(self) -> Always:
+        tile = self.tile
+        points = TilePoints.of(tile)
+        nodes = self._variables(points)
+        count = ints.integer(self.elements)
+        first = ints.multiply(ints.named(VECTOR, self._vectors), count)
+        item = ints.named(ITEM, self.elements)
+        values = [ints.variable(node) for node in points.coords]
+
+        def place(along: Integer) -> Integer:
+            coord = [along if i == self.along else value for i, value in enumerate(values)]
+            if tile.address_swizzle is None:
+                return tile.lower_offset(coord)
+            return tile.lower_position(coord, points.stage_value(), points.place)
+
+        step = 1 if tile.address_swizzle is None else tile.element_units
+        start = place(first)
+        here = place(ints.add(first, item))
+        in_order = ints.equal(here, ints.add(start, ints.multiply(item, ints.integer(step))))
+        aligned = ints.equal(ints.remainder(start, ints.integer(self.elements * step)), ints.integer(0))
+        holds = conjunction([ints.truth(in_order), ints.truth(aligned)])
+        enough = () if tile.address_swizzle is None else points.enough(self._granule_bytes())
+
+        def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+            begin = self._place(points, arrays, arrays[VECTOR] * self.elements)
+            there = self._place(points, arrays, arrays[VECTOR] * self.elements + arrays[ITEM])
+            whole = (there == begin + arrays[ITEM] * step) & (begin % (self.elements * step) == 0)
+            return np.asarray(True), whole
+
+        return Always(Domain(nodes, enough=enough), holds, definition)
+
+    def _granule_bytes(self) -> int:
+        """Bases that agree modulo this agree on the alignment of vectors."""
+        length = self.elements * self.tile.element_bits // 8
+        swizzle = self.tile.address_swizzle
+        span = 1 if swizzle is None else swizzle.span
+        return int(np.lcm(length, span))
+
+    def _place(self, points: TilePoints, arrays: Arrays, along: Numbers) -> Numbers:
+        coord = [along if i == self.along else arrays[node.name] for i, node in enumerate(points.coords)]
+        if self.tile.address_swizzle is None:
+            return np.asarray(self.tile.offset(coord))
+        return np.asarray(self.tile.position(coord, stage=points.stage_of(arrays), base=points.base_of(arrays)))
+
+    def scope(self) -> str:
+        """Every vector."""
+        return f"all vectors of {self.elements} elements along mode {self.along}, {describe(self.tile)}" + (
+            "" if self.tile.address_swizzle is None else f", {self.tile.describe_base()}"
+        )
+
+    def evidence(self) -> str:
+        """No hardware fact."""
+        return ""
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The vector that is torn apart, item by item."""
+        _ = goal
+        tile = self.tile
+        points = TilePoints.of(tile)
+        stage, base = points.stage_at(point), points.base_at(point)
+        first = point[VECTOR] * self.elements
+        step = 1 if tile.address_swizzle is None else tile.element_units
+        rows: list[Row] = []
+        start: int | None = None
+        wrong = ""
+        for item in range(self.elements):
+            coord = tuple(first + item if i == self.along else point[node.name] for i, node in enumerate(points.coords))
+            offset, position = int(tile.offset(coord)), int(tile.position(coord, stage=stage, base=base))
+            place = offset if tile.address_swizzle is None else position
+            start = place if start is None else start
+            bad = place != start + item * step or start % (self.elements * step) != 0
+            if bad and not wrong:
+                wants = f"{start + item * step}" if item else f"a multiple of {self.elements * step}"
+                wrong = f"element {coord} lies at {place}, not at {wants}"
+            rows.append(Row((item, coord, offset, points.address_text(position)), "x" if bad else ""))
+        if not wrong:
+            return None
+        binding = {} if tile.address_swizzle is None else points.placement_at(point)
+        return Counterexample(binding, wrong, ("item", "coord", "offset", "address"), tuple(rows))

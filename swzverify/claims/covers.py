@@ -1,0 +1,139 @@
+"""`covers`: over all threads and iterations an access touches every element of a tile exactly so many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+
+from swzverify.claims.access_points import access_scope, exists_active
+from swzverify.claims.common_base import common_origins
+from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.tile_points import TilePoints, base_values
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Arrays, Numbers, Point, Truths, second
+from swzverify.engines.obligation import Covers as Obligation
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.subjects import Access, Tile
+from swzverify.subjects.access import STAGE, WARP
+
+MAX_SHOWN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """Each element is touched `times` times, in every stage."""
+
+    kind: ClassVar[str] = "covers"
+    access: Access
+    tile: Tile
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse an access that runs once for each stage of another tile: which stage covers which is not said."""
+        own = self.access.tile
+        if own is not None and own is not self.tile and (own.stages > 1 or self.tile.stages > 1):
+            raise SwzError(
+                "SWZ105",
+                f"covers: {self.access.name} goes to tile {own.name}, and {own.name} or {self.tile.name} has stages",
+                hint=f"say what it covers of {own.name} itself",
+            )
+
+    @property
+    def subject(self) -> str:
+        """Both names."""
+        return f"{self.access.name},{self.tile.name}"
+
+    def _placed(self) -> tuple[Access, TilePoints]:
+        """The access and the tile at their common base."""
+        own = self.access.tile.base if self.access.tile is not None else self.access.base
+        places = common_origins(own, self.tile.base)
+        return self.access.moved(places[0]), TilePoints.of(self.tile, "", places[1])
+
+    def plan(self) -> Plan:
+        """One obligation over elements and threads."""
+        access, points = self._placed()
+        scale = max(8 // access.unit_bits, points.tile.units_a_byte)
+        wide = (scale // (8 // access.unit_bits), scale // points.tile.units_a_byte)
+        free = [node for node in access.variables if node.name not in (STAGE, access.origin.name)]
+        shared = points.placement
+        lowered = access.lowered
+        address = ints.multiply(lowered.position, ints.integer(wide[0]))
+        position = ints.multiply(points.position_of_digits(), ints.integer(wide[1]))
+
+        def touched(arrays: Arrays) -> tuple[Truths, Numbers]:
+            assumed, active, where, _ = access.definition(arrays)
+            return assumed & active, where * wide[0]
+
+        def elements(arrays: Arrays) -> Numbers:
+            return points.positions(arrays) * wide[1]
+
+        spans = [
+            1 if t is None or t.address_swizzle is None else t.address_swizzle.span for t in (access.tile, self.tile)
+        ]
+        base = points.base
+        goal = Obligation(
+            shared,
+            () if base is None else ((base.name, base_values(points.place, max(spans))),),
+            Domain(tuple(free), lowered.assumption),
+            address.bits,
+            lowered.active,
+            access.width_units * wide[0],
+            points.digits,
+            position.bits,
+            self.tile.element_units * wide[1],
+            self.times,
+            touched,
+            elements,
+        )
+        return Plan((Goal(goal),), exists=exists_active(access))
+
+    def scope(self) -> str:
+        """Every element, over the whole access."""
+        often = "once" if self.times == 1 else f"{self.times} times"
+        return f"each of {self.tile.size} elements exactly {often}; {access_scope(self.access, hardware=False)}"
+
+    def evidence(self) -> str:
+        """No hardware fact but that of the instruction's width."""
+        return ""
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The touches of one element, counted in plain integers."""
+        _ = goal
+        access, points = self._placed()
+        tile = self.tile
+        coord = points.coordinate_at(point, second(""))
+        stage, base = points.stage_at(point), points.base_at(point)
+        position = int(tile.position(coord, stage=stage, base=base))
+        bits = (position * tile.unit_bits, (position + tile.element_units) * tile.unit_bits)
+        touches = self._touches(access, point, bits)
+        if len(touches) == self.times:
+            return None
+        rows = tuple(Row(touch, "x") for touch in touches[:MAX_SHOWN])
+        note = f"element {coord} at {points.address_text(position)} is touched {len(touches)} times, not {self.times}"
+        names = tuple(loop.name for loop in access.loops)
+        return Counterexample(points.placement_at(point), note, ("warp", "lane", *names, "address"), rows)
+
+    def _touches(self, access: Access, point: Mapping[str, int], bits: tuple[int, int]) -> list[tuple[int, ...]]:
+        """Every (warp, lane, loops, address) that touches some of these bits."""
+        ranges = [range(limit) for limit in access.loop_limits]
+        found: list[tuple[int, ...]] = []
+        place: Point = {name: value for name, value in point.items() if name in (STAGE, access.origin.name)}
+        for warp, *loops in product(range(access.warps), *ranges):
+            here = {**place, WARP: warp, **dict(zip((loop.name for loop in access.loops), loops, strict=True))}
+            arrays = {name: np.asarray([[value]], dtype=np.int64) for name, value in here.items()}
+            arrays["lane"] = np.arange(32, dtype=np.int64)[None, :]
+            assumed, active, position, _ = access.definition(arrays)
+            if not bool(np.all(assumed)):
+                continue
+            start = np.broadcast_to(position, (1, 32))[0] * access.unit_bits
+            on = np.broadcast_to(active, (1, 32))[0]
+            hit = on & (start < bits[1]) & (start + 8 * access.instruction.width_bytes > bits[0])
+            values = [loop.start + loop.step * i for loop, i in zip(access.loops, loops, strict=True)]
+            found += [(warp, int(lane), *values, int(start[lane]) // 8) for lane in np.flatnonzero(hit)]
+        return found

@@ -1,0 +1,114 @@
+"""`disjoint`: two tiles, or the stages of one, share no bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from swzverify.claims.common_base import related
+from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.tile_points import TilePoints, base_values
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Apart, Arrays, Numbers, Side
+from swzverify.ir import integers as ints
+from swzverify.ir.expr import TRUE, Comparison, compare, negation
+from swzverify.subjects import Tile
+from swzverify.subjects.memory import base_text
+
+P, Q = "p.", "q."
+
+
+@dataclass(frozen=True, slots=True)
+class Disjoint:
+    """No element of one tile meets one of the other; of one tile: of another stage."""
+
+    kind: ClassVar[str] = "disjoint"
+    first: Tile
+    second: Tile | None = None
+
+    @property
+    def subject(self) -> str:
+        """The name, or both."""
+        return self.first.name if self.second is None else f"{self.first.name},{self.second.name}"
+
+    @property
+    def other(self) -> Tile:
+        """The second tile, or the first one again."""
+        return self.first if self.second is None else self.second
+
+    def _sides(self) -> tuple[TilePoints, TilePoints]:
+        tiles = (self.first, self.other)
+        places = [tile.origin for tile in tiles]
+        if self.second is not None and not related(self.first.base, self.second.base):
+            places = [place.renamed(prefix + place.name) for place, prefix in zip(places, (P, Q), strict=True)]
+        return TilePoints.of(tiles[0], P, places[0]), TilePoints.of(tiles[1], Q, places[1])
+
+    def plan(self) -> Plan:
+        """One obligation over pairs of elements."""
+        if self.second is None and self.first.stages == 1:
+            return Plan(empty=f"tile {self.first.name} has one stage: there is nothing to keep apart")
+        a, b = self._sides()
+        scale = max(x.tile.units_a_byte for x in (a, b))
+        shared = () if a.base is None or a.base is not b.base else (a.base,)
+        condition, tags = TRUE, None
+        if self.second is None and a.stage is not None and b.stage is not None:
+            condition, tags = negation(compare(Comparison.EQ, a.stage, b.stage)), (a.stage.name, b.stage.name)
+        goal = Apart(shared, self._enough(a, b), _side(a, scale, shared), _side(b, scale, shared), condition, tags)
+        return Plan((Goal(goal),))
+
+    def _enough(self, a: TilePoints, b: TilePoints) -> tuple[tuple[str, int], ...]:
+        """A shared base counts modulo the wider swizzle; independent bases count in full."""
+        if a.base is None or a.base is not b.base:
+            return ()
+        spans = [1 if x.tile.address_swizzle is None else x.tile.address_swizzle.span for x in (a, b)]
+        return ((a.base.name, base_values(a.place, max(spans))),)
+
+    def scope(self) -> str:
+        """Every pair of elements."""
+        if self.second is None:
+            stages = f"every two of {self.first.stages} stages, {self.first.pitch_bytes} bytes apart"
+            return f"{stages}, {base_text(self.first.base)}"
+        places = "; ".join(f"{tile.name}: {base_text(tile.base)}" for tile in (self.first, self.second))
+        return f"every pair of elements and stages; {places}"
+
+    def evidence(self) -> str:
+        """No hardware fact."""
+        return ""
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The two elements that meet."""
+        _ = goal
+        a, b = self._sides()
+        scale = max(x.tile.units_a_byte for x in (a, b))
+        rows: list[Row] = []
+        ranges: list[tuple[int, int]] = []
+        for points in (a, b):
+            tile, coord, stage = points.tile, points.coordinate_at(point), points.stage_at(point)
+            position = int(tile.position(coord, stage=stage, base=points.base_at(point)))
+            wide = scale // tile.units_a_byte
+            ranges.append((position * wide, (position + tile.element_units) * wide))
+            rows.append(Row((tile.name, coord, stage, points.address_text(position)), "x"))
+        if self.second is None and a.stage_at(point) == b.stage_at(point):
+            return None
+        if not (ranges[0][0] < ranges[1][1] and ranges[1][0] < ranges[0][1]):
+            return None
+        binding = {f"base of {x.tile.name}": x.base_at(point) for x in (a, b)}
+        note = f"both touch address {max(r[0] for r in ranges) // scale}"
+        if self.second is not None and not related(self.first.base, self.second.base):
+            note += "; their bases are unrelated: place both in one memory to relate them"
+        return Counterexample(binding, note, ("tile", "coord", "stage", "address"), tuple(rows))
+
+
+def _side(points: TilePoints, scale: int, shared: tuple[object, ...]) -> Side:
+    tile = points.tile
+    wide = scale // tile.units_a_byte
+    position = ints.multiply(points.position_of_digits(), ints.integer(wide))
+    own = tuple(node for node in (*points.placement, *points.digits) if node not in shared)
+
+    def definition(arrays: Arrays) -> Numbers:
+        return np.asarray(points.positions(arrays)) * wide
+
+    return Side(own, position.bits, tile.element_units * wide, definition)

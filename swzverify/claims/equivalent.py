@@ -1,0 +1,303 @@
+"""`equivalent`: two maps give the same address everywhere; if not, the smallest base alignment for which they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from swzverify.claims.access_points import access_scope, exists_active
+from swzverify.claims.common_base import common_origins, open_alignment
+from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.tile_points import TilePoints
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, compare, conjunction, negation, substitute
+from swzverify.ir.expr import Comparison as Cmp
+from swzverify.ir.integers import Integer
+from swzverify.subjects import Access, Base, IndexMap, Tile
+from swzverify.subjects.memory import Origin, base_text
+from swzverify.subjects.tile import DEFAULT_BASE
+
+Subject: TypeAlias = Tile | Access | IndexMap
+MAX_ALIGN_LOG2 = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """The same address (or value) everywhere."""
+
+    kind: ClassVar[str] = "equivalent"
+    first: Subject
+    second: Subject
+
+    def __post_init__(self) -> None:
+        """Refuse pairs that have nothing to compare."""
+        kinds = {type(self.first), type(self.second)}
+        if len(kinds) > 1 and kinds != {Tile, IndexMap}:
+            raise SwzError(
+                "SWZ105",
+                f"equivalent: {self.first.name} and {self.second.name} are of different kinds",
+                hint="compare two tiles, two accesses, two maps, or a tile and a map",
+            )
+
+    @property
+    def subject(self) -> str:
+        """Both names."""
+        return f"{self.first.name},{self.second.name}"
+
+    def plan(self) -> Plan:
+        """Facts about the shapes, and equality at every point."""
+        return self.plan_for(1)
+
+    def plan_for(self, align_bytes: int) -> Plan:
+        """The same claim for bases that are multiples of `align_bytes` too."""
+        mismatch = self._mismatch()
+        if mismatch:
+            return Plan(facts=(Fact(holds=False, note=mismatch),))
+        if isinstance(self.first, Access) and isinstance(self.second, Access):
+            goal = _accesses(self.first, self.second, align_bytes)
+            return Plan((Goal(goal),), exists=exists_active(self.first))
+        return Plan((Goal(_Pair.of(self.first, self.second, align_bytes).goal()),))
+
+    def _mismatch(self) -> str:
+        """Why the two cannot be equal, as far as shapes tell."""
+        match self.first, self.second:
+            case Tile() as a, Tile() as b:
+                if a.extents != b.extents:
+                    return f"{a.name} has the extents {a.extents}, {b.name} has {b.extents}"
+                if a.stages != b.stages:
+                    return f"{a.name} has {a.stages} stages, {b.name} has {b.stages}"
+            case Access() as a, Access() as b:
+                if a.block != b.block:
+                    return f"{a.name} has the block {a.block}, {b.name} has {b.block}"
+                loops = [
+                    [(loop.start, loop.step, n) for loop, n in zip(x.loops, x.loop_limits, strict=True)] for x in (a, b)
+                ]
+                if loops[0] != loops[1] or [x.name for x in a.loops] != [x.name for x in b.loops]:
+                    return f"{a.name} and {b.name} have different loops"
+            case IndexMap() as a, IndexMap() as b:
+                boxes = [[extent for _, extent in x.over] for x in (a, b)]
+                if boxes[0] != boxes[1] or len(a.value) != len(b.value):
+                    sides = [
+                        f"{x.name} from {box} to {len(x.value)} values" for x, box in zip((a, b), boxes, strict=True)
+                    ]
+                    return f"the maps go {sides[0]}, {sides[1]}"
+            case (Tile() as tile, IndexMap() as index) | (IndexMap() as index, Tile() as tile):
+                extents = tuple(extent for _, extent in index.over)
+                if extents != tile.extents or len(index.value) != 1:
+                    values = f"{len(index.value)} values"
+                    return f"map {index.name} goes over {extents} to {values}, {tile.name} has {tile.extents}"
+            case _:
+                return ""
+        return ""
+
+    @property
+    def bases(self) -> tuple[Base, Base]:
+        """Where the two lie."""
+        found = [_base_of(x) for x in (self.first, self.second)]
+        return found[0] or found[1] or DEFAULT_BASE, found[1] or found[0] or DEFAULT_BASE
+
+    def alignments(self) -> tuple[int, ...]:
+        """The larger base alignments to try when the claim fails; none where the base is fixed."""
+        if isinstance(self.first, IndexMap) and isinstance(self.second, IndexMap):
+            return ()
+        align = open_alignment(*self.bases)
+        if align is None or self._mismatch():
+            return ()
+        return tuple(1 << log for log in range(MAX_ALIGN_LOG2 + 1) if 1 << log > align)
+
+    def scope(self) -> str:
+        """Every coordinate or lane, at every common base."""
+        if isinstance(self.first, Access):
+            return access_scope(self.first, hardware=False)
+        what = "coordinate" if isinstance(self.first, Tile) or isinstance(self.second, Tile) else "point"
+        if isinstance(self.first, IndexMap) and isinstance(self.second, IndexMap):
+            return f"every {what} of {self.first.name}"
+        a, _ = common_origins(*self.bases)
+        base = base_text(self.bases[0]) if a.count == 1 else f"any common base that is a multiple of {a.unit_bytes}"
+        return f"every {what}, {base}"
+
+    def evidence(self) -> str:
+        """No hardware fact."""
+        return ""
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The coordinate or lane at which the two differ."""
+        _ = goal
+        if isinstance(self.first, Access) and isinstance(self.second, Access):
+            return _lanes_differ(self.first, self.second, point)
+        return _Pair.of(self.first, self.second, 1).differ(point)
+
+
+def _base_of(subject: Subject) -> Base | None:
+    if isinstance(subject, Access):
+        return subject.tile.base if subject.tile is not None else subject.base
+    return subject.base
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two tiles or maps over common coordinates."""
+
+    first: Tile | IndexMap
+    other: Tile | IndexMap
+    places: tuple[Origin, Origin]
+    coords: tuple[Var, ...]
+    stage: Var | None
+    units_a_byte: int
+
+    @staticmethod
+    def of(first: Subject, other: Subject, align_bytes: int) -> _Pair:
+        if isinstance(first, Access) or isinstance(other, Access):
+            raise TypeError("accesses are compared lane by lane")
+        bases = Equivalent(first, other).bases
+        tile = first if isinstance(first, Tile) else other if isinstance(other, Tile) else None
+        if tile is not None:
+            coords = TilePoints.of(tile).coords
+        else:
+            coords = first.variables if isinstance(first, IndexMap) else ()
+        stage = None if tile is None else TilePoints.of(tile).stage
+        units = max(x.units_a_byte if isinstance(x, Tile) else 1 for x in (first, other))
+        return _Pair(first, other, common_origins(*bases, align_bytes), coords, stage, units)
+
+    @property
+    def base(self) -> Var | None:
+        """The common base."""
+        if not any(isinstance(x, Tile) or x.uses_base for x in (self.first, self.other)):
+            return None
+        return self.places[0].variable
+
+    def goal(self) -> Always:
+        """Equality at every coordinate, stage and base."""
+        values = [self._lower(x, place) for x, place in zip((self.first, self.other), self.places, strict=True)]
+        holds = conjunction(ints.truth(ints.equal(a, b)) for a, b in zip(*values, strict=True))
+        extra = tuple(node for node in (self.stage, self.base) if node is not None)
+        domain = Domain((*extra, *self.coords), enough=self._enough())
+
+        def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+            found = [
+                self._values(x, place, arrays) for x, place in zip((self.first, self.other), self.places, strict=True)
+            ]
+            same = np.asarray(True)
+            for a, b in zip(*found, strict=True):
+                same = same & (a == b)
+            return np.asarray(True), same
+
+        return Always(domain, holds, definition)
+
+    def _enough(self) -> tuple[tuple[str, int], ...]:
+        """For tiles the swizzles' spans tell how many bases stand for all; a map's use of the base is unknown."""
+        base = self.base
+        if base is None or isinstance(self.first, IndexMap) or isinstance(self.other, IndexMap):
+            return ()
+        spans = [1 if t.address_swizzle is None else t.address_swizzle.span for t in (self.first, self.other)]
+        return ((base.name, max(1, max(spans) // self.places[0].unit_bytes)),)
+
+    def _lower(self, subject: Tile | IndexMap, place: Origin) -> tuple[Integer, ...]:
+        if isinstance(subject, Tile):
+            stage = ints.integer(0) if self.stage is None else ints.variable(self.stage)
+            position = subject.lower_position([ints.variable(node) for node in self.coords], stage, place)
+            return (ints.multiply(position, ints.integer(self.units_a_byte // subject.units_a_byte)),)
+        own = dict(zip(subject.variables, self.coords, strict=True))
+        lowered = subject.lower(place)
+        renamed = [Integer(substitute(value.bits, dict(own)), value.low, value.high) for value in lowered]
+        if isinstance(self.first, Tile) or isinstance(self.other, Tile):
+            return tuple(ints.multiply(value, ints.integer(self.units_a_byte)) for value in renamed)
+        return tuple(renamed)
+
+    def _values(self, subject: Tile | IndexMap, place: Origin, arrays: Arrays) -> tuple[Numbers, ...]:
+        base = self.base
+        index = np.zeros(1, dtype=np.int64) if base is None else arrays[base.name]
+        address = place.start_bytes + place.unit_bytes * index
+        if isinstance(subject, Tile):
+            stage = np.zeros(1, dtype=np.int64) if self.stage is None else arrays[self.stage.name]
+            coord = [arrays[node.name] for node in self.coords]
+            position = np.asarray(subject.position(coord, stage=stage, base=address))
+            return (position * (self.units_a_byte // subject.units_a_byte),)
+        point = {name: arrays[node.name] for (name, _), node in zip(subject.over, self.coords, strict=True)}
+        if subject.uses_base:
+            point["base"] = address
+        scale = self.units_a_byte if isinstance(self.first, Tile) or isinstance(self.other, Tile) else 1
+        return tuple(value * scale for value in subject.at_many(point))
+
+    def differ(self, point: Mapping[str, int]) -> Counterexample | None:
+        """Both values at one point."""
+        arrays = {name: np.asarray([value], dtype=np.int64) for name, value in point.items()}
+        found = [
+            tuple(int(value.ravel()[0]) for value in self._values(x, place, arrays))
+            for x, place in zip((self.first, self.other), self.places, strict=True)
+        ]
+        if found[0] == found[1]:
+            return None
+        coord = tuple(point[node.name] for node in self.coords)
+        binding: dict[str, int] = {} if self.stage is None else {"stage": point[self.stage.name]}
+        if self.base is not None:
+            binding["base"] = self.places[0].start_bytes + self.places[0].unit_bytes * point[self.base.name]
+        shown = [value[0] // self.units_a_byte if len(value) == 1 else value for value in found]
+        rows = tuple(Row((x.name, coord, value), "x") for x, value in zip((self.first, self.other), shown, strict=True))
+        note = f"at {coord} {self.first.name} gives {shown[0]}, {self.other.name} gives {shown[1]}"
+        return Counterexample(binding, note, ("map", "coord", "address"), rows)
+
+
+def _accesses(first: Access, other: Access, align_bytes: int) -> Always:
+    bases = Equivalent(first, other).bases
+    places = common_origins(*bases, align_bytes)
+    values = [_lower_access(x, place) for x, place in zip((first, other), places, strict=True)]
+    (a, active_a), (b, active_b) = values
+    same = ints.truth(ints.equal(a, b))
+    either = binary(BinaryOperator.OR, negation(active_a), same)
+    holds = conjunction([compare(Cmp.EQ, active_a, active_b), either])
+    nodes = [node for node in first.variables if node.name != first.origin.name]
+    nodes += [node for node in other.variables if node.name != other.origin.name and node not in nodes]
+    base = places[0].variable
+    if base is not None:
+        nodes.append(base)
+    spans = [
+        1 if x.tile is None or x.tile.address_swizzle is None else x.tile.address_swizzle.span for x in (first, other)
+    ]
+    enough = () if base is None else ((base.name, max(1, max(spans) // places[0].unit_bytes)),)
+    assumption = conjunction([first.lowered.assumption, other.lowered.assumption])
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        found = [_plain_access(x, place, arrays) for x, place in zip((first, other), places, strict=True)]
+        (assumed_a, on_a, at_a), (assumed_b, on_b, at_b) = found
+        return assumed_a & assumed_b, (on_a == on_b) & (~on_a | (at_a == at_b))
+
+    return Always(Domain(tuple(nodes), assumption, enough), holds, definition)
+
+
+def _lower_access(access: Access, place: Origin) -> tuple[Integer, Expr]:
+    moved = access.moved(place)
+    lowered = moved.lowered
+    return ints.multiply(lowered.position, ints.integer(access.unit_bits)), lowered.active
+
+
+def _plain_access(access: Access, place: Origin, arrays: Arrays) -> tuple[Truths, Truths, Numbers]:
+    moved = access.moved(place)
+    assumed, active, position, _ = moved.definition(arrays)
+    return assumed, active, position * access.unit_bits
+
+
+def _lanes_differ(first: Access, other: Access, point: Mapping[str, int]) -> Counterexample | None:
+    places = common_origins(*Equivalent(first, other).bases)
+    a, b = (x.moved(place) for x, place in zip((first, other), places, strict=True))
+    if not (a.assumed_at(point) and b.assumed_at(point)):
+        return None
+    rows: list[Row] = []
+    note = ""
+    for one, two in zip(a.lanes_at(point), b.lanes_at(point), strict=True):
+        differ = (one.address_bytes, one.in_whole_bytes) != (two.address_bytes, two.in_whole_bytes)
+        if differ and not note:
+            note = f"lane {one.lane}: {first.name} gives {one.address_bytes}, {other.name} gives {two.address_bytes}"
+        rows.append(Row((one.lane, one.address_bytes, two.address_bytes), "x" if differ else ""))
+    if not note:
+        return None
+    return Counterexample(
+        a.binding({k: v for k, v in point.items() if k != "lane"}), note, ("lane", first.name, other.name), tuple(rows)
+    )

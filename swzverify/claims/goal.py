@@ -1,0 +1,72 @@
+"""What a claim asks of the engines, and how it answers for a failing point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from swzverify.claims.verdict import Counterexample
+from swzverify.engines.obligation import Obligation, Point
+from swzverify.ir.expr import TRUE, Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """One obligation of a claim; `what` names it when it is not the whole claim."""
+
+    obligation: Obligation
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that plain arithmetic decides, such as a count; `note` says what is wrong when it does not hold."""
+
+    holds: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that decides a claim: facts, goals, and what must be possible for the claim to say anything.
+
+    `exists` is a one-bit expression that some point must satisfy; `empty` says in words why nothing is claimed at all.
+    """
+
+    goals: tuple[Goal, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    exists: Expr = TRUE
+    empty: str = ""
+
+
+class ClaimLike(Protocol):
+    """What the prover needs of a claim."""
+
+    kind: ClassVar[str]
+
+    @property
+    def subject(self) -> str:
+        """The names of what the claim is about."""
+        ...
+
+    def plan(self) -> Plan:
+        """The obligations, facts and non-emptiness conditions."""
+        ...
+
+    def scope(self) -> str:
+        """What a proof covers, in words."""
+        ...
+
+    def evidence(self) -> str:
+        """How well the hardware fact that the claim leans on is known; empty without one."""
+        ...
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The failing point in plain integers; None when it does not fail there after all."""
+        ...
+
+
+def plain(point: Mapping[str, int], names: Mapping[str, str]) -> Point:
+    """A point under the names that a report shows."""
+    return {names.get(name, name): value for name, value in point.items()}

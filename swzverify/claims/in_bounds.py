@@ -1,0 +1,174 @@
+"""`in_bounds`: no lane touches a byte outside the tile; of a tile: no element lies outside its allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table, lane_where
+from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.tile_points import TilePoints, describe
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Always, Arrays, Truths
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
+from swzverify.ir.integers import Integer
+from swzverify.subjects import Access, Tile
+from swzverify.subjects.access import LaneRecord
+from swzverify.subjects.tile import leaf_offsets, lower_swizzle
+
+
+@dataclass(frozen=True, slots=True)
+class InBounds:
+    """Everything touched lies inside the stage's allocation, and every coordinate inside the shape."""
+
+    kind: ClassVar[str] = "in_bounds"
+    about: Tile | Access
+
+    @property
+    def subject(self) -> str:
+        """The tile's or the access's name."""
+        return self.about.name
+
+    def plan(self) -> Plan:
+        """One obligation over elements, or over lanes."""
+        if isinstance(self.about, Tile):
+            return Plan((Goal(tile_bounds_goal(self.about)),))
+        return Plan((Goal(_access_goal(self.about)),), exists=exists_active(self.about))
+
+    def scope(self) -> str:
+        """Every element or lane, at every base."""
+        if isinstance(self.about, Tile):
+            return f"{describe(self.about)}, {self.about.describe_base()}"
+        return access_scope(self.about, hardware=False)
+
+    def evidence(self) -> str:
+        """No hardware fact."""
+        return ""
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The lane or element that lies outside."""
+        _ = goal
+        if isinstance(self.about, Tile):
+            return tile_outside(self.about, point)
+        return _lanes_outside(self.about, point)
+
+
+def _within(low: Integer, position: Integer, length: int, high: Integer) -> Expr:
+    """low <= position and position + length <= high."""
+    after = ints.less_equal(ints.add(position, ints.integer(length)), high)
+    return conjunction([ints.truth(ints.less_equal(low, position)), ints.truth(after)])
+
+
+def tile_bounds_goal(tile: Tile) -> Always:
+    """Every element inside the allocation of its stage."""
+    points = TilePoints.of(tile)
+    room = tile.allocation_bytes * tile.units_a_byte
+    if tile.address_swizzle is None:
+        # Position minus start is the offset, whatever stage and base are.
+        offset = leaf_offsets(tile, [ints.variable(node) for node in points.digits])
+        if tile.swizzle is not None:
+            offset = lower_swizzle(tile.swizzle, offset)
+        relative = ints.multiply(offset, ints.integer(tile.element_units))
+        holds = _within(ints.integer(0), relative, tile.element_units, ints.integer(room))
+        domain = Domain(points.digits)
+    else:
+        start = tile.lower_start(points.stage_value(), points.place)
+        holds = _within(start, points.position_of_digits(), tile.element_units, ints.add(start, ints.integer(room)))
+        domain = Domain((*points.placement, *points.digits), enough=points.enough(1))
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        if tile.address_swizzle is None:
+            places = np.asarray(tile.offset(points.coordinate(arrays))) * tile.element_units
+            return np.asarray(True), (places >= 0) & (places + tile.element_units <= room)
+        start = (points.base_of(arrays) + points.stage_of(arrays) * tile.pitch_bytes) * tile.units_a_byte
+        places = points.positions(arrays)
+        return np.asarray(True), (places >= start) & (places + tile.element_units <= start + room)
+
+    return Always(domain, holds, definition)
+
+
+def tile_outside(tile: Tile, point: Mapping[str, int]) -> Counterexample | None:
+    """The element in plain integers; None when it lies inside."""
+    points = TilePoints.of(tile)
+    coord, stage, base = points.coordinate_at(point), points.stage_at(point), points.base_at(point)
+    place = int(tile.position(coord, stage=stage, base=base))
+    start = (base + stage * tile.pitch_bytes) * tile.units_a_byte
+    end = start + tile.allocation_bytes * tile.units_a_byte
+    if start <= place and place + tile.element_units <= end:
+        return None
+    row = Row((coord, int(tile.offset(coord)), points.address_text(place)), "a")
+    ends = f"{points.address_text(start)}..{points.address_text(end - 1)}"
+    note = f"element {coord} of tile {tile.name} lies at {points.address_text(place)}, outside its allocation {ends}"
+    return Counterexample(points.placement_at(point), note, ("coord", "offset", "address"), (row,))
+
+
+def _access_goal(access: Access) -> Always:
+    lowered = access.lowered
+    width = access.width_units
+    parts: list[Expr] = []
+    if access.tile is not None and lowered.start is not None:
+        tile = access.tile
+        room = tile.allocation_bytes * tile.units_a_byte
+        for value, extent in zip(lowered.coord, tile.extents, strict=True):
+            parts.append(ints.truth(ints.less(value, ints.integer(extent))))
+        if tile.address_swizzle is None:
+            relative = ints.multiply(tile.lower_offset(lowered.coord), ints.integer(tile.element_units))
+            parts.append(_within(ints.integer(0), relative, width, ints.integer(room)))
+        else:
+            end = ints.add(lowered.start, ints.integer(room))
+            parts.append(_within(lowered.start, lowered.position, width, end))
+    else:
+        base = access.origin.address()
+        end = ints.add(base, ints.integer(access.bytes or 0))
+        parts.append(_within(base, lowered.position, width, end))
+    holds = binary(BinaryOperator.OR, negation(lowered.active), conjunction(parts))
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        assumed, active, position, start = access.definition(arrays)
+        inside = np.asarray(True)
+        if access.tile is None:
+            room = access.bytes or 0
+        else:
+            room = access.tile.allocation_bytes * access.tile.units_a_byte
+            coords = access.coordinates(access.environment(arrays))
+            for value, extent in zip(coords, access.tile.extents, strict=True):
+                inside = inside & (value < extent)
+        inside = inside & (position >= start) & (position + width <= start + room)
+        return assumed & active, inside
+
+    return Always(access_domain(access, 1), holds, definition)
+
+
+def _outside(access: Access, record: LaneRecord, point: Mapping[str, int]) -> bool:
+    if record.address_bytes is None:
+        return False
+    base = access.origin.start_bytes + access.origin.unit_bytes * point.get(access.origin.name, 0)
+    if access.tile is None:
+        return not base <= record.address_bytes <= base + (access.bytes or 0) - access.instruction.width_bytes
+    tile = access.tile
+    if record.coord is not None and any(c >= n for c, n in zip(record.coord, tile.extents, strict=True)):
+        return True
+    _, _, position, start = access.definition(
+        {name: np.asarray([value], dtype=np.int64) for name, value in {**point, "lane": record.lane}.items()}
+    )
+    room = tile.allocation_bytes * tile.units_a_byte
+    return not int(start[0]) <= int(position[0]) <= int(start[0]) + room - access.width_units
+
+
+def _lanes_outside(access: Access, point: Mapping[str, int]) -> Counterexample | None:
+    if not access.assumed_at(point):
+        return None
+    records = access.lanes_at(point)
+    outside = {record.lane: "out" for record in records if _outside(access, record, point)}
+    if not outside:
+        return None
+    lane = min(outside)
+    where = lane_where(records[lane])
+    what = f"tile {access.tile.name}" if access.tile is not None else f"its {access.bytes} bytes"
+    note = f"lane {lane} touches {access.instruction.width_bytes} bytes at {where}, outside {what}"
+    return lane_table(access, point, note, outside)

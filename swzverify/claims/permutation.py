@@ -1,0 +1,130 @@
+"""`permutation`: an index map takes its box one to one onto another box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+
+from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Always, Arrays, Injective, Numbers, Truths, second
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import conjunction
+from swzverify.subjects import IndexMap
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """Every point of `onto` is the value of exactly one point of `over`."""
+
+    kind: ClassVar[str] = "permutation"
+    map: IndexMap
+
+    def __post_init__(self) -> None:
+        """Refuse a map that does not say what it should fill."""
+        if self.map.onto is None:
+            raise SwzError(
+                "SWZ104", f"permutation: map {self.map.name} has no `onto`", hint="onto: [16, 8], one extent a value"
+            )
+        if len(self.map.onto) != len(self.map.value):
+            raise SwzError(
+                "SWZ105", f"map {self.map.name} has {len(self.map.value)} values, `onto` {len(self.map.onto)} extents"
+            )
+
+    @property
+    def subject(self) -> str:
+        """The map's name."""
+        return self.map.name
+
+    @property
+    def _box(self) -> tuple[int, ...]:
+        return self.map.onto or ()
+
+    def plan(self) -> Plan:
+        """Values inside the box, no two alike, and as many points as the box has: then none is left out."""
+        extents = [extent for _, extent in self.map.over]
+        points, room = prod(extents), prod(self._box)
+        note = f"{points} points cannot fill a box of {room} one to one"
+        return Plan((Goal(self._inside(), "inside"), Goal(self._apart(), "one to one")), (Fact(points == room, note),))
+
+    def _domain(self) -> Domain:
+        base = None if self.map.origin is None else self.map.origin.variable
+        return Domain(self.map.variables if base is None else (*self.map.variables, base))
+
+    def _inside(self) -> Always:
+        parts = [
+            ints.truth(condition)
+            for value, extent in zip(self.map.lowered, self._box, strict=True)
+            for condition in (ints.less_equal(ints.integer(0), value), ints.less(value, ints.integer(extent)))
+        ]
+
+        def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+            inside = np.asarray(True)
+            for value, extent in zip(self._values(arrays), self._box, strict=True):
+                inside = inside & (value >= 0) & (value < extent)
+            return np.asarray(True), inside
+
+        return Always(self._domain(), conjunction(parts), definition)
+
+    def _apart(self) -> Injective:
+        """Inside the box the mixed-radix number of the values tells them apart; outside the other goal fails."""
+        weight = 1
+        parts: list[ints.Integer] = []
+        for value, extent in zip(self.map.lowered, self._box, strict=True):
+            parts.append(ints.multiply(value, ints.integer(weight)))
+            weight *= extent
+
+        def definition(arrays: Arrays) -> tuple[Truths, Numbers]:
+            values = self._values(arrays)
+            low = min(0, *(int(value.min()) for value in values))
+            total, scale = np.zeros(1, dtype=np.int64), 1
+            for value in values:
+                total = total + (value - low) * scale
+                scale *= int(value.max()) - low + 1
+            return np.asarray(True), total
+
+        domain = self._domain()
+        shared = tuple(node for node in domain.variables if node not in self.map.variables)
+        return Injective(domain, shared, ints.total(parts).bits, 1, None, definition, 1)
+
+    def _values(self, arrays: Arrays) -> tuple[Numbers, ...]:
+        place = self.map.origin
+        names = {name: arrays[name] for name, _ in self.map.over}
+        if place is not None:
+            index = arrays[place.name] if place.variable is not None else np.zeros(1, dtype=np.int64)
+            names["base"] = place.start_bytes + place.unit_bytes * index
+        return self.map.at_many(names)
+
+    def scope(self) -> str:
+        """The box."""
+        over = " x ".join(f"{name} < {extent}" for name, extent in self.map.over)
+        return f"all {over} onto {' x '.join(map(str, self._box))}"
+
+    def evidence(self) -> str:
+        """No hardware fact."""
+        return ""
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """A value outside the box, or two points with one value."""
+        place = self.map.origin
+        base = {} if place is None else {"base": place.start_bytes + place.unit_bytes * point.get(place.name, 0)}
+        first = {name: point[name] for name, _ in self.map.over}
+        value = self.map.at(first | base)
+        columns = (*(name for name, _ in self.map.over), "value")
+        if isinstance(goal.obligation, Always):
+            if all(0 <= v < extent for v, extent in zip(value, self._box, strict=True)):
+                return None
+            note = f"{first} has the value {value}, outside {self._box}"
+            return Counterexample(first, note, columns, (Row((*first.values(), value), "x"),))
+        other = {name: point[second(name)] for name, _ in self.map.over}
+        same = self.map.at(other | base)
+        if first == other or value != same:
+            return None
+        rows = tuple(Row((*p.values(), v), "x") for p, v in ((first, value), (other, same)))
+        return Counterexample(first, f"{first} and {other} have the same value {value}", columns, rows)

@@ -1,0 +1,250 @@
+"""The command line: arguments in, a report and an exit code out.
+
+Only click is imported at the top; what proves and renders is imported when a command runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, NoReturn, assert_never
+
+import click
+
+if TYPE_CHECKING:
+    from swzverify.report.result import Report
+    from swzverify.report.style import TextStyle
+    from swzverify.run.settings import Settings
+
+KINDS = (
+    "injective",
+    "bijective",
+    "contiguous",
+    "aligned",
+    "in_bounds",
+    "conflict_free",
+    "wavefronts",
+    "covers",
+    "equivalent",
+    "disjoint",
+    "permutation",
+)
+"""The kinds of claims; listed here, and checked against `claims/` by a test, since importing those takes a while."""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
+
+_FILE_WIDTH = 120
+
+
+class _Failure(click.ClickException):
+    """A message after which the command ends with exit code 2."""
+
+    exit_code = 2
+
+
+class Format(StrEnum):
+    """What a report can be written as."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from swzverify.run.version import installed_version  # noqa: PLC0415 - see the top
+
+    click.echo(f"swzverify {installed_version()}")
+    context.exit()
+
+
+_version_option = click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@_version_option
+def main() -> None:
+    """Prove shared-memory layouts of GPU kernels right: one to one, aligned, free of bank conflicts."""
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Format]),
+    default=Format.TEXT.value,
+    show_default=True,
+    help="What to write the report as.",
+)
+@click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to use.  [default: one a processor, for more than a few specs]",
+)
+@click.option(
+    "--select",
+    type=click.Choice(KINDS),
+    multiple=True,
+    metavar="KIND",
+    help=f"Prove claims of this kind only; may be given again. Kinds: {', '.join(KINDS)}.",
+)
+@click.option("--target", metavar="NAME", help="Prove for this target instead of the specs' own, such as sm_90.")
+@click.option("--rlimit", type=click.IntRange(min=1), metavar="N", help="Budget of a query, in Z3's resource units.")
+@click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
+def prove(
+    *,
+    paths: tuple[str, ...],
+    form: str,
+    output: str | None,
+    jobs: int | None,
+    select: tuple[str, ...],
+    target: str | None,
+    rlimit: int | None,
+    single_engine: bool,
+    verbose: bool,
+    quiet: bool,
+) -> NoReturn:
+    """Prove the claims of spec files.
+
+    PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as 'specs/**/*.swz.yaml'.
+
+    \b
+    Exit codes:
+      0  every claim came out as expected
+      1  some did not
+      2  an error in a spec, in the usage, or in swzverify
+      3  nothing was refuted unexpectedly, but something is unknown or vacuous
+      5  no claim found
+    """
+    if verbose and quiet:
+        raise click.UsageError("-v and -q cannot be used together")
+    try:
+        from swzverify.run.settings import Settings  # noqa: PLC0415 - see the top
+
+        settings = Settings(frozenset(select), target, rlimit, single_engine, jobs)
+        report = _run(paths, settings, output, quiet)
+        _write(report, Format(form), output, int(verbose) - int(quiet))
+    except KeyboardInterrupt:
+        click.echo("interrupted: no report", err=True)
+        sys.exit(INTERRUPTED)
+    except click.ClickException:
+        raise
+    except Exception as error:
+        from swzverify.report.escape import visible_lines  # noqa: PLC0415
+        from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
+
+        raise _Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
+    sys.exit(int(report.exit_code))
+
+
+def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: bool) -> Report:
+    from swzverify.run.collect import collect_specs  # noqa: PLC0415 - see the top
+    from swzverify.run.progress import progress_line  # noqa: PLC0415
+    from swzverify.run.run import run_specs  # noqa: PLC0415
+
+    if settings.target is not None:
+        _check_target(settings.target)
+    collected = collect_specs(paths)
+    if output is not None:
+        _check_output(output, collected.files)
+    with progress_line(enabled=not quiet) as watch:
+        return run_specs(collected.files, settings, problems=collected.problems, watch=watch)
+
+
+def _check_target(target: str) -> None:
+    """Refuse an unknown target once, instead of for every spec."""
+    from swzverify.errors import SwzError  # noqa: PLC0415 - see the top
+    from swzverify.hardware import find_target  # noqa: PLC0415
+
+    try:
+        find_target(target)
+    except SwzError as error:
+        raise click.BadParameter(f"{error.message}; {error.hint}", param_hint="--target") from error
+
+
+def _check_output(output: str, specs: list[str]) -> None:
+    """Refuse, before minutes of work, a report file that cannot be or that is one of the specs."""
+    folder = os.path.dirname(output) or os.curdir
+    if not os.path.isdir(folder):
+        raise click.BadParameter(f"there is no folder {folder!r}", param_hint="--output")
+    if os.path.isdir(output):
+        raise click.BadParameter(f"{output!r} is a folder", param_hint="--output")
+    if os.path.realpath(output) in map(os.path.realpath, specs):
+        raise click.BadParameter(f"{output!r} is one of the specs to prove", param_hint="--output")
+
+
+def _write(report: Report, form: Format, output: str | None, verbosity: int) -> None:
+    """Put the report where it belongs; the problems go to standard error when the report is text."""
+    from swzverify.report.json import render_json  # noqa: PLC0415 - see the top
+    from swzverify.report.problems import render_problems  # noqa: PLC0415
+    from swzverify.report.style import TextStyle  # noqa: PLC0415
+    from swzverify.report.text import render_text  # noqa: PLC0415
+    from swzverify.report.words import summary_line  # noqa: PLC0415
+
+    errors = _terminal_style(err=True, verbosity=verbosity)
+    if form is Format.TEXT and report.problems:
+        _echo(render_problems(report.problems, errors), errors, err=True)
+    style = TextStyle(_FILE_WIDTH, verbosity=verbosity) if output else _terminal_style(err=False, verbosity=verbosity)
+    match form:
+        case Format.TEXT:
+            text = render_text(report, style)
+        case Format.JSON:
+            text = render_json(report)
+        case _:
+            assert_never(form)
+    if output is None:
+        _echo(text, style, err=False)
+        return
+    try:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise _Failure(f"SWZ504 cannot write the report {output!r}: {error.strerror}") from error
+    if verbosity >= 0:
+        _echo(f"{summary_line(report)}; report in {output}\n", errors, err=True)
+
+
+def _terminal_style(*, err: bool, verbosity: int) -> TextStyle:
+    """How to write to a standard stream: its width and colours when it is a terminal, plain when it is piped."""
+    import shutil  # noqa: PLC0415 - see the top
+
+    from swzverify.report.style import TextStyle  # noqa: PLC0415
+
+    stream = sys.stderr if err else sys.stdout
+    wanted = stream.isatty() and os.environ.get("TERM") != "dumb"
+    forced = bool(os.environ.get("FORCE_COLOR"))
+    width = shutil.get_terminal_size(fallback=(_FILE_WIDTH, 24)).columns
+    return TextStyle(
+        width=width if stream.isatty() or "COLUMNS" in os.environ else _FILE_WIDTH,
+        colour=(wanted or forced) and not os.environ.get("NO_COLOR"),
+        unicode=(stream.encoding or "").lower().replace("-", "").startswith("utf"),
+        verbosity=verbosity,
+    )
+
+
+def _echo(text: str, style: TextStyle, *, err: bool) -> None:
+    """Write to a standard stream; a reader that has gone away (`| head`) ends the writing, not the run."""
+    stream = sys.stderr if err else sys.stdout
+    encoding = stream.encoding or "utf-8"
+    printable = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        click.echo(printable, nl=False, err=err, color=style.colour)
+        stream.flush()
+    except BrokenPipeError:
+        # what is left in the buffer would fail again, with a traceback, when the interpreter ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

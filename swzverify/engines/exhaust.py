@@ -1,0 +1,183 @@
+"""The exhaustive engine: the front end's own definition at every point, up to 2^20 of them.
+
+It reads plain integer functions (layouts, swizzles, C expressions), never the expression form, so it checks the
+lowering too. Where the front end vouches that a variable's first values stand for all (a base address modulo what
+the swizzle looks at), only those are tried.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import assert_never
+
+import numpy as np
+
+from swzverify.engines.enumeration import first_overlap, grid
+from swzverify.engines.obligation import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    Injective,
+    Numbers,
+    Obligation,
+    Point,
+    Side,
+    second,
+)
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import LANES
+
+NAME = "exhaustion"
+MAX_POINTS = 1 << 20
+_OTHER = Finding(NAME, Answer.NOT_APPLICABLE, detail="more than 2^20 points")
+
+
+class Exhaustion:
+    """Decides whatever is small enough."""
+
+    name = NAME
+
+    def decide(self, obligation: Obligation) -> Finding:
+        """Every point, from the definition."""
+        match obligation:
+            case Always():
+                return _always(obligation)
+            case Cost():
+                return _cost(obligation)
+            case Injective():
+                return _injective(obligation)
+            case Apart():
+                return _apart(obligation)
+            case Covers():
+                return _covers(obligation)
+            case _:
+                assert_never(obligation)
+
+
+def _always(goal: Always) -> Finding:
+    counts = {node.name: count for node, count in goal.domain.representatives()}
+    if prod(counts.values()) > MAX_POINTS:
+        return _OTHER
+    arrays = grid(counts)
+    shape = (prod(counts.values()),)
+    inside, holds = (np.broadcast_to(array, shape) for array in goal.definition(arrays))
+    if not inside.any():
+        return Finding(NAME, Answer.EMPTY)
+    failing = np.flatnonzero(inside & ~holds)
+    if failing.size == 0:
+        return Finding(NAME, Answer.HOLDS)
+    return Finding(NAME, Answer.FAILS, {name: int(array[failing[0]]) for name, array in arrays.items()})
+
+
+def _cost(goal: Cost) -> Finding:
+    counts = {node.name: count for node, count in goal.domain.representatives() if node is not goal.lane}
+    rows = prod(counts.values())
+    if rows * LANES > MAX_POINTS:
+        return _OTHER
+    free = grid(counts)
+    arrays = {name: array[:, None] for name, array in free.items()}
+    arrays[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
+    counts_here, where, on = goal.definition(arrays)
+    inside, active = np.broadcast_to(counts_here, (rows, LANES)), np.broadcast_to(on, (rows, LANES))
+    address = np.broadcast_to(where, (rows, LANES))
+
+    def point_of(row: int) -> Point:
+        return {name: int(array[row]) for name, array in free.items()}
+
+    return judge_rows(NAME, goal, address, active, inside[:, 0], point_of)
+
+
+def _injective(goal: Injective) -> Finding:
+    enough = {node.name: count for node, count in goal.domain.representatives()}
+    nodes = (*goal.shared, *goal.distinct)
+    counts = {node.name: enough[node.name] for node in nodes}
+    if prod(counts.values()) > MAX_POINTS:
+        return _OTHER
+    arrays = grid(counts)
+    shape = (prod(counts.values()),)
+    counts_here, where = goal.definition(arrays)
+    inside, position = np.broadcast_to(counts_here, shape), np.broadcast_to(where, shape)
+    return first_overlap(NAME, goal, counts, arrays, position, inside, goal.definition_extent)
+
+
+def _apart(goal: Apart) -> Finding:
+    """Mark what one side touches, look up what the other does; tag by tag where the two must differ in a tag."""
+    enough = dict(goal.enough)
+    shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
+    sizes = [_counts(side, enough) for side in (goal.first, goal.second)]
+    points = prod(shared.values()) * sum(prod(size.values()) for size in sizes)
+    tags = next((n.limit for n in goal.first.variables if goal.tags and n.name == goal.tags[0]), 1)
+    if points * tags > MAX_POINTS:
+        return _OTHER
+    for index in range(prod(shared.values())):
+        common = {name: array[index : index + 1] for name, array in grid(shared).items()}
+        found = _meet(goal, common, sizes)
+        if found is not None:
+            return Finding(NAME, Answer.FAILS, {**{name: int(a[0]) for name, a in common.items()}, **found})
+    return Finding(NAME, Answer.HOLDS)
+
+
+def _counts(side: Side, enough: dict[str, int]) -> dict[str, int]:
+    return {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in side.variables}
+
+
+def _meet(goal: Apart, common: dict[str, Numbers], sizes: list[dict[str, int]]) -> Point | None:
+    first, other = grid(sizes[0]), grid(sizes[1])
+    a = np.broadcast_to(goal.first.definition({**common, **first}), (prod(sizes[0].values()),))
+    b = np.broadcast_to(goal.second.definition({**common, **other}), (prod(sizes[1].values()),))
+    values: list[int | None] = [None]
+    if goal.tags is not None:
+        values = list(range(sizes[0][goal.tags[0]]))
+    for tag in values:
+        rows_a, rows_b = np.arange(a.size), np.arange(b.size)
+        if goal.tags is not None:
+            rows_a = np.flatnonzero(first[goal.tags[0]] == tag)
+            rows_b = np.flatnonzero(other[goal.tags[1]] != tag)
+        if not rows_a.size or not rows_b.size:
+            continue
+        order = np.argsort(a[rows_a], kind="stable")
+        starts = a[rows_a][order]
+        # The last range of `a` that begins before a range of `b` ends is the one that may reach into it.
+        before = np.searchsorted(starts, b[rows_b] + goal.second.extent, side="left") - 1
+        hit = (before >= 0) & (starts[np.maximum(before, 0)] + goal.first.extent > b[rows_b])
+        if hit.any():
+            which = int(np.flatnonzero(hit)[0])
+            i, j = int(rows_a[order[before[which]]]), int(rows_b[which])
+            return {
+                **{name: int(array[i]) for name, array in first.items()},
+                **{name: int(array[j]) for name, array in other.items()},
+            }
+    return None
+
+
+def _covers(goal: Covers) -> Finding:
+    """Count for every element, unit by unit, how many points' ranges meet it."""
+    enough = dict(goal.enough)
+    shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
+    counts = {node.name: count for node, count in goal.points.representatives()}
+    elements = {node.name: node.limit for node in goal.elements}
+    if prod(shared.values()) * (prod(counts.values()) + prod(elements.values())) > MAX_POINTS:
+        return _OTHER
+    points, cells = grid(counts), grid(elements)
+    nothing = True
+    for index in range(prod(shared.values())):
+        common = {name: array[index : index + 1] for name, array in grid(shared).items()}
+        active, address = goal.points_definition({**common, **points})
+        shape = (prod(counts.values()),)
+        active, address = np.broadcast_to(active, shape), np.broadcast_to(address, shape)
+        position = np.broadcast_to(goal.elements_definition({**common, **cells}), (prod(elements.values()),))
+        nothing = nothing and not bool(active.any())
+        starts = np.sort(address[active])
+        # A range meets an element when it begins before the element ends and ends after the element begins.
+        begun = np.searchsorted(starts, position + goal.extent, side="left")
+        ended = np.searchsorted(starts + goal.reach, position, side="right")
+        wrong = np.flatnonzero(begun - ended != goal.times)
+        if wrong.size:
+            found = {second(name): int(array[wrong[0]]) for name, array in cells.items()}
+            touches = int((begun - ended)[wrong[0]])
+            where = {**{name: int(a[0]) for name, a in common.items()}, **found}
+            return Finding(NAME, Answer.EMPTY if nothing else Answer.FAILS, where, detail=str(touches))
+    return Finding(NAME, Answer.EMPTY if nothing else Answer.HOLDS)

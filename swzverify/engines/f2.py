@@ -1,0 +1,193 @@
+"""The GF(2) engine: affine maps over bits, decided by rank, kernel and comparison of forms, at any size.
+
+A map that is affine in all its bits for every bit pattern of its variables is so on any part of them, which is all
+that a proof needs. A failure found by linear algebra may lie outside the variables' limits; it is offered as a
+candidate only when it lies inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+import numpy as np
+
+from swzverify.engines.obligation import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    Injective,
+    Obligation,
+    Point,
+    second,
+)
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import LANES
+from swzverify.ir.expr import TRUE, Expr, Var, variables
+from swzverify.ir.gf2 import Bits, VariableBits, affine_bits
+
+NAME = "gf2"
+_OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
+
+
+class GF2:
+    """Decides what is affine over GF(2)."""
+
+    name = NAME
+
+    def decide(self, obligation: Obligation) -> Finding:
+        """Rank for injectivity, constant forms for conditions, one warp for costs."""
+        match obligation:
+            case Always():
+                return _always(obligation)
+            case Injective():
+                return _injective(obligation)
+            case Cost():
+                return _cost(obligation)
+            case Apart() | Covers():
+                return _OTHER
+            case _:
+                assert_never(obligation)
+
+
+def _always(goal: Always) -> Finding:
+    """The condition's one bit is a form: 1 everywhere, or false where the form is 0."""
+    numbering = VariableBits.of(goal.domain.variables)
+    ((form,),) = affine_bits([goal.holds], numbering)
+    if form is None:
+        return _OTHER
+    if form == 1:
+        return Finding(NAME, Answer.HOLDS)
+    # The first bit that the form depends on makes it false, if that value is inside its variable's limit.
+    bit = None if form == 0 else (form >> 1) & -(form >> 1)
+    candidate = _point(0 if bit is None or not form & 1 else bit, goal.domain.variables, numbering)
+    if goal.domain.assumption is not TRUE or candidate is None:
+        return _OTHER
+    return Finding(NAME, Answer.FAILS, candidate)
+
+
+def _point(value: int, nodes: Sequence[Var], numbering: VariableBits) -> Point | None:
+    """The point whose variable bits are `value`, if it is inside the limits."""
+    point: Point = {}
+    for node in nodes:
+        number = value >> numbering.first[node.name] & ((1 << node.width) - 1)
+        if number >= node.limit:
+            return None
+        point[node.name] = number
+    return point
+
+
+def rank(rows: Sequence[int]) -> int:
+    """The rank of a matrix over GF(2), each row an integer's bits.
+
+    >>> rank([0b011, 0b101, 0b110])
+    2
+    """
+    pivots: dict[int, int] = {}
+    for row in rows:
+        rest = row
+        while rest:
+            top = rest.bit_length()
+            if top not in pivots:
+                pivots[top] = rest
+                break
+            rest ^= pivots[top]
+    return len(pivots)
+
+
+def kernel_vector(columns: Sequence[int]) -> int | None:
+    """A non-empty set of columns (as bits) whose XOR is 0; None when the columns are independent.
+
+    >>> kernel_vector([0b01, 0b10, 0b11])
+    7
+    """
+    pivots: dict[int, tuple[int, int]] = {}
+    for index, column in enumerate(columns):
+        rest, used = column, 1 << index
+        while rest:
+            top = rest.bit_length()
+            if top not in pivots:
+                pivots[top] = (rest, used)
+                break
+            rest ^= pivots[top][0]
+            used ^= pivots[top][1]
+        else:
+            return used
+    return None
+
+
+def _columns(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
+    """For each bit of the given variables, which output bits it flips; None where an output bit is not affine."""
+    forms = [form for form in bits if form is not None]
+    if len(forms) != len(bits):
+        return None
+    wanted = [numbering.first[node.name] + i + 1 for node in nodes for i in range(node.width)]
+    return [sum((form >> column & 1) << row for row, form in enumerate(forms)) for column in wanted]
+
+
+def one_to_one(image: Expr, x: Var) -> bool | None:
+    """Whether an expression of one variable is affine and one to one on all of the variable's bit patterns."""
+    numbering = VariableBits.of([x])
+    columns = _columns(affine_bits([image], numbering)[0], numbering, [x])
+    return None if columns is None else rank(columns) == x.width
+
+
+def _injective(goal: Injective) -> Finding:
+    if goal.outer is not None and not one_to_one(goal.outer.image, goal.outer.x):
+        return _OTHER
+    numbering = VariableBits.of(goal.domain.variables)
+    columns = _columns(affine_bits([goal.inner], numbering)[0], numbering, goal.distinct)
+    if columns is None:
+        return _OTHER
+    free_low = goal.extent.bit_length() - 1
+    if goal.extent != 1 << free_low or any(column & (goal.extent - 1) for column in columns):
+        # Ranges of points keep apart only where all points are multiples of a power-of-two length from each other.
+        return _OTHER
+    kernel = kernel_vector(columns)
+    if kernel is None:
+        return Finding(NAME, Answer.HOLDS)
+    if goal.domain.assumption is not TRUE:
+        return _OTHER
+    point: Point = {node.name: 0 for node in goal.domain.variables}
+    offset = 0
+    for node in goal.distinct:
+        number = kernel >> offset & ((1 << node.width) - 1)
+        offset += node.width
+        if number >= node.limit:
+            return _OTHER
+        point[second(node.name)] = number
+    return Finding(NAME, Answer.FAILS, point)
+
+
+def _cost(goal: Cost) -> Finding:
+    """Free variables flip the same address bits in every lane; that permutes words and banks: one warp tells all."""
+    if goal.domain.assumption is not TRUE:
+        return _OTHER
+    if any(node is not goal.lane for node in variables(goal.active)):
+        return _OTHER
+    numbering = VariableBits.of(goal.domain.variables)
+    address, active = affine_bits([goal.address, goal.active], numbering)
+    if any(form is None for form in address) or active[0] is None:
+        return _OTHER
+    lanes = np.arange(LANES)
+    shift = numbering.first[goal.lane.name] + 1
+    addresses = np.zeros(LANES, dtype=np.int64)
+    for row, form in enumerate(form for form in address if form is not None):
+        addresses |= _values(form, shift, lanes) << row
+    on = _values(active[0], shift, lanes) == 1
+    zero = {node.name: 0 for node in goal.free}
+    return judge_rows(NAME, goal, addresses[None, :], on[None, :], np.ones(1, dtype=np.bool_), lambda _: dict(zero))
+
+
+def _values(
+    form: int, shift: int, lanes: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """A form's value in each lane where every other variable is 0."""
+    result = np.full(LANES, form & 1, dtype=np.int64)
+    for bit in range(5):
+        if form >> (shift + bit) & 1:
+            result = result ^ (lanes >> bit & 1)
+    return result

@@ -1,0 +1,197 @@
+"""What an engine is asked to decide, and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware import Instruction
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import Expr, Var
+
+Point: TypeAlias = dict[str, int]
+Arrays: TypeAlias = Mapping[str, NDArray[np.int64]]
+Truths: TypeAlias = NDArray[np.bool_]
+Numbers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """`holds`, a one-bit expression, is 1 at every point of the domain.
+
+    `definition(arrays)` gives from the front end's own formulas, for arrays that broadcast, (counts, holds): whether
+    a point is in the domain (its assumption), and whether it keeps the claim.
+    """
+
+    domain: Domain
+    holds: Expr
+    definition: Callable[[Arrays], tuple[Truths, Truths]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bijection:
+    """A map x -> image that is applied after an injective inner map; the engines prove it one to one on its width."""
+
+    x: Var
+    image: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Injective:
+    """Two points that differ outside `shared` occupy disjoint ranges position .. position + extent - 1.
+
+    The position is `inner`, or `outer`'s image of it (then extent is 1: positions are told apart).
+    `definition(arrays)` gives (counts, positions), the positions in any unit in which points are `definition_extent`
+    long.
+    """
+
+    domain: Domain
+    shared: tuple[Var, ...]
+    inner: Expr
+    extent: int
+    outer: Bijection | None
+    definition: Callable[[Arrays], tuple[Truths, Numbers]]
+    definition_extent: int
+
+    @property
+    def distinct(self) -> tuple[Var, ...]:
+        """The variables that tell points apart."""
+        return tuple(node for node in self.domain.variables if node not in self.shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two families of ranges: its own variables, its position, the length of a range."""
+
+    variables: tuple[Var, ...]
+    position: Expr
+    extent: int
+    definition: Callable[[Arrays], Numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """No range of `first` meets one of `second`, for common values of `shared` and where `condition` holds.
+
+    `condition` (one bit) is over the sides' variables that `tags` name, a pair (one of each side): they differ.
+    """
+
+    shared: tuple[Var, ...]
+    enough: tuple[tuple[str, int], ...]
+    first: Side
+    second: Side
+    condition: Expr
+    tags: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A warp instruction takes at most `at_most` wavefronts (None: it has no bank conflict), at every free point.
+
+    `address` is the byte address of lane `lane`, `active` one bit; every active lane's address is a multiple of the
+    width, which is an obligation of its own. `definition(arrays)` gives (counts, address, active).
+    """
+
+    domain: Domain
+    lane: Var
+    address: Expr
+    active: Expr
+    instruction: Instruction
+    at_most: int | None
+    definition: Callable[[Arrays], tuple[Truths, Numbers, Truths]]
+
+    @property
+    def free(self) -> tuple[Var, ...]:
+        """Every variable but the lane."""
+        return tuple(node for node in self.domain.variables if node is not self.lane)
+
+
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """Every element's range is met by exactly `times` active points' ranges, for each value of the shared variables.
+
+    `points` have range `reach` at `address` when `active`; elements have range `extent` at `position`; all in one
+    unit. `shared` are the stage and the base that points and elements have in common, where the points have no stage
+    of their own.
+    """
+
+    shared: tuple[Var, ...]
+    enough: tuple[tuple[str, int], ...]
+    points: Domain
+    address: Expr
+    active: Expr
+    reach: int
+    elements: tuple[Var, ...]
+    position: Expr
+    extent: int
+    times: int
+    points_definition: Callable[[Arrays], tuple[Truths, Numbers]]
+    elements_definition: Callable[[Arrays], Numbers]
+
+
+Obligation: TypeAlias = Always | Injective | Apart | Cost | Covers
+
+
+class Answer(StrEnum):
+    """What an engine says of an obligation."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    EMPTY = "empty"
+    """No point satisfies the assumption."""
+    UNDECIDED = "undecided"
+    """The engine ran out of budget, or the hardware rule's bounds leave it open."""
+    NOT_APPLICABLE = "not applicable"
+    """The engine does not speak about obligations of this form."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCost:
+    """The most expensive warp instruction: exact over the whole domain."""
+
+    wavefronts: int
+    minimum: int
+    lower_bound: int
+    point: Mapping[str, int]
+
+    @property
+    def bank_conflicts(self) -> int:
+        """Wavefronts beyond one a group."""
+        return self.wavefronts - self.minimum
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An engine's answer, with the failing point and, for costs, the worst case.
+
+    For obligations about two points the second point's values are those of the names with a trailing apostrophe.
+    """
+
+    engine: str
+    answer: Answer
+    point: Mapping[str, int] | None = None
+    worst: WorstCost | None = None
+    detail: str = ""
+
+
+class Engine(Protocol):
+    """Decides obligations."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    def decide(self, obligation: Obligation) -> Finding:
+        """The engine's answer; never an exception for a form that it does not know."""
+        ...
+
+
+def second(name: str) -> str:
+    """The name under which a two-point obligation's second point has a variable."""
+    return name + "'"

@@ -1,0 +1,124 @@
+"""The mixed-radix engine: maps that are sums of variable * stride over the integers.
+
+Sorted by stride, each stride at least as large as all that the smaller ones can add up to, plus a range's own
+length: then different digits give disjoint ranges, as in a positional number system. It decides most layouts
+outright, at any size and for any shape.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from swzverify.engines.f2 import one_to_one
+from swzverify.engines.obligation import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    Injective,
+    Obligation,
+    Side,
+    second,
+)
+from swzverify.ir.expr import TRUE, Expr, Var, variables
+from swzverify.ir.intervals import intervals
+from swzverify.ir.periods import repetition
+
+NAME = "radix"
+_OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
+
+
+class Radix:
+    """Decides injectivity of strided sums, and ranges that lie on different sides of a border."""
+
+    name = NAME
+
+    def decide(self, obligation: Obligation) -> Finding:
+        """Sorted strides for injectivity, borders for disjointness."""
+        match obligation:
+            case Injective():
+                return _injective(obligation)
+            case Apart():
+                return _apart(obligation)
+            case Always() | Cost() | Covers():
+                return _OTHER
+            case _:
+                assert_never(obligation)
+
+
+def strides(inner: Expr, nodes: tuple[Var, ...]) -> list[int] | None:
+    """What each variable adds to `inner` for each step of it; None where that is not one number."""
+    found: list[int] = []
+    for node in nodes:
+        steps = repetition(inner, node.name)
+        if steps is None or steps.period != 1 or not steps.exact:
+            return None
+        found.append(steps.increment)
+    return found
+
+
+def _injective(goal: Injective) -> Finding:
+    nodes = goal.distinct
+    steps = strides(goal.inner, nodes)
+    if steps is None or (goal.outer is not None and not one_to_one(goal.outer.image, goal.outer.x)):
+        return _OTHER
+    reach = goal.extent
+    for step, node in sorted(zip((abs(s) for s in steps), nodes, strict=True), key=lambda pair: pair[0]):
+        if node.limit == 1:
+            continue
+        if step < reach:
+            return _collision(goal, nodes, steps)
+        reach += step * (node.limit - 1)
+    return Finding(NAME, Answer.HOLDS)
+
+
+def _collision(goal: Injective, nodes: tuple[Var, ...], steps: list[int]) -> Finding:
+    """One or two digits that make two points meet; the smallest such pair, or no answer."""
+    if goal.domain.assumption is not TRUE:
+        return _OTHER
+    base = {node.name: 0 for node in goal.domain.variables}
+    for i, a in enumerate(nodes):
+        if a.limit > 1 and abs(steps[i]) < goal.extent:
+            return Finding(NAME, Answer.FAILS, {**base, **{second(n.name): int(n is a) for n in nodes}})
+        for j, b in enumerate(nodes[:i]):
+            if steps[i] <= 0 or steps[j] <= 0:
+                continue
+            # i's digit times its stride equals j's digit times its stride.
+            for digit in range(1, min(a.limit, 4096)):
+                other = digit * steps[i] // steps[j]
+                if 0 < other < b.limit and digit * steps[i] - other * steps[j] < goal.extent:
+                    point = {**base, a.name: digit, **{second(n.name): other if n is b else 0 for n in nodes}}
+                    return Finding(NAME, Answer.FAILS, point)
+    return _OTHER
+
+
+def _apart(goal: Apart) -> Finding:
+    """Both positions grow alike with what is shared; the rest lies on either side of a border."""
+    if goal.condition is not TRUE:
+        return _OTHER
+    shared_steps = [strides(side.position, goal.shared) for side in (goal.first, goal.second)]
+    if shared_steps[0] is None or shared_steps[0] != shared_steps[1]:
+        return _OTHER
+    bounds = [_own_range(side, goal.shared) for side in (goal.first, goal.second)]
+    if bounds[0] is None or bounds[1] is None:
+        return _OTHER
+    (low_a, high_a), (low_b, high_b) = bounds[0], bounds[1]
+    if high_a < low_b or high_b < low_a:
+        return Finding(NAME, Answer.HOLDS)
+    return _OTHER
+
+
+def _own_range(side: Side, shared: tuple[Var, ...]) -> tuple[int, int] | None:
+    """The first and last unit that a side can touch where the shared variables are 0."""
+    if any(node.limit > 1 for node in variables(side.position) if node not in side.variables and node not in shared):
+        return None
+    steps = strides(side.position, shared)
+    if steps is None:
+        return None
+    low, high = intervals(side.position)[side.position]
+    grown = sum(step * (node.limit - 1) for step, node in zip(steps, shared, strict=True))
+    if any(step < 0 for step in steps):
+        return None
+    return low, high - grown + side.extent - 1

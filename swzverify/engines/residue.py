@@ -1,0 +1,159 @@
+"""The residue engine: what repeats in a variable needs one period of it, evaluated over the expression form.
+
+Bank conflicts do not change when every address of a warp grows by a whole number of words, and a condition's truth
+repeats where its expression does. So every free variable is cut to one period, however large or unbounded it is, and
+the rest is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import gcd, prod
+from typing import assert_never
+
+import numpy as np
+
+from swzverify.engines.enumeration import first_overlap, grid
+from swzverify.engines.obligation import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    Injective,
+    Obligation,
+    Point,
+)
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr, Var, postorder
+from swzverify.ir.gf2 import VariableBits, affine_bits
+from swzverify.ir.periods import Repetition, repetition
+
+NAME = "residues"
+MAX_POINTS = 1 << 21
+_OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
+
+
+class Residues:
+    """Decides what repeats, by evaluating one period."""
+
+    name = NAME
+
+    def decide(self, obligation: Obligation) -> Finding:
+        """One period of every variable, evaluated."""
+        match obligation:
+            case Always():
+                return _always(obligation)
+            case Cost():
+                return _cost(obligation)
+            case Injective():
+                return _injective(obligation)
+            case Apart() | Covers():
+                return _OTHER
+            case _:
+                assert_never(obligation)
+
+
+def _constant_period(root: Expr, name: str) -> int | None:
+    """After how many steps of a variable an expression has the same value again."""
+    found = repetition(root, name)
+    if found is None:
+        return None
+    if found.constant and found.exact:
+        return found.period
+    # Modulo 2^width every increment comes round.
+    return _scaled(found, 1 << root.width)
+
+
+def _scaled(found: Repetition, unit: int) -> int:
+    return found.period * (unit // gcd(found.increment, unit)) if found.increment else found.period
+
+
+def _cut(nodes: Sequence[Var], periods: Mapping[str, int | None]) -> dict[str, int]:
+    """How many first values of each variable stand for all."""
+    return {node.name: min(node.limit, periods[node.name] or node.limit) for node in nodes}
+
+
+def _always(goal: Always) -> Finding:
+    nodes = goal.domain.variables
+    periods: dict[str, int | None] = {}
+    for node in nodes:
+        found = [_constant_period(root, node.name) for root in (goal.holds, goal.domain.assumption)]
+        periods[node.name] = None if found[0] is None or found[1] is None else int(np.lcm(found[0], found[1]))
+    counts = _cut(nodes, periods)
+    if prod(counts.values()) > MAX_POINTS or not _fits((goal.holds, goal.domain.assumption)):
+        return _OTHER
+    arrays = grid(counts)
+    holds, assumed = evaluate_many((goal.holds, goal.domain.assumption), arrays)
+    assumed, holds = np.broadcast_arrays(assumed, holds, *arrays.values())[:2]
+    if not assumed.any():
+        return Finding(NAME, Answer.EMPTY)
+    failing = np.flatnonzero((assumed == 1) & (holds == 0))
+    if failing.size == 0:
+        return Finding(NAME, Answer.HOLDS)
+    return Finding(NAME, Answer.FAILS, {name: int(array[failing[0]]) for name, array in arrays.items()})
+
+
+def _fits(roots: tuple[Expr, ...]) -> bool:
+    return all(node.width <= 62 for node in postorder(*roots))
+
+
+def _cost(goal: Cost) -> Finding:
+    unit = BANK_PERIOD_BYTES if goal.instruction.bound_only else BANK_WORD_BYTES
+    periods: dict[str, int | None] = {}
+    for node in goal.free:
+        periods[node.name] = _cost_period(goal, node, unit)
+    counts = _cut(goal.free, periods)
+    roots = (goal.address, goal.active, goal.domain.assumption)
+    if prod(counts.values()) * LANES > MAX_POINTS or not _fits(roots):
+        return _OTHER
+    free = grid(counts)
+    rows = prod(counts.values())
+    point = {name: array[:, None] for name, array in free.items()}
+    point[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
+    address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, point))
+
+    def point_of(row: int) -> Point:
+        return {name: int(array[row]) for name, array in free.items()}
+
+    return judge_rows(NAME, goal, address, active == 1, assumed[:, 0] == 1, point_of)
+
+
+def _cost_period(goal: Cost, node: Var, unit: int) -> int | None:
+    """Steps of a variable after which every lane's address has grown by the same multiple of `unit`."""
+    address = repetition(goal.address, node.name)
+    active = _constant_period(goal.active, node.name)
+    assumed = _constant_period(goal.domain.assumption, node.name)
+    if active is None or assumed is None:
+        return None
+    if address is not None and (address.exact or (1 << goal.address.width) % BANK_PERIOD_BYTES == 0):
+        return int(np.lcm.reduce([_scaled(address, unit), active, assumed]))
+    return _linear_period(goal, int(np.lcm(active, assumed)))
+
+
+def _linear_period(goal: Cost, others: int) -> int | None:
+    """Variables whose bits only flip address bits, the same in every lane, cost the same at every value."""
+    (bits,) = affine_bits([goal.address], VariableBits.of(goal.domain.variables))
+    return others if all(form is not None for form in bits) else None
+
+
+def _injective(goal: Injective) -> Finding:
+    """All points of one period of the shared variables, sorted."""
+    periods: dict[str, int | None] = {node.name: node.limit for node in goal.distinct}
+    for node in goal.shared:
+        step = repetition(goal.inner, node.name)
+        assumed = _constant_period(goal.domain.assumption, node.name)
+        periods[node.name] = None if step is None or assumed is None else int(np.lcm(step.period, assumed))
+        if step is not None and not step.exact:
+            periods[node.name] = None
+    nodes = (*goal.shared, *goal.distinct)
+    counts = _cut(nodes, periods)
+    if goal.outer is not None or prod(counts.values()) > MAX_POINTS or not _fits((goal.inner, goal.domain.assumption)):
+        return _OTHER
+    arrays = grid(counts)
+    position, assumed_values = evaluate_many((goal.inner, goal.domain.assumption), arrays)
+    position, assumed_values = np.broadcast_arrays(position, assumed_values, *arrays.values())[:2]
+    return first_overlap(NAME, goal, counts, arrays, position, assumed_values == 1, goal.extent)

@@ -1,0 +1,162 @@
+"""The wavefront rule as Z3 terms.
+
+Aligned accesses touch whole units of max(4, width) bytes; a unit lies in one *slot*, the banks at its place in the
+128-byte line. Two lanes of a group conflict when they have one slot and different units (for instructions that do
+not merge equal words: when they have one slot at all).
+"""
+
+# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import z3
+
+from swzverify.engines.obligation import Cost
+from swzverify.engines.smt_terms import Bits, Translator, Truth
+from swzverify.hardware import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    CHUNK_BYTES,
+    CHUNKS_PER_LINE,
+    LANES,
+    PAIR_DISTANCES,
+    Instruction,
+)
+from swzverify.ir.expr import const, substitute
+
+COUNT_BITS = 11
+"""Enough for 32 lanes in each of 4 groups, with room for sums."""
+
+
+def unit_bytes(row: Instruction) -> int:
+    """The bytes of the units in which an aligned access touches banks."""
+    return max(BANK_WORD_BYTES, row.width_bytes)
+
+
+def _unit_and_slot(row: Instruction, address: Bits) -> tuple[Bits, Bits]:
+    low = unit_bytes(row).bit_length() - 1
+    top = BANK_PERIOD_BYTES.bit_length() - 1
+    return z3.Extract(address.size() - 1, low, address), z3.Extract(top - 1, low, address)
+
+
+def pair_conflict(row: Instruction, first: Bits, other: Bits) -> Truth:
+    """Whether two active lanes of one group are in each other's way; addresses at least 8 bits wide."""
+    unit_a, slot_a = _unit_and_slot(row, first)
+    unit_b, slot_b = _unit_and_slot(row, other)
+    if row.counts_equal_words:
+        return slot_a == slot_b
+    return z3.And(slot_a == slot_b, unit_a != unit_b)
+
+
+def same_group(lane_a: Bits, lane_b: Bits, group_lanes: int) -> Truth:
+    """lane_a < lane_b, both in one group of consecutive lanes; lanes are 5 bits."""
+    ordered = z3.ULT(lane_a, lane_b)
+    low = group_lanes.bit_length() - 1
+    if group_lanes >= LANES:
+        return ordered
+    return z3.And(ordered, z3.Extract(4, low, lane_a) == z3.Extract(4, low, lane_b))
+
+
+def lane_terms(goal: Cost, translator: Translator, width: int) -> tuple[list[Bits], list[Truth]]:
+    """Each lane's address and whether it is active, over the free variables."""
+    addresses: list[Bits] = []
+    active: list[Truth] = []
+    for lane in range(LANES):
+        here = {goal.lane: const(lane, goal.lane.width)}
+        addresses.append(translator.widen(translator.term(substitute(goal.address, dict(here))), width))
+        active.append(translator.truth(substitute(goal.active, dict(here))))
+    return addresses, active
+
+
+def joined(addresses: Sequence[Bits], active: Sequence[Truth]) -> Truth:
+    """Step 3 of the rule: for one distance, all lanes agree in pairs."""
+    options: list[Truth] = []
+    for distance in PAIR_DISTANCES:
+        pairs = [(lane, lane ^ distance) for lane in range(LANES) if lane < lane ^ distance]
+        options.append(
+            z3.And([z3.Or(z3.Not(active[a]), z3.Not(active[b]), addresses[a] == addresses[b]) for a, b in pairs])
+        )
+    return z3.Or(options)
+
+
+def wavefronts(row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
+    """(wavefronts, minimum) of one warp instruction as counts; addresses at least 8 bits wide and aligned."""
+    if row.bound_only:
+        return _octets(addresses, active)
+    apart = _grouped(row, addresses, active, row.group_lanes)
+    if not row.joins:
+        return apart
+    together = _grouped(row, addresses, active, row.joined_group_lanes)
+    join = joined(addresses, active)
+    return z3.If(join, together[0], apart[0]), z3.If(join, together[1], apart[1])
+
+
+def _number(value: int, like: Bits) -> Bits:
+    return z3.BitVecVal(value, COUNT_BITS, like.ctx)
+
+
+def _total(terms: Sequence[Bits], like: Bits) -> Bits:
+    result = _number(0, like)
+    for term in terms:
+        result = result + term
+    return result
+
+
+def _grouped(
+    row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth], group_lanes: int
+) -> tuple[Bits, Bits]:
+    costs: list[Bits] = []
+    used: list[Bits] = []
+    like = addresses[0]
+    for start in range(0, row.address_lanes, group_lanes):
+        lanes = range(start, min(start + group_lanes, row.address_lanes))
+        parts = {lane: _unit_and_slot(row, addresses[lane]) for lane in lanes}
+        counted: dict[int, Truth] = {}
+        for lane in lanes:
+            earlier = [z3.And(active[e], parts[e][0] == parts[lane][0]) for e in lanes if e < lane]
+            new = z3.BoolVal(True, like.ctx) if row.counts_equal_words else z3.Not(z3.Or(earlier)) if earlier else None
+            counted[lane] = active[lane] if new is None else z3.And(active[lane], new)
+        cost = _number(0, like)
+        for lane in lanes:
+            # The lane's place among the counted lanes of its slot; the largest place is the group's cost.
+            ones = [
+                z3.If(z3.And(counted[e], parts[e][1] == parts[lane][1]), _number(1, like), _number(0, like))
+                for e in lanes
+                if e <= lane
+            ]
+            place = z3.If(counted[lane], _total(ones, like), _number(0, like))
+            cost = z3.If(z3.UGT(place, cost), place, cost)
+        costs.append(cost)
+        used.append(z3.If(z3.Or([active[lane] for lane in lanes]), _number(1, like), _number(0, like)))
+    return _total(costs, like), _total(used, like)
+
+
+def _octets(addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
+    """The 16-byte cp.async rule: distinct units of (line, chunk ^ lane % 8), pairs with one key being one unit."""
+    like = addresses[0]
+    line_bits = (CHUNK_BYTES * CHUNKS_PER_LINE).bit_length() - 1
+    chunk_bits = CHUNK_BYTES.bit_length() - 1
+    one, zero = _number(1, like), _number(0, like)
+    counts: list[Bits] = []
+    used: list[Bits] = []
+    for start in range(0, LANES, CHUNKS_PER_LINE):
+        lanes = range(start, start + CHUNKS_PER_LINE)
+        key: dict[int, Bits] = {}
+        tag: dict[int, Bits] = {}
+        for lane in lanes:
+            a = addresses[lane]
+            chunk = z3.Extract(line_bits - 1, chunk_bits, a) ^ z3.BitVecVal(lane % CHUNKS_PER_LINE, 3, like.ctx)
+            key[lane] = z3.Concat(z3.Extract(a.size() - 1, line_bits, a), chunk)
+        for lane in lanes:
+            pair = z3.And(active[lane], active[lane ^ 1], key[lane] == key[lane ^ 1])
+            tag[lane] = z3.If(pair, z3.BitVecVal(2, 2, like.ctx), z3.BitVecVal(lane % 2, 2, like.ctx))
+        for lane in lanes:
+            earlier = [z3.And(active[e], key[e] == key[lane], tag[e] == tag[lane]) for e in lanes if e < lane]
+            new = z3.And(active[lane], z3.Not(z3.Or(earlier))) if earlier else active[lane]
+            counts.append(z3.If(new, one, zero))
+        used.append(z3.If(z3.Or([active[lane] for lane in lanes]), one, zero))
+    return _total(counts, like), _total(used, like)

@@ -1,0 +1,68 @@
+"""Expressions that are sums of variable * constant over the integers, for linear arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extend, Extract, Var, postorder
+from swzverify.ir.intervals import intervals
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSum:
+    """constant + sum of factor * variable."""
+
+    factors: dict[Var, int]
+    constant: int
+
+
+def linear_sum(root: Expr) -> LinearSum | None:
+    """The sum that `root` equals at every point; None where it is no sum, or where a step could wrap.
+
+    >>> from swzverify.ir.integers import add, integer, multiply, named
+    >>> found = linear_sum(add(multiply(named("r", 48), integer(72)), named("c", 64)).bits)
+    >>> {node.name: factor for node, factor in found.factors.items()}, found.constant
+    ({'r': 72, 'c': 1}, 0)
+    """
+    bounds = intervals(root)
+    sums: dict[Expr, LinearSum | None] = {}
+    for node in postorder(root):
+        sums[node] = _sum(node, sums, bounds)
+    return sums[root]
+
+
+def _sum(node: Expr, sums: dict[Expr, LinearSum | None], bounds: dict[Expr, tuple[int, int]]) -> LinearSum | None:
+    top = 1 << node.width
+    match node:
+        case Const(value):
+            return LinearSum({}, value)
+        case Var():
+            return LinearSum({node: 1}, 0)
+        case Extend(operand, _, signed):
+            if signed and bounds[operand][1] >= 1 << (operand.width - 1):
+                return None
+            return sums[operand]
+        case Extract(operand, low, width):
+            return sums[operand] if low == 0 and bounds[operand][1] < 1 << width else None
+        case Binary(BinaryOperator.ADD, left, right):
+            a, b = sums[left], sums[right]
+            if a is None or b is None or bounds[left][1] + bounds[right][1] >= top:
+                return None
+            factors = dict(a.factors)
+            for name, factor in b.factors.items():
+                factors[name] = factors.get(name, 0) + factor
+            return LinearSum(factors, a.constant + b.constant)
+        case Binary(BinaryOperator.SHL, left, Const(amount)):
+            return _scaled(sums[left], 1 << amount, bounds[left][1], top)
+        case Binary(BinaryOperator.MUL, left, Const(factor)):
+            return _scaled(sums[left], factor, bounds[left][1], top)
+        case Binary(BinaryOperator.MUL, Const(factor), right):
+            return _scaled(sums[right], factor, bounds[right][1], top)
+        case _:
+            return None
+
+
+def _scaled(value: LinearSum | None, factor: int, high: int, top: int) -> LinearSum | None:
+    if value is None or high * factor >= top:
+        return None
+    return LinearSum({name: own * factor for name, own in value.factors.items()}, value.constant * factor)

@@ -1,0 +1,69 @@
+"""What the GPUs do with shared memory, as data, and the cost rule that reads it.
+
+Imports `errors` only. `instructions` and `targets` are the tables, `spelling` reads PTX names, `wavefronts`
+is the rule.
+"""
+
+from swzverify.hardware.instructions import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    BANKS,
+    INSTRUCTIONS,
+    LANES,
+    Instruction,
+    Kind,
+    find_instruction,
+)
+from swzverify.hardware.targets import (
+    EVIDENCE,
+    FIRST_TARGET,
+    TARGETS,
+    Evidence,
+    EvidenceRow,
+    Target,
+    basis,
+    evidence,
+    evidence_row,
+    find_target,
+    require,
+)
+from swzverify.hardware.wavefronts import (
+    CHUNK_BYTES,
+    CHUNKS_PER_LINE,
+    PAIR_DISTANCES,
+    AccessCost,
+    CostArrays,
+    GroupCost,
+    access_cost,
+    cost_many,
+)
+
+__all__ = [
+    "BANKS",
+    "BANK_PERIOD_BYTES",
+    "BANK_WORD_BYTES",
+    "CHUNKS_PER_LINE",
+    "CHUNK_BYTES",
+    "EVIDENCE",
+    "FIRST_TARGET",
+    "INSTRUCTIONS",
+    "LANES",
+    "PAIR_DISTANCES",
+    "TARGETS",
+    "AccessCost",
+    "CostArrays",
+    "Evidence",
+    "EvidenceRow",
+    "GroupCost",
+    "Instruction",
+    "Kind",
+    "Target",
+    "access_cost",
+    "basis",
+    "cost_many",
+    "evidence",
+    "evidence_row",
+    "find_instruction",
+    "find_target",
+    "require",
+]

@@ -1,0 +1,223 @@
+"""The shared-memory instructions as data: what a warp instruction of each kind does with its 32 addresses.
+
+Each row holds the facts that the cost rule (`wavefronts`) and every encoder of it need; only `targets` picks
+rows by name, to say how well each is known on a chip.
+
+Source: measured on an H100, tests/data/README.md; widths and spellings, PTX ISA 8.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from swzverify.errors import SwzError, nearest
+from swzverify.hardware.spelling import MAX_LANE_BYTES, canonical_name
+
+LANES = 32
+"""Lanes of a warp. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
+BANKS = 32
+"""Banks of shared memory, on every target. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+BANK_WORD_BYTES = 4
+"""Successive words of this size lie in successive banks. Source: CUDA Programming Guide 13, 2.3.4.2."""
+BANK_PERIOD_BYTES = BANKS * BANK_WORD_BYTES
+"""Addresses this far apart lie in the same bank."""
+
+
+class Kind(StrEnum):
+    """What an instruction does."""
+
+    LOAD = "load"
+    STORE = "store"
+    LDMATRIX = "ldmatrix"
+    STMATRIX = "stmatrix"
+    CP_ASYNC = "cp.async"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One row of the table.
+
+    - `width_bytes`: bytes from each lane's address (16, a matrix row, for the matrix ones).
+    - `group_lanes`: how many consecutive lanes go together.
+    - `address_lanes`: the leading lanes whose addresses count.
+    - `joins`: neighbouring groups join when the lanes agree in pairs (plain loads of 8 and 16 bytes).
+    - `counts_equal_words`: equal words in a bank are not merged.
+    - `warp_wide`: all 32 lanes must run it.
+    - `bound_only`: it has a rule of its own, the octet rule, which gives an upper bound.
+    - `source`: where the row is from.
+
+    >>> find_instruction("ldmatrix.x2").group_count
+    2
+    """
+
+    name: str
+    width_bytes: int
+    kind: Kind
+    group_lanes: int
+    address_lanes: int
+    joins: bool
+    counts_equal_words: bool
+    warp_wide: bool
+    bound_only: bool
+    source: str
+
+    def __post_init__(self) -> None:
+        """Refuse a row that contradicts itself."""
+        if self.width_bytes not in {1, 2, 4, 8, MAX_LANE_BYTES}:
+            raise ValueError(
+                f"{self.name}: width_bytes is {self.width_bytes}, not a power of two up to {MAX_LANE_BYTES}"
+            )
+        if not 0 < self.address_lanes <= LANES or self.address_lanes % self.group_lanes:
+            raise ValueError(f"{self.name}: {self.address_lanes} lanes do not split into groups of {self.group_lanes}")
+        if self.joins and (self.kind is not Kind.LOAD or self.group_lanes == LANES):
+            raise ValueError(f"{self.name}: only plain loads of more than one group join")
+
+    @property
+    def words(self) -> int:
+        """Bank words that a lane touches: 1 up to 4 bytes, then width / 4."""
+        return max(1, self.width_bytes // BANK_WORD_BYTES)
+
+    @property
+    def group_count(self) -> int:
+        """Groups of a full warp, before any join: the least wavefronts that a full warp takes without one."""
+        return self.address_lanes // self.group_lanes
+
+    @property
+    def joined_group_lanes(self) -> int:
+        """Lanes of a group after neighbouring groups joined; `group_lanes` where the row does not join."""
+        return 2 * self.group_lanes if self.joins else self.group_lanes
+
+
+_MEASURED = "measured on an H100: tests/data/h100_patterns.npz, op {}"
+_SAME_CODE = "as {}: ptxas 12.9.86 assembles both to the same machine instruction on sm_90; not launched by itself"
+
+
+def _plain(kind: Kind, suffix: str, width_bytes: int, source: str) -> Instruction:
+    opcode = "ld" if kind is Kind.LOAD else "st"
+    return Instruction(
+        name=f"{opcode}.shared.{suffix}",
+        width_bytes=width_bytes,
+        kind=kind,
+        group_lanes=min(LANES, BANK_PERIOD_BYTES // width_bytes),
+        address_lanes=LANES,
+        joins=kind is Kind.LOAD and width_bytes >= 8,
+        counts_equal_words=False,
+        warp_wide=False,
+        bound_only=False,
+        source=source,
+    )
+
+
+def _plain_rows(kind: Kind, opcode: str, op: str) -> list[Instruction]:
+    return [
+        _plain(kind, "b8", 1, _MEASURED.format(f"{op}8")),
+        _plain(kind, "b16", 2, _MEASURED.format(f"{op}16")),
+        _plain(kind, "b32", 4, _MEASURED.format(f"{op}32")),
+        _plain(kind, "b64", 8, _SAME_CODE.format(f"{opcode}.shared.v2.b32")),
+        _plain(kind, "v2.b32", 8, _MEASURED.format(f"{op}64")),
+        _plain(kind, "v4.b32", 16, _MEASURED.format(f"{op}128")),
+        _plain(kind, "v2.b64", 16, _SAME_CODE.format(f"{opcode}.shared.v4.b32")),
+    ]
+
+
+def _matrix(kind: Kind, count: int, trans: bool, source: str) -> Instruction:
+    return Instruction(
+        name=f"{kind.value}.x{count}{'.trans' if trans else ''}",
+        width_bytes=16,
+        kind=kind,
+        group_lanes=8,
+        address_lanes=8 * count,
+        joins=False,
+        counts_equal_words=False,
+        warp_wide=True,
+        bound_only=False,
+        source=source,
+    )
+
+
+def _matrix_rows() -> list[Instruction]:
+    rows = [
+        _matrix(Kind.LDMATRIX, count, trans, _MEASURED.format(f"LDSM{count}{'T' if trans else ''}"))
+        for trans in (False, True)
+        for count in (1, 2, 4)
+    ]
+    rows += [_matrix(Kind.STMATRIX, count, False, _MEASURED.format(f"STSM{count}")) for count in (1, 2, 4)]
+    rows += [
+        _matrix(
+            Kind.STMATRIX,
+            count,
+            True,
+            f"as stmatrix.x{count}; ldmatrix costs the same with and without .trans",
+        )
+        for count in (1, 2, 4)
+    ]
+    return rows
+
+
+def _lane_wise(name: str, width_bytes: int, kind: Kind, bound_only: bool, source: str) -> Instruction:
+    return Instruction(
+        name=name,
+        width_bytes=width_bytes,
+        kind=kind,
+        group_lanes=min(LANES, BANK_PERIOD_BYTES // width_bytes),
+        address_lanes=LANES,
+        joins=False,
+        counts_equal_words=not bound_only,
+        warp_wide=False,
+        bound_only=bound_only,
+        source=source,
+    )
+
+
+def _rows() -> list[Instruction]:
+    return [
+        *_plain_rows(Kind.LOAD, "ld", "LDS"),
+        *_plain_rows(Kind.STORE, "st", "STS"),
+        *_matrix_rows(),
+        _lane_wise("cp.async.4", 4, Kind.CP_ASYNC, False, _MEASURED.format("CPASYNC4")),
+        _lane_wise("cp.async.8", 8, Kind.CP_ASYNC, False, _MEASURED.format("CPASYNC8")),
+        _lane_wise(
+            "cp.async.16",
+            16,
+            Kind.CP_ASYNC,
+            True,
+            "cp.async.cg, measured on an H100: tests/data/h100_cp_async16.npz",
+        ),
+        _lane_wise(
+            "cp.async.ca.16",
+            16,
+            Kind.CP_ASYNC,
+            True,
+            "as cp.async.16 (.cg); the path through L1 (.ca) was not measured",
+        ),
+        _lane_wise("atom.shared.add.u32", 4, Kind.ATOMIC, False, _MEASURED.format("ATOMS_ADD")),
+    ]
+
+
+INSTRUCTIONS: Mapping[str, Instruction] = MappingProxyType({row.name: row for row in _rows()})
+"""Every instruction by its name, in the order of the documentation."""
+
+
+def find_instruction(name: str) -> Instruction:
+    """The row of a name or of a PTX spelling of it.
+
+    Raises SWZ401: an unknown name (with the nearest one), or an instruction that is not modelled (with why).
+
+    >>> find_instruction("ld.shared.v4.f32").name
+    'ld.shared.v4.b32'
+    >>> find_instruction("ldmatrix.x4.trans").address_lanes
+    32
+    """
+    key = name.strip()
+    row = INSTRUCTIONS.get(key)
+    if row is not None:
+        return row
+    canonical = canonical_name(key)
+    if canonical is not None:
+        return INSTRUCTIONS[canonical]
+    hint = nearest(key, INSTRUCTIONS) or f"known are {', '.join(INSTRUCTIONS)}"
+    raise SwzError("SWZ401", f"unknown instruction '{name}'", hint=hint)

@@ -1,0 +1,208 @@
+"""The GPU targets as data: shared memory a block, which instructions exist, and how well each cost is known.
+
+Source of the sizes: "Maximum amount of shared memory per thread block" in the CUDA Programming Guide 13,
+5.1.3, table 31 (7.5 to 12.x; its KB are 1024 bytes) and in the CUDA C++ Programming Guide 11, K.1, table 15
+(7.0, 7.2); max_shared_memory_per_block_optin in CCCL, libcudacxx/include/cuda/__device/arch_traits.h (agrees,
+and has 8.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from swzverify.errors import SwzError, nearest
+from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, Kind, find_instruction
+
+
+class Evidence(StrEnum):
+    """How a fact is known, best first."""
+
+    MEASURED = "measured"
+    DOCUMENTED = "documented"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A GPU target.
+
+    `capability` is the number in its name, `shared_bytes_per_block` the most shared memory that a block may
+    opt in to; `evidence` and `source` say how that size is known.
+
+    >>> find_target("sm_90a").shared_bytes_per_block
+    232448
+    """
+
+    name: str
+    capability: int
+    shared_bytes_per_block: int
+    evidence: Evidence
+    source: str
+
+    def __post_init__(self) -> None:
+        """Refuse a size that no chip has."""
+        if self.shared_bytes_per_block <= 0 or self.shared_bytes_per_block % 1024:
+            raise ValueError(f"{self.name}: {self.shared_bytes_per_block} bytes is not a whole number of KiB")
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """How the cost of `instructions` on `targets` is known; `basis` is one line for reports."""
+
+    targets: frozenset[str]
+    instructions: frozenset[str]
+    evidence: Evidence
+    basis: str
+
+
+_GUIDE = "CUDA Programming Guide 13, 5.1.3, table 31"
+_GUIDE_OLD = "CUDA C++ Programming Guide 11, K.1, table 15"
+_CCCL = "CCCL, cuda/__device/arch_traits.h"
+
+# capability, KiB a block, suffixes of the same chip's feature-specific targets, source
+_SIZES: tuple[tuple[int, int, str, str], ...] = (
+    (70, 96, "", _GUIDE_OLD),
+    (72, 96, "", _GUIDE_OLD),
+    (75, 64, "", _GUIDE),
+    (80, 163, "", _GUIDE),
+    (86, 99, "", _GUIDE),
+    (87, 163, "", _GUIDE),
+    (88, 99, "", _CCCL),
+    (89, 99, "", _GUIDE),
+    (90, 227, "a", _GUIDE),
+    (100, 227, "af", _GUIDE),
+    (101, 227, "af", f"{_GUIDE}; CUDA 13 renamed the target to sm_110"),
+    (103, 227, "af", _GUIDE),
+    (110, 227, "af", _GUIDE),
+    (120, 99, "af", _GUIDE),
+    (121, 99, "af", _GUIDE),
+)
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        f"sm_{capability}{suffix}": Target(
+            f"sm_{capability}{suffix}", capability, kib * 1024, Evidence.DOCUMENTED, source
+        )
+        for capability, kib, suffixes, source in _SIZES
+        for suffix in ("", *suffixes)
+    }
+)
+"""Every target by its name, oldest first."""
+
+FIRST_TARGET: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.LOAD: "sm_70",
+        Kind.STORE: "sm_70",
+        Kind.ATOMIC: "sm_70",
+        Kind.LDMATRIX: "sm_75",
+        Kind.CP_ASYNC: "sm_80",
+        Kind.STMATRIX: "sm_90",
+    }
+)
+"""The first target here that has it. Source: PTX ISA 8.7, "Target ISA Notes"; ptxas 12.9.86 agrees."""
+
+_ALL = frozenset(TARGETS)
+_H100 = frozenset({"sm_90", "sm_90a"})
+_EVERY = frozenset(INSTRUCTIONS)
+_UP_TO_A_WORD = frozenset(f"{op}.shared.b{bits}" for op in ("ld", "st") for bits in (8, 16, 32))
+_OTHER_NAME = frozenset(f"{op}.shared.{suffix}" for op in ("ld", "st") for suffix in ("b64", "v2.b64"))
+_STMATRIX_TRANS = frozenset(f"stmatrix.x{count}.trans" for count in (1, 2, 4))
+_BOUND = frozenset({"cp.async.16"})
+_BOUND_CA = frozenset({"cp.async.ca.16"})
+
+EVIDENCE: tuple[EvidenceRow, ...] = (
+    EvidenceRow(
+        _H100,
+        _EVERY - _OTHER_NAME - _STMATRIX_TRANS - _BOUND - _BOUND_CA,
+        Evidence.MEASURED,
+        "270 random patterns on an H100, wavefronts and bank conflicts of all of them reproduced",
+    ),
+    EvidenceRow(
+        _H100,
+        _BOUND,
+        Evidence.MEASURED,
+        "an upper bound: never below an H100's count, equal to it for 213 of 240 patterns without overlap",
+    ),
+    EvidenceRow(
+        _H100,
+        _OTHER_NAME,
+        Evidence.ASSUMED,
+        "not launched itself; ptxas 12.9.86 makes the measured 32-bit vector's machine instruction from it",
+    ),
+    EvidenceRow(
+        _H100,
+        _STMATRIX_TRANS,
+        Evidence.ASSUMED,
+        "taken to cost what the measured stmatrix without .trans costs",
+    ),
+    EvidenceRow(_H100, _BOUND_CA, Evidence.ASSUMED, "only the .cg form was measured; .ca goes through L1"),
+    EvidenceRow(
+        _ALL,
+        _UP_TO_A_WORD,
+        Evidence.DOCUMENTED,
+        "CUDA Programming Guide, shared memory: 32 banks of 32-bit words, lanes in one word do not conflict",
+    ),
+    EvidenceRow(_ALL, _EVERY, Evidence.ASSUMED, "the H100's rule; neither measured nor documented on this target"),
+)
+"""How the cost of each instruction on each target is known; the first row that holds both applies."""
+
+
+def find_target(name: str) -> Target:
+    """The row of a target's name. Raises SWZ402 with the nearest name.
+
+    >>> find_target("sm_75").capability
+    75
+    """
+    row = TARGETS.get(name.strip())
+    if row is not None:
+        return row
+    hint = nearest(name, TARGETS) or f"known are {', '.join(TARGETS)}"
+    raise SwzError("SWZ402", f"unknown target '{name}'", hint=hint)
+
+
+def require(target: str | Target, instruction: str | Instruction) -> None:
+    """Pass when the target has the instruction; else raise SWZ403, which names the first target that does.
+
+    >>> require("sm_80", "ldmatrix.x4")
+    """
+    chip, row = _resolved(target, instruction)
+    first = TARGETS[FIRST_TARGET[row.kind]]
+    if chip.capability < first.capability:
+        raise SwzError(
+            "SWZ403",
+            f"target {chip.name} has no {row.name}; the first target that has it is {first.name}",
+            hint=f"set the target to {first.name} or later, or use another instruction",
+        )
+
+
+def evidence(target: str | Target, instruction: str | Instruction) -> Evidence:
+    """How the cost on the target is known; raises SWZ403 where the target lacks the instruction.
+
+    >>> evidence("sm_90", "ldmatrix.x4").value, evidence("sm_80", "ldmatrix.x4").value
+    ('measured', 'assumed')
+    """
+    return evidence_row(target, instruction).evidence
+
+
+def basis(target: str | Target, instruction: str | Instruction) -> str:
+    """What the evidence rests on, in one line; raises SWZ403 where the target lacks the instruction.
+
+    >>> basis("sm_80", "ldmatrix.x4")
+    "the H100's rule; neither measured nor documented on this target"
+    """
+    return evidence_row(target, instruction).basis
+
+
+def evidence_row(target: str | Target, instruction: str | Instruction) -> EvidenceRow:
+    """The row of `EVIDENCE` that applies; raises SWZ403 where the target lacks the instruction."""
+    chip, row = _resolved(target, instruction)
+    require(chip, row)
+    return next(entry for entry in EVIDENCE if chip.name in entry.targets and row.name in entry.instructions)
+
+
+def _resolved(target: str | Target, instruction: str | Instruction) -> tuple[Target, Instruction]:
+    chip = find_target(target) if isinstance(target, str) else target
+    return chip, find_instruction(instruction) if isinstance(instruction, str) else instruction

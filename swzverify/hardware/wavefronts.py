@@ -1,0 +1,295 @@
+"""What a warp's shared-memory access costs: the rule, in plain integers and over many warps at a time.
+
+`access_cost` follows the rule word by word and is what a reader should check. `cost_many` is for exhaustive
+search: it counts whole aligned units by sorting. They share no code, so that each tests the other.
+
+Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.errors import SwzError
+from swzverify.hardware.instructions import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    BANKS,
+    LANES,
+    Instruction,
+    find_instruction,
+)
+from swzverify.hardware.targets import Evidence, Target, evidence
+
+PAIR_DISTANCES = (1, 2)
+"""Groups join when every lane l agrees with l ^ d for one of these d."""
+CHUNK_BYTES = 16
+"""What one lane of a 16-byte cp.async writes."""
+CHUNKS_PER_LINE = BANK_PERIOD_BYTES // CHUNK_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCost:
+    """One group: its active `lanes`, its `wavefronts`, and the first `bank` that needs that many.
+
+    `bank` is None for a 16-byte cp.async, whose units are not banks.
+    """
+
+    lanes: tuple[int, ...]
+    wavefronts: int
+    bank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCost:
+    """What one warp instruction costs.
+
+    `wavefronts` is what the hardware takes (an upper bound where not `exact`), `lower_bound` the least it can
+    take, `minimum` what the same groups take without conflicts.
+    """
+
+    instruction: Instruction
+    wavefronts: int
+    minimum: int
+    lower_bound: int
+    groups: tuple[GroupCost, ...]
+    evidence: Evidence
+
+    @property
+    def bank_conflicts(self) -> int:
+        """Wavefronts beyond the minimum."""
+        return self.wavefronts - self.minimum
+
+    @property
+    def exact(self) -> bool:
+        """Whether `wavefronts` is the cost itself, not only a bound."""
+        return self.wavefronts == self.lower_bound
+
+
+def access_cost(
+    instruction: str | Instruction, byte_addresses: Sequence[int | None], target: str | Target = "sm_90"
+) -> AccessCost:
+    """The cost of one warp instruction from its 32 byte addresses, None for an inactive lane.
+
+    Raises SWZ401 (instruction), SWZ402 (target), SWZ403 (the target lacks it), SWZ404 (addresses), SWZ405 (a
+    matrix instruction lacks an address).
+
+    >>> access_cost("ld.shared.b32", [128 * lane for lane in range(32)]).wavefronts
+    32
+    >>> cost = access_cost("ldmatrix.x4", [16 * lane for lane in range(32)])
+    >>> cost.wavefronts, cost.bank_conflicts
+    (4, 0)
+    """
+    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
+    known = evidence(target, row)
+    active = _active_addresses(row, byte_addresses)
+    lanes_by_group = _groups(row, active)
+    if row.bound_only:
+        groups = tuple(_octet_cost(lanes, active) for lanes in lanes_by_group)
+        lower_bound = _octet_lower_bound(len(groups), active)
+    else:
+        groups = tuple(_bank_cost(row, lanes, active) for lanes in lanes_by_group)
+        lower_bound = sum(group.wavefronts for group in groups)
+    return AccessCost(row, sum(group.wavefronts for group in groups), len(groups), lower_bound, groups, known)
+
+
+def _active_addresses(row: Instruction, byte_addresses: Sequence[int | None]) -> dict[int, int]:
+    if len(byte_addresses) != LANES:
+        raise SwzError("SWZ404", f"{row.name}: {len(byte_addresses)} addresses given, a warp has {LANES} lanes")
+    active: dict[int, int] = {}
+    for lane, address in enumerate(byte_addresses[: row.address_lanes]):
+        if address is not None:
+            active[lane] = _checked_address(row, lane, address)
+        elif row.warp_wide:
+            raise SwzError(
+                "SWZ405",
+                f"{row.name}: lane {lane} has no address; lanes 0 to {row.address_lanes - 1} need one",
+                hint="all 32 lanes of the warp run a matrix instruction; take the predicate off",
+            )
+    return active
+
+
+def _checked_address(row: Instruction, lane: int, address: int) -> int:
+    try:
+        value = operator.index(address)
+    except TypeError:
+        raise SwzError("SWZ404", f"{row.name}: lane {lane} has address {address!r}, not an integer") from None
+    if value < 0:
+        raise SwzError("SWZ404", f"{row.name}: lane {lane} has the negative address {value}")
+    if value % row.width_bytes:
+        raise SwzError(
+            "SWZ404",
+            f"{row.name}: lane {lane} has address {value}, not a multiple of {row.width_bytes} bytes",
+            hint="a misaligned access faults on the GPU",
+        )
+    return value
+
+
+def _groups(row: Instruction, active: Mapping[int, int]) -> list[list[int]]:
+    """The active lanes of every group that has one, after joining."""
+    size = row.joined_group_lanes if row.joins and _pairs_agree(active) else row.group_lanes
+    split = [[lane for lane in range(first, first + size) if lane in active] for first in range(0, LANES, size)]
+    return [lanes for lanes in split if lanes]
+
+
+def _pairs_agree(active: Mapping[int, int]) -> bool:
+    return any(
+        all(active.get(lane ^ distance, address) == address for lane, address in active.items())
+        for distance in PAIR_DISTANCES
+    )
+
+
+def _bank_cost(row: Instruction, lanes: Sequence[int], active: Mapping[int, int]) -> GroupCost:
+    words_by_bank: dict[int, list[int]] = {}
+    for lane in lanes:
+        first = active[lane] // BANK_WORD_BYTES
+        for word in range(first, first + row.words):
+            words_by_bank.setdefault(word % BANKS, []).append(word)
+    cost_by_bank = {
+        bank: len(words) if row.counts_equal_words else len(set(words)) for bank, words in words_by_bank.items()
+    }
+    worst = max(cost_by_bank.values())
+    bank = min(bank for bank, cost in cost_by_bank.items() if cost == worst)
+    return GroupCost(tuple(lanes), worst, bank)
+
+
+def _octet_cost(lanes: Sequence[int], active: Mapping[int, int]) -> GroupCost:
+    """An octet of a 16-byte cp.async; a key is the line and the XOR by which the chunk moves in it."""
+    key = {
+        lane: (
+            active[lane] // BANK_PERIOD_BYTES,
+            active[lane] // CHUNK_BYTES % CHUNKS_PER_LINE ^ lane % CHUNKS_PER_LINE,
+        )
+        for lane in lanes
+    }
+    units = {(key[lane], None if key.get(lane ^ 1) == key[lane] else lane % 2) for lane in lanes}
+    return GroupCost(tuple(lanes), len(units), None)
+
+
+def _octet_lower_bound(octets: int, active: Mapping[int, int]) -> int:
+    """Octets with an active lane; where lanes share a destination octets can merge: 128 bytes a wavefront."""
+    distinct = len(set(active.values()))
+    return octets if distinct == len(active) else -(-distinct // CHUNKS_PER_LINE)
+
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class CostArrays:
+    """The costs of n warp instructions, int64 of shape (n,); fields as in `AccessCost`."""
+
+    wavefronts: IntArray
+    minimum: IntArray
+    lower_bound: IntArray
+
+    @property
+    def bank_conflicts(self) -> IntArray:
+        """Wavefronts beyond the minimum."""
+        return self.wavefronts - self.minimum
+
+
+def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> CostArrays:
+    """The costs of n warp instructions: byte addresses of shape (n, 32), and likewise which lanes are active.
+
+    The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ405 as `access_cost` does.
+
+    >>> strided = np.arange(32)[None, :] * np.array([4, 8, 128])[:, None]
+    >>> cost_many("ld.shared.b32", strided, np.ones((3, 32), dtype=bool)).wavefronts.tolist()
+    [1, 2, 32]
+    """
+    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
+    units, lanes_on = _checked_units(row, addresses, active)
+    if row.bound_only:
+        return _octets_many(units, lanes_on)
+    wavefronts, minimum = _banks_many(row, units, lanes_on, row.group_lanes)
+    if row.joins:
+        joined = np.flatnonzero(_joined_many(units, lanes_on))
+        if joined.size:
+            wavefronts[joined], minimum[joined] = _banks_many(
+                row, units[joined], lanes_on[joined], row.joined_group_lanes
+            )
+    return CostArrays(wavefronts, minimum, wavefronts.copy())
+
+
+def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Addresses in units of the width (of a word if narrower), -1 in inactive lanes; and the active lanes."""
+    if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
+        raise SwzError(
+            "SWZ404",
+            f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})",
+        )
+    if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
+        raise SwzError(
+            "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
+        )
+    lanes_on = active[:, : row.address_lanes]
+    if row.warp_wide and not lanes_on.all():
+        raise SwzError("SWZ405", f"{row.name}: lanes 0 to {row.address_lanes - 1} each need an address")
+    held = np.where(lanes_on, addresses[:, : row.address_lanes].astype(np.int64, copy=False), 0)
+    if held.size and (int(held.min()) < 0 or int(np.bitwise_or.reduce(held, axis=None)) & (row.width_bytes - 1)):
+        at, lane = (int(i) for i in np.argwhere((held < 0) | (held % row.width_bytes != 0))[0])
+        raise SwzError(
+            "SWZ404",
+            f"{row.name}: lane {lane} of row {at} has address {int(held[at, lane])}, "
+            f"not a non-negative multiple of {row.width_bytes} bytes",
+        )
+    return np.where(lanes_on, held // max(row.width_bytes, BANK_WORD_BYTES), -1), lanes_on
+
+
+def _joined_many(units: IntArray, lanes_on: BoolArray) -> BoolArray:
+    joined = np.zeros(len(units), dtype=np.bool_)
+    for distance in PAIR_DISTANCES:
+        partner = np.arange(LANES) ^ distance
+        differs = (units != units[:, partner]) & lanes_on & lanes_on[:, partner]
+        joined |= ~differs.any(axis=1)
+    return joined
+
+
+def _banks_many(row: Instruction, units: IntArray, lanes_on: BoolArray, group_lanes: int) -> tuple[IntArray, IntArray]:
+    """Wavefronts and minimum with groups of that many lanes.
+
+    Lanes are aligned to their width, so two of them meet in all banks of a unit or in none: a unit can stand
+    for its words.
+    """
+    slots = BANK_PERIOD_BYTES // max(row.width_bytes, BANK_WORD_BYTES)
+    grouped = units.reshape(-1, group_lanes)
+    if row.counts_equal_words:
+        counted = lanes_on.reshape(-1, group_lanes)
+    else:
+        grouped = np.sort(grouped, axis=1)
+        counted = _first_of_run(grouped)
+    cell = np.arange(len(grouped), dtype=np.int64)[:, None] * slots + grouped % slots
+    counts = np.bincount(cell[counted], minlength=len(grouped) * slots).reshape(len(grouped), slots)
+    worst = counts.max(axis=1).reshape(len(units), units.shape[1] // group_lanes)
+    return worst.sum(axis=1, dtype=np.int64), (worst > 0).sum(axis=1, dtype=np.int64)
+
+
+def _first_of_run(ordered: IntArray) -> BoolArray:
+    """Marks the first of each run of equal values in ordered rows; -1 marks nothing."""
+    first = ordered >= 0
+    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    return first
+
+
+def _octets_many(chunks: IntArray, lanes_on: BoolArray) -> CostArrays:
+    lane = np.arange(LANES)
+    key = np.where(lanes_on, chunks ^ (lane % CHUNKS_PER_LINE), -1)
+    paired = key == key[:, lane ^ 1]
+    unit = np.where(lanes_on, 3 * key + np.where(paired, 0, 1 + lane % 2), -1)
+    octets = np.sort(unit.reshape(-1, CHUNKS_PER_LINE), axis=1)
+    wavefronts = _first_of_run(octets).reshape(len(chunks), LANES).sum(axis=1, dtype=np.int64)
+    minimum = (
+        lanes_on.reshape(len(chunks), LANES // CHUNKS_PER_LINE, CHUNKS_PER_LINE).any(axis=2).sum(axis=1, dtype=np.int64)
+    )
+    distinct = _first_of_run(np.sort(chunks, axis=1)).sum(axis=1, dtype=np.int64)
+    shares = distinct < lanes_on.sum(axis=1)
+    lower_bound = minimum.copy()
+    lower_bound[shares] = -(-distinct[shares] // CHUNKS_PER_LINE)
+    return CostArrays(wavefronts, minimum, lower_bound)

@@ -1,0 +1,222 @@
+"""C integer expressions lowered to bit-vectors that cannot wrap.
+
+Intervals decide whether an operation is defined and stays in range; where they are too coarse, the caller's
+`enumerate_names` gives every value of the names involved and the sub-expression's exact range decides. What remains
+possible is an error with the sub-expression marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.errors import SwzError, nearest
+from swzverify.ir import integers as ints
+from swzverify.ir.c_ast import (
+    VALUE_MAX,
+    VALUE_MIN,
+    Binary,
+    BinaryOp,
+    Call,
+    CExpr,
+    Conditional,
+    Expression,
+    Name,
+    Number,
+    Unary,
+    UnaryOp,
+    names,
+    render,
+)
+from swzverify.ir.c_eval import evaluate_many
+from swzverify.ir.integers import Integer
+
+Enumeration: TypeAlias = Callable[[frozenset[str]], Mapping[str, NDArray[np.int64]] | None]
+"""Every joint value of some names as arrays of one shape, or None when there are too many."""
+
+
+def no_enumeration(_: frozenset[str]) -> None:
+    """For callers whose names cannot be enumerated."""
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """How to lower: what each name stands for, and how to enumerate names where intervals are too coarse.
+
+    With `bounded` off, values may leave -2^31 .. 2^32 - 1: the caller has said which points count.
+    """
+
+    env: Mapping[str, Integer]
+    enumerate_names: Enumeration = no_enumeration
+    bounded: bool = True
+
+    def lower(self, expression: Expression) -> Integer:
+        """The expression's exact value at every point.
+
+        Errors: SWZ301 unknown name, SWZ303 out of range, SWZ304 shift amount, SWZ305 zero divisor; each with its span.
+
+        >>> from swzverify.ir.c_parse import parse
+        >>> from swzverify.ir.integers import named
+        >>> value = Lowering({"tid": named("tid", 128)}).lower(parse("((tid >> 1) & 7) << 4"))
+        >>> value.low, value.high
+        (0, 112)
+        """
+        return self._node(expression.root, expression.text)
+
+    def _node(self, node: CExpr, text: str) -> Integer:
+        match node:
+            case Number(value):
+                return ints.integer(value)
+            case Name(name, span):
+                found = self.env.get(name)
+                if found is None:
+                    hint = nearest(name, self.env) or "known names: " + ", ".join(sorted(self.env))
+                    raise SwzError("SWZ301", f"unknown name '{name}'", hint=hint, text=text, span=span)
+                return found
+            case Unary(operator, operand):
+                return self._in_range(self._unary(operator, self._node(operand, text)), node, text)
+            case Binary(operator, left, right):
+                a, b = self._node(left, text), self._node(right, text)
+                if operator in (BinaryOp.DIVIDE, BinaryOp.REMAINDER):
+                    b = self._divisor(b, right, text)
+                if operator in (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT):
+                    b = self._amount(b, right, text)
+                return self._in_range(_binary(operator, a, b), node, text)
+            case Conditional(condition, then, otherwise):
+                chooser = ints.truth(self._node(condition, text))
+                return ints.choose(chooser, self._node(then, text), self._node(otherwise, text))
+            case Call(function, arguments):
+                values = [self._node(argument, text) for argument in arguments]
+                result = values[0]
+                for value in values[1:]:
+                    result = ints.minimum(result, value) if function == "min" else ints.maximum(result, value)
+                return result
+            case _:
+                assert_never(node)
+
+    def _unary(self, operator: UnaryOp, value: Integer) -> Integer:
+        match operator:
+            case UnaryOp.PLUS:
+                return value
+            case UnaryOp.MINUS:
+                return ints.negate(value)
+            case UnaryOp.INVERT:
+                return ints.invert(value)
+            case UnaryOp.NOT:
+                return ints.logical_not(value)
+            case _:
+                assert_never(operator)
+
+    def _divisor(self, value: Integer, node: CExpr, text: str) -> Integer:
+        if value.low > 0 or value.high < 0:
+            return value
+        every = self._values(node)
+        if every is not None and not np.any(every == 0):
+            low, high = int(every.min()), int(every.max())
+            if low > 0 or high < 0:
+                return _narrowed(value, low, high)
+        possible = "can be 0" if every is not None else "cannot be shown to differ from 0"
+        raise SwzError(
+            "SWZ305",
+            f"the divisor '{render(node)}' {possible}",
+            hint="judged over every value of its variables, before `if` and `assume` apply",
+            text=text,
+            span=node.span,
+        )
+
+    def _amount(self, value: Integer, node: CExpr, text: str) -> Integer:
+        if value.low >= 0 and value.high <= ints.MAX_SHIFT_BITS:
+            return value
+        every = self._values(node)
+        if every is not None:
+            low, high = int(every.min()), int(every.max())
+            if low >= 0 and high <= ints.MAX_SHIFT_BITS:
+                return _narrowed(value, low, high)
+            reach = f"goes from {low} to {high}"
+        else:
+            reach = f"can go from {value.low} to {value.high}"
+        hint = "C leaves a shift of 32 or more undefined"
+        if isinstance(node, Binary) and node.op in (BinaryOp.ADD, BinaryOp.SUBTRACT):
+            hint += "; + and - bind tighter than << and >>: did you mean parentheses around the shift?"
+        message = f"the shift amount '{render(node)}' {reach}: it must lie in 0..{ints.MAX_SHIFT_BITS}"
+        raise SwzError("SWZ304", message, hint=hint, text=text, span=node.span)
+
+    def _in_range(self, value: Integer, node: CExpr, text: str) -> Integer:
+        if not self.bounded or (value.low >= VALUE_MIN and value.high <= VALUE_MAX):
+            return value
+        every = self._values(node)
+        low, high = (value.low, value.high) if every is None else (int(every.min()), int(every.max()))
+        if low >= VALUE_MIN and high <= VALUE_MAX:
+            return _narrowed(value, low, high)
+        raise SwzError(
+            "SWZ303",
+            f"'{render(node)}' can go from {low} to {high}, outside -2^31..2^32-1",
+            hint="bound its variables, or write it so that no step grows that large",
+            text=text,
+            span=node.span,
+        )
+
+    def _values(self, node: CExpr) -> NDArray[np.int64] | None:
+        """Every value of a sub-expression; None when there are too many points, or when one is itself undefined."""
+        arrays = self.enumerate_names(names(node))
+        if arrays is None:
+            return None
+        try:
+            result = np.asarray(evaluate_many(node, arrays))
+        except SwzError:
+            return None
+        return result if result.size else None
+
+
+def _narrowed(value: Integer, low: int, high: int) -> Integer:
+    """The same value under a tighter interval that every point of interest keeps to."""
+    if low == high:
+        return ints.integer(low)
+    return Integer(ints.resize(value, ints.width_for(low, high)), low, high)
+
+
+def _binary(operator: BinaryOp, a: Integer, b: Integer) -> Integer:
+    match operator:
+        case BinaryOp.MULTIPLY:
+            return ints.multiply(a, b)
+        case BinaryOp.DIVIDE:
+            return ints.divide(a, b)
+        case BinaryOp.REMAINDER:
+            return ints.remainder(a, b)
+        case BinaryOp.ADD:
+            return ints.add(a, b)
+        case BinaryOp.SUBTRACT:
+            return ints.subtract(a, b)
+        case BinaryOp.SHIFT_LEFT:
+            return ints.shift_left(a, b)
+        case BinaryOp.SHIFT_RIGHT:
+            return ints.shift_right(a, b)
+        case BinaryOp.LESS:
+            return ints.less(a, b)
+        case BinaryOp.LESS_EQUAL:
+            return ints.less_equal(a, b)
+        case BinaryOp.GREATER:
+            return ints.less(b, a)
+        case BinaryOp.GREATER_EQUAL:
+            return ints.less_equal(b, a)
+        case BinaryOp.EQUAL:
+            return ints.equal(a, b)
+        case BinaryOp.NOT_EQUAL:
+            return ints.logical_not(ints.equal(a, b))
+        case BinaryOp.BIT_AND:
+            return ints.bit_and(a, b)
+        case BinaryOp.BIT_XOR:
+            return ints.bit_xor(a, b)
+        case BinaryOp.BIT_OR:
+            return ints.bit_or(a, b)
+        case BinaryOp.AND:
+            return ints.logical_and(a, b)
+        case BinaryOp.OR:
+            return ints.logical_or(a, b)
+        case _:
+            assert_never(operator)

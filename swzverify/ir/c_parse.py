@@ -1,0 +1,433 @@
+"""C integer expressions from text: a precedence-climbing parser that never runs what it reads.
+
+Every refusal is a `SwzError` with the text, the span in it and a hint: SWZ302 for what is not such an
+expression, SWZ303 for a literal above 2^32 - 1. Tokens are read as the parser needs them, so that the
+leftmost mistake is the one reported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple, NoReturn
+
+from swzverify.errors import SwzError, nearest
+from swzverify.ir.c_ast import (
+    CONDITIONAL_PRECEDENCE,
+    CUDA_NAMES,
+    UNARY_PRECEDENCE,
+    VALUE_MAX,
+    VALUE_MIN,
+    Binary,
+    BinaryOp,
+    Call,
+    CExpr,
+    Conditional,
+    Expression,
+    Name,
+    Number,
+    Span,
+    Unary,
+    UnaryOp,
+    precedence,
+)
+
+MAX_CHARACTERS: Final = 4096
+MAX_DEPTH: Final = 100
+"""Operators above a leaf, and, counted apart, parentheses open at one place."""
+MAX_NODES: Final = 2000
+
+_BINARY: Final = {op.value: op for op in BinaryOp}
+_UNARY: Final = {op.value: op for op in UnaryOp}
+
+_TYPES: Final = (
+    "bool char const double float int long short signed unsigned void volatile size_t ssize_t ptrdiff_t "
+    "intptr_t uintptr_t uint int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"
+)
+_TYPE_WORDS: Final = frozenset(_TYPES.split())
+_CAST_WORDS: Final = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
+_CAST: Final = re.compile(r"\(\s*(?:(?:" + "|".join(_TYPES.split()) + r")\b\s*+)++[\s*&]*\)")
+_NO_CASTS: Final = "all values are exact integers, so leave the type out"
+_WORD_OPERATORS: Final = {"and": "&&", "or": "||", "not": "!", "xor": "^"}
+_BUILTINS: Final = frozenset(name.split(".")[0] for name in CUDA_NAMES)
+
+_TOKEN: Final = re.compile(
+    r"""[ \t\r\n\f\v]*+ (?:
+    (?P<number>   \.?[0-9] (?: [eEpP][+-] | [0-9A-Za-z_.'] )* )   # C's pp-number: what C reads as one token
+  | (?P<name>     [A-Za-z_][A-Za-z0-9_]* (?: \.[A-Za-z0-9_]* )* )
+  | (?P<refused>  // | /\* | === | !== | <<= | >>= | <=> | =[<>] | =(?!=) | [-+*/%&|^]=
+                | \+\+ | -- | -> | :: | \*\* )
+  | (?P<symbol>   << | >> | <= | >= | == | != | && | \|\| | [-+*/%&|^~!<>?:(),] )
+  | (?P<other>    . ) )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_LITERAL: Final = re.compile(
+    r"(?:0[xX](?P<hex>[0-9A-Fa-f]+)|0[bB](?P<binary>[01]+)|(?P<decimal>0|[1-9][0-9]*))"
+    r"(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?"
+)
+_BASES: Final = {"hex": 16, "binary": 2, "decimal": 10}
+
+_REFUSED: Final[dict[str, tuple[str, str]]] = {
+    "//": ("comments are not read", "leave the comment out; division is a single '/'"),
+    "/*": ("comments are not read", "leave the comment out"),
+    "=": ("'=' assigns, and an expression cannot", "to compare, write =="),
+    "===": ("'===' is not an operator of C", "to compare, write =="),
+    "!==": ("'!==' is not an operator of C", "to compare, write !="),
+    "<=>": ("'<=>' is not an operator of C", "compare with < <= > >= == !="),
+    "=<": ("'=<' is not an operator of C", "write <="),
+    "=>": ("'=>' is not an operator of C", "write >="),
+    "++": ("'++' changes a variable, and an expression cannot", "write x + 1; a plus of a plus is '+ +'"),
+    "--": ("'--' changes a variable, and an expression cannot", "write x - 1; a minus of a minus is '- -'"),
+    "->": ("'->' reads through a pointer, and there are none", "give the value a name of its own"),
+    "::": ("'::' names a namespace, and there are none", "write min(a, b) without std"),
+    "**": ("'**' is not an operator of C", "a power of two is 1 << n"),
+    ".": ("'.' reads a member, and only CUDA's built-in variables have any", "write threadIdx.x"),
+    "[": ("'[' indexes an array, and there are none", "write the index expression itself"),
+    "]": ("']' without an array", "group with ( and )"),
+    "{": ("'{' opens no expression", "group with ( and )"),
+    "}": ("'}' closes no expression", "group with ( and )"),
+    ";": ("';' ends a statement, and this is one expression", "leave the ';' out"),
+    "'": ("characters are not read", "write the integer"),
+    '"': ("strings are not read", "write the integer"),
+}
+_LOOKALIKES: Final = {"\u00d7": "*", "\u00f7": "/", "\u2212": "-", "\u2264": "<=", "\u2265": ">="}
+
+
+class _Token(NamedTuple):
+    kind: Literal["number", "name", "symbol", "end"]
+    text: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return (self.start, self.end)
+
+
+class _Part(NamedTuple):
+    """A finished subtree and the number of operators on its longest path."""
+
+    node: CExpr
+    height: int
+
+
+def expression(value: int | str) -> Expression:
+    """The expression that a spec's value stands for: text, or a plain integer in `VALUE_MIN .. VALUE_MAX`.
+
+    Errors: SWZ302 for text that is no expression and for true and false; SWZ303 for an integer out of range.
+
+    >>> expression(128).root
+    Number(value=128, span=(0, 3))
+    """
+    if isinstance(value, str):
+        return parse(value)
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+        hint = f"write {int(value)}"
+        raise SwzError("SWZ302", f"'{text}' is not an integer", hint=hint, text=text, span=(0, len(text)))
+    if not VALUE_MIN <= value <= VALUE_MAX:
+        # The value itself may be too long to print.
+        text = str(value) if value.bit_length() <= 128 else f"an integer of {value.bit_length()} bits"
+        hint = f"values lie in {VALUE_MIN}..{VALUE_MAX}"
+        raise SwzError("SWZ303", "the integer is out of range", hint=hint, text=text, span=(0, len(text)))
+    return parse(str(value))
+
+
+def parse(text: str) -> Expression:
+    """The tree of a C integer expression of at most 4,096 characters, 2,000 nodes and depth 100.
+
+    Errors: SWZ302 for anything else, SWZ303 for a literal above 2^32 - 1, both with the span.
+
+    >>> str(parse("tid / 8 % 4")), sorted(parse("tid / 8 % K").names)
+    ('tid / 8 % 4', ['K', 'tid'])
+    >>> parse("tid = 4")
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ302: '=' assigns, and an expression cannot
+      tid = 4
+          ^
+      to compare, write ==
+    """
+    if len(text) > MAX_CHARACTERS:
+        message = f"the expression has {len(text)} characters; at most {MAX_CHARACTERS} are read"
+        # Only its beginning is shown: thousands of characters help nobody.
+        raise SwzError("SWZ302", message, hint="split it, or name parts of it", text=text[:80], span=(0, 80))
+    parser = _Parser(text)
+    root = parser.expression(CONDITIONAL_PRECEDENCE).node
+    if parser.token.kind != "end":
+        parser.refuse_stray()
+    return Expression(text, root)
+
+
+class _Parser:
+    """The parser's place in one text, with one token of lookahead."""
+
+    __slots__ = ("end", "nodes", "operators", "parentheses", "text", "token")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.end = 0  # where the last consumed token ended
+        self.nodes = 0
+        self.operators = 0
+        self.parentheses = 0
+        self.token = _next_token(text, 0)
+
+    def expression(self, least: int) -> _Part:
+        """An expression whose operators outside parentheses all bind at least as tightly as `least`."""
+        start = self.token.start
+        left = self.prefix()
+        while self.token.kind == "symbol":
+            token = self.token
+            if token.text == "?" and least <= CONDITIONAL_PRECEDENCE:
+                left = self.conditional(left, start)
+                continue
+            op = _BINARY.get(token.text)
+            if op is None or precedence(op) < least:
+                break
+            self.advance()
+            right = self.operand(token, precedence(op) + 1)
+            left = self.grown(Binary(op, left.node, right.node, (start, self.end)), token, left, right)
+        return left
+
+    def prefix(self) -> _Part:
+        """A literal, a name, a call, an expression in parentheses, or a unary operator and its operand."""
+        token = self.token
+        if token.kind == "number":
+            self.advance()
+            return self.grown(Number(_literal(self.text, token), token.span), token)
+        if token.kind == "name":
+            return self.name_or_call()
+        if token.kind == "symbol" and token.text in _UNARY:
+            self.advance()
+            operand = self.operand(token, UNARY_PRECEDENCE)
+            node = Unary(_UNARY[token.text], operand.node, (token.start, self.end))
+            return self.grown(node, token, operand)
+        if not self.at("("):
+            self.refuse_missing_operand()
+        return self.parenthesised()
+
+    def conditional(self, condition: _Part, start: int) -> _Part:
+        """The rest of `condition ? then : otherwise`, from the `?`."""
+        question = self.token
+        self.advance()
+        then = self.operand(question, CONDITIONAL_PRECEDENCE)
+        if not self.at(":"):
+            if self.token.text in ("", ")", ","):
+                self.refuse("'?' has no ':'", "write condition ? a : b", question.span)
+            self.refuse_stray()
+        self.advance()
+        otherwise = self.operand(question, CONDITIONAL_PRECEDENCE)
+        node = Conditional(condition.node, then.node, otherwise.node, (start, self.end))
+        return self.grown(node, question, condition, then, otherwise)
+
+    def parenthesised(self) -> _Part:
+        """An expression in parentheses; it keeps its own span."""
+        opening = self.token
+        cast = _CAST.match(self.text, opening.start)
+        if cast is not None:
+            self.refuse(f"'{cast.group()}' is a cast, and there are none", _NO_CASTS, cast.span())
+        self.open()
+        inner = self.expression(CONDITIONAL_PRECEDENCE)
+        self.close(opening)
+        if isinstance(inner.node, Name) and self.token.kind in ("number", "name"):
+            span = (opening.start, self.end)
+            self.refuse(f"'({inner.node.name})' before '{self.token.text}' reads as a cast", _NO_CASTS, span)
+        return inner
+
+    def name_or_call(self) -> _Part:
+        """A variable, or `min`/`max` with arguments."""
+        token = self.token
+        name = token.text
+        if name in _TYPE_WORDS or name in _CAST_WORDS:
+            self.refuse(f"'{name}' is a type or a cast, and there are none", _NO_CASTS, token.span)
+        if name in _WORD_OPERATORS:
+            self.refuse_word(token)
+        if name == "sizeof":
+            self.refuse("'sizeof' is not read", "write the number of bytes", token.span)
+        if ("." in name or name in _BUILTINS) and name not in CUDA_NAMES:
+            _refuse_member(self.text, token)
+        self.advance()
+        if name in ("min", "max"):
+            if not self.at("("):
+                self.refuse(f"'{name}' is a function", f"write {name}(a, b)", token.span)
+            return self.call(name, token)
+        if self.at("("):
+            known = "the functions are min and max; a product needs its '*'"
+            hint = nearest(name.lower(), ("min", "max")) or known
+            self.refuse(f"unknown function '{name}'", hint, token.span)
+        return self.grown(Name(name, token.span), token)
+
+    def call(self, function: Literal["min", "max"], token: _Token) -> _Part:
+        """The arguments of `min` or `max`, from the opening parenthesis."""
+        opening = self.token
+        self.open()
+        parts: list[_Part] = []
+        while parts or not self.at(")"):
+            parts.append(self.operand(token, CONDITIONAL_PRECEDENCE))
+            if not self.at(","):
+                break
+            self.advance()
+        self.close(opening)
+        span = (token.start, self.end)
+        if len(parts) < 2:
+            message = f"'{function}' needs two or more arguments, not {len(parts)}"
+            self.refuse(message, f"write {function}(a, b)", span)
+        return self.grown(Call(function, tuple(part.node for part in parts), span), token, *parts)
+
+    def operand(self, operator: _Token, least: int) -> _Part:
+        """The operand of an operator: an expression that is one operator deeper."""
+        if self.operators >= MAX_DEPTH:
+            self.refuse_depth(operator)
+        self.operators += 1
+        part = self.expression(least)
+        self.operators -= 1
+        return part
+
+    def grown(self, node: CExpr, token: _Token, *operands: _Part) -> _Part:
+        """A finished node, once it is within the limits of size and depth."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            hint = "split it, or name parts of it"
+            self.refuse(f"more than {MAX_NODES} literals, names and operators", hint, token.span)
+        height = max((part.height + 1 for part in operands), default=0)
+        if height > MAX_DEPTH:
+            self.refuse_depth(token)
+        return _Part(node, height)
+
+    def open(self) -> None:
+        """Consume a `(`."""
+        if self.parentheses >= MAX_DEPTH:
+            hint = "leave out the parentheses that group nothing, or name parts of the expression"
+            self.refuse(f"more than {MAX_DEPTH} parentheses are open here", hint, self.token.span)
+        self.parentheses += 1
+        self.advance()
+
+    def close(self, opening: _Token) -> None:
+        """Consume the `)` that belongs to `opening`."""
+        if self.token.kind == "end":
+            self.refuse("'(' is never closed", "add the missing ')'", opening.span)
+        if not self.at(")"):
+            self.refuse_stray()
+        self.parentheses -= 1
+        self.advance()
+
+    def at(self, symbol: str) -> bool:
+        """Whether the next token is this symbol."""
+        return self.token.kind == "symbol" and self.token.text == symbol
+
+    def advance(self) -> None:
+        """Consume the next token."""
+        self.end = self.token.end
+        self.token = _next_token(self.text, self.end)
+
+    def refuse(self, message: str, hint: str, span: Span) -> NoReturn:
+        """Raise SWZ302 at a place of this text."""
+        raise SwzError("SWZ302", message, hint=hint, text=self.text, span=span)
+
+    def refuse_depth(self, token: _Token) -> NoReturn:
+        """Raise SWZ302 for too many operators one inside the other."""
+        hint = "group a long sum as (a + b) + (c + d), or name parts of the expression"
+        self.refuse(f"more than {MAX_DEPTH} operators lie one inside the other", hint, token.span)
+
+    def refuse_missing_operand(self) -> NoReturn:
+        """Raise SWZ302 where a literal, name or `(` should start."""
+        token = self.token
+        hint = "write a number, a name or a '('"
+        if token.kind != "end":
+            self.refuse(f"an operand is missing before '{token.text}'", hint, token.span)
+        if self.end == 0:
+            self.refuse("the expression is empty", "write one, such as tid / 8", (0, len(self.text)))
+        self.refuse("the expression ends where an operand is missing", hint, token.span)
+
+    def refuse_word(self, token: _Token) -> NoReturn:
+        """Raise SWZ302 for an operator spelt as a word."""
+        symbol = _WORD_OPERATORS[token.text]
+        self.refuse(f"'{token.text}' is not read as an operator", f"write {symbol}", token.span)
+
+    def refuse_stray(self) -> NoReturn:
+        """Raise SWZ302 for a token that cannot follow a finished operand."""
+        token = self.token
+        match token.text:
+            case ")":
+                self.refuse("')' closes no '('", "leave it out, or add the '('", token.span)
+            case ":":
+                self.refuse("':' has no '?'", "write condition ? a : b", token.span)
+            case ",":
+                hint = "write one expression"
+                self.refuse("',' stands outside the arguments of min and max", hint, token.span)
+            case word if word in _WORD_OPERATORS:
+                self.refuse_word(token)
+            case _:
+                hint = "write one of + - * / % << >> & | ^ or a comparison between the two"
+                self.refuse(f"an operator is missing before '{token.text}'", hint, token.span)
+
+
+def _next_token(text: str, position: int) -> _Token:
+    """The token at or after `position`; SWZ302 where the text has none that an expression can hold."""
+    found = _TOKEN.match(text, position)
+    if found is None or found.lastgroup is None:
+        return _Token("end", "", len(text), len(text))
+    spelling, span = found.group(found.lastgroup), found.span(found.lastgroup)
+    match found.lastgroup:
+        case "number" | "name" | "symbol" as kind:
+            pass
+        case _:
+            _refuse_token(text, spelling, span)
+    return _Token(kind, spelling, *span)
+
+
+def _refuse_token(text: str, spelling: str, span: Span) -> NoReturn:
+    """Raise SWZ302 for characters that no expression has."""
+    if spelling in _REFUSED:
+        message, hint = _REFUSED[spelling]
+    elif len(spelling) > 1:
+        message, hint = f"'{spelling}' assigns, and an expression cannot", "write the value alone"
+    elif not spelling.isascii():
+        plain = _LOOKALIKES.get(spelling, "it in ASCII")
+        message, hint = f"{spelling!a} is not ASCII", f"write {plain}"
+    else:
+        message, hint = f"{spelling!r} has no meaning in an expression", "leave it out"
+    raise SwzError("SWZ302", message, hint=hint, text=text, span=span)
+
+
+def _refuse_member(text: str, token: _Token) -> NoReturn:
+    """Raise SWZ302 for a dotted name that is not CUDA's, or for one of CUDA's without its axis."""
+    base = token.text.split(".")[0]
+    if base in _BUILTINS:
+        message, hint = f"'{token.text}' is not an integer", f"write {base}.x, {base}.y or {base}.z"
+    else:
+        message, (_, hint) = f"'{token.text}' reads a member, and '{base}' has none", _REFUSED["."]
+    raise SwzError("SWZ302", message, hint=hint, text=text, span=token.span)
+
+
+def _literal(text: str, token: _Token) -> int:
+    """The value of a literal, 0 .. 2^32 - 1; SWZ303 above, SWZ302 for what is no integer literal."""
+    found = _LITERAL.fullmatch(token.text)
+    if found is None:
+        message, hint = _literal_fault(token.text)
+        raise SwzError("SWZ302", message, hint=hint, text=text, span=token.span)
+    kind = found.lastgroup or "decimal"
+    digits = found.group(kind).lstrip("0")
+    # 32 digits hold every value in range, and Python refuses to convert thousands of them.
+    if len(digits) > 32 or int(digits or "0", _BASES[kind]) > VALUE_MAX:
+        hint = f"literals lie in 0..{VALUE_MAX}"
+        raise SwzError("SWZ303", "the literal is out of range", hint=hint, text=text, span=token.span)
+    return int(digits or "0", _BASES[kind])
+
+
+def _literal_fault(literal: str) -> tuple[str, str]:
+    """What is wrong with a literal, and what to write instead."""
+    plain = literal.replace("'", "").replace("_", "")
+    hexadecimal = literal[:2] in ("0x", "0X")
+    if "'" in literal or ("_" in literal and _LITERAL.fullmatch(plain)):
+        return f'"{literal}" has digit separators', f"write {plain}"
+    if hexadecimal and re.search(r"[eE][+-]", literal) and "." not in literal:
+        return f"C reads '{literal}' as one literal, and it is none", "put a space before the sign"
+    if re.search("[.pP]" if hexadecimal else r"\.|^[0-9]+[eE][+-]?[0-9]", literal):
+        return f"'{literal}' is a floating-point literal", "write an integer"
+    octal = re.fullmatch(r"0+([0-9]*)[uUlL]*", literal)
+    if octal is not None:
+        digits = octal.group(1) or "0"
+        value = f", or 0x{int(digits, 8):x} for C's value" if re.fullmatch("[0-7]+", digits) else ""
+        return f"'{literal}' starts with a zero, which C reads as octal", f"write {digits}{value}"
+    hint = "literals are decimal, 0x and hex digits, or 0b and bits; then at most u, l, ul, ll or ull"
+    return f"'{literal}' is not an integer literal", hint

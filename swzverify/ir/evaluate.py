@@ -1,0 +1,168 @@
+"""Reading: the value of an expression at one point (Python integers) and at many (numpy)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Compare,
+    Comparison,
+    Const,
+    Expr,
+    Extend,
+    Extract,
+    Ite,
+    Var,
+    apply_binary,
+    apply_comparison,
+    postorder,
+    to_signed,
+)
+
+Unsigned: TypeAlias = NDArray[np.uint64]
+
+MAX_ARRAY_WIDTH = 64
+
+
+def evaluate(root: Expr, point: Mapping[str, int]) -> int:
+    """The unsigned value of `root` where each variable has the value that `point` gives it.
+
+    >>> from swzverify.ir.expr import binary, const, var
+    >>> evaluate(binary(BinaryOperator.XOR, var("x", 8), const(5, 3)), {"x": 6})
+    3
+    """
+    value: dict[Expr, int] = {}
+    for node in postorder(root):
+        match node:
+            case Const(constant):
+                value[node] = constant
+            case Var(name, limit):
+                if not 0 <= point[name] < limit:
+                    raise ValueError(f"{name} = {point[name]} is outside 0..{limit - 1}")
+                value[node] = point[name]
+            case Binary(operator, left, right, width):
+                value[node] = apply_binary(operator, value[left], value[right], width)
+            case Compare(comparison, left, right):
+                value[node] = int(apply_comparison(comparison, value[left], value[right], left.width))
+            case Extract(operand, low, width):
+                value[node] = value[operand] >> low & ((1 << width) - 1)
+            case Extend(operand, width, signed):
+                inner = to_signed(value[operand], operand.width) if signed else value[operand]
+                value[node] = inner & ((1 << width) - 1)
+            case Ite(condition, then, otherwise):
+                value[node] = value[then] if value[condition] else value[otherwise]
+            case _:
+                assert_never(node)
+    return value[root]
+
+
+def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
+    """The unsigned values of several expressions over arrays that broadcast against each other.
+
+    Widths up to 63 bits fit the int64 result; 64-bit intermediates wrap as they should.
+    """
+    value: dict[Expr, Unsigned] = {}
+    for node in postorder(*roots):
+        if node.width > MAX_ARRAY_WIDTH:
+            raise ValueError(f"numpy evaluates at most {MAX_ARRAY_WIDTH} bits, not {node.width}")
+        match node:
+            case Const(constant):
+                value[node] = np.asarray(constant, dtype=np.uint64)
+            case Var(name):
+                value[node] = np.asarray(point[name]).astype(np.uint64)
+            case Binary(operator, left, right, width):
+                value[node] = _binary_many(operator, value[left], value[right], width)
+            case Compare(comparison, left, right):
+                value[node] = _compare_many(comparison, value[left], value[right], left.width).astype(np.uint64)
+            case Extract(operand, low, width):
+                value[node] = _reduce(value[operand] >> np.uint64(low), width)
+            case Extend(operand, width, signed):
+                inner = value[operand]
+                value[node] = _reduce(_signed(inner, operand.width).astype(np.uint64), width) if signed else inner
+            case Ite(condition, then, otherwise):
+                value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
+            case _:
+                assert_never(node)
+    return tuple(value[root].astype(np.int64) for root in roots)
+
+
+def _reduce(value: Unsigned, width: int) -> Unsigned:
+    return value & np.uint64((1 << width) - 1)
+
+
+def _signed(value: Unsigned, width: int) -> NDArray[np.int64]:
+    """Two's complement: flip the sign bit and subtract it again, modulo 2^64."""
+    sign = np.uint64(1 << (width - 1))
+    with np.errstate(over="ignore"):
+        return ((value ^ sign) - sign).view(np.int64)
+
+
+def _binary_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, width: int) -> Unsigned:
+    with np.errstate(over="ignore"):
+        match operator:
+            case BinaryOperator.ADD:
+                result = left + right
+            case BinaryOperator.SUB:
+                result = left - right
+            case BinaryOperator.MUL:
+                result = left * right
+            case BinaryOperator.UDIV:
+                safe = np.where(right == 0, np.uint64(1), right)
+                result = np.where(right == 0, np.uint64((1 << width) - 1), left // safe)
+            case BinaryOperator.UREM:
+                result = np.where(right == 0, left, left % np.where(right == 0, np.uint64(1), right))
+            case BinaryOperator.SDIV | BinaryOperator.SREM:
+                result = _signed_divide_many(operator, left, right, width)
+            case BinaryOperator.SHL:
+                result = np.where(right < np.uint64(width), left << np.minimum(right, np.uint64(63)), np.uint64(0))
+            case BinaryOperator.LSHR:
+                result = np.where(right < np.uint64(width), left >> np.minimum(right, np.uint64(63)), np.uint64(0))
+            case BinaryOperator.ASHR:
+                amount = np.minimum(right, np.uint64(width - 1)).astype(np.int64)
+                result = (_signed(left, width) >> amount).astype(np.uint64)
+            case BinaryOperator.AND:
+                result = left & right
+            case BinaryOperator.OR:
+                result = left | right
+            case BinaryOperator.XOR:
+                result = left ^ right
+            case _:
+                assert_never(operator)
+        return _reduce(np.asarray(result), width)
+
+
+def _signed_divide_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, width: int) -> Unsigned:
+    """Divide magnitudes, then give the quotient the product's sign and the remainder the dividend's."""
+    a, b = _signed(left, width), _signed(right, width)
+    magnitude_a, magnitude_b = np.abs(a).astype(np.uint64), np.abs(b).astype(np.uint64)
+    zero = magnitude_b == 0
+    safe = np.where(zero, np.uint64(1), magnitude_b)
+    if operator is BinaryOperator.SREM:
+        rest = magnitude_a % safe
+        return np.where(zero, left, np.where(a < 0, np.uint64(0) - rest, rest))
+    quotient = magnitude_a // safe
+    signed_quotient = np.where((a < 0) != (b < 0), np.uint64(0) - quotient, quotient)
+    by_zero = np.where(a >= 0, np.uint64((1 << width) - 1), np.uint64(1))
+    return np.where(zero, by_zero, signed_quotient)
+
+
+def _compare_many(comparison: Comparison, left: Unsigned, right: Unsigned, width: int) -> NDArray[np.bool_]:
+    match comparison:
+        case Comparison.EQ:
+            return left == right
+        case Comparison.ULT:
+            return left < right
+        case Comparison.ULE:
+            return left <= right
+        case Comparison.SLT:
+            return _signed(left, width) < _signed(right, width)
+        case Comparison.SLE:
+            return _signed(left, width) <= _signed(right, width)
+        case _:
+            assert_never(comparison)

@@ -1,0 +1,375 @@
+"""The one form that every map lowers to: bit-vector expressions of explicit width over named, bounded variables.
+
+The operators are those of SMT-LIB's theory of fixed-size bit-vectors and mean exactly what they mean there, division by
+zero and shifts by the width or more included, so that every reading has one answer at every point. Nodes are
+hash-consed: two equal expressions are one object, compared by identity.
+
+Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, TypeVar
+from weakref import WeakValueDictionary
+
+
+class BinaryOperator(StrEnum):
+    """Operators of two bit-vectors of one width, named as in SMT-LIB."""
+
+    ADD = "bvadd"
+    SUB = "bvsub"
+    MUL = "bvmul"
+    UDIV = "bvudiv"
+    UREM = "bvurem"
+    SDIV = "bvsdiv"
+    SREM = "bvsrem"
+    SHL = "bvshl"
+    LSHR = "bvlshr"
+    ASHR = "bvashr"
+    AND = "bvand"
+    OR = "bvor"
+    XOR = "bvxor"
+
+
+class Comparison(StrEnum):
+    """Comparisons of two bit-vectors of one width; the result has one bit."""
+
+    EQ = "="
+    ULT = "bvult"
+    ULE = "bvule"
+    SLT = "bvslt"
+    SLE = "bvsle"
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Const:
+    """A constant, 0 <= value < 2^width."""
+
+    value: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Var:
+    """A variable: 0 <= value < limit <= 2^width."""
+
+    name: str
+    limit: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Binary:
+    """`left operator right`, all of one width."""
+
+    operator: BinaryOperator
+    left: Expr
+    right: Expr
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Compare:
+    """`left comparison right`, one bit wide."""
+
+    comparison: Comparison
+    left: Expr
+    right: Expr
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Extract:
+    """The `width` bits of `operand` from bit `low` up."""
+
+    operand: Expr
+    low: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Extend:
+    """`operand` widened with zeros, or with copies of its sign bit."""
+
+    operand: Expr
+    width: int
+    signed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Ite:
+    """`then` where the one-bit `condition` is 1, else `otherwise`."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    width: int
+
+
+Expr: TypeAlias = Const | Var | Binary | Compare | Extract | Extend | Ite
+_Node = TypeVar("_Node", Const, Var, Binary, Compare, Extract, Extend, Ite)
+
+_interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
+
+
+def _intern(kind: type[_Node], *fields: object) -> _Node:
+    key = (kind, *fields)
+    found = _interned.get(key)
+    if found is None:
+        found = kind(*fields)  # type: ignore[arg-type]  # the callers below pass each kind its own fields
+        _interned[key] = found
+    return found  # type: ignore[return-value]  # the key starts with the kind
+
+
+def const(value: int, width: int) -> Const:
+    """The constant `value` modulo 2^width."""
+    if width < 1:
+        raise ValueError(f"a bit-vector has at least one bit, not {width}")
+    return _intern(Const, value & ((1 << width) - 1), width)
+
+
+TRUE = const(1, 1)
+FALSE = const(0, 1)
+
+
+def var(name: str, limit: int) -> Var:
+    """The variable `name` with values 0 .. limit - 1, as wide as the largest value needs."""
+    if limit < 1:
+        raise ValueError(f"variable {name} has no value: limit {limit}")
+    return _intern(Var, name, limit, max(1, (limit - 1).bit_length()))
+
+
+def binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr:
+    """`left operator right`, folded where both are constants or one is neutral."""
+    if left.width != right.width:
+        raise ValueError(f"{operator} of widths {left.width} and {right.width}")
+    if isinstance(left, Const) and isinstance(right, Const):
+        return const(apply_binary(operator, left.value, right.value, left.width), left.width)
+    if isinstance(right, Const) and right.value == 0 and operator in _NEUTRAL_ZERO_RIGHT:
+        return left
+    if isinstance(left, Const) and left.value == 0 and operator in _NEUTRAL_ZERO_LEFT:
+        return right
+    return _intern(Binary, operator, left, right, left.width)
+
+
+_NEUTRAL_ZERO_LEFT = frozenset({BinaryOperator.ADD, BinaryOperator.OR, BinaryOperator.XOR})
+_NEUTRAL_ZERO_RIGHT = _NEUTRAL_ZERO_LEFT | {
+    BinaryOperator.SUB,
+    BinaryOperator.SHL,
+    BinaryOperator.LSHR,
+    BinaryOperator.ASHR,
+}
+
+
+def compare(comparison: Comparison, left: Expr, right: Expr) -> Expr:
+    """`left comparison right` as one bit, folded where both are constants or the same expression."""
+    if left.width != right.width:
+        raise ValueError(f"{comparison} of widths {left.width} and {right.width}")
+    if isinstance(left, Const) and isinstance(right, Const):
+        return const(int(apply_comparison(comparison, left.value, right.value, left.width)), 1)
+    if left is right:
+        return const(int(comparison in (Comparison.EQ, Comparison.ULE, Comparison.SLE)), 1)
+    return _intern(Compare, comparison, left, right, 1)
+
+
+def extract(operand: Expr, low: int, width: int) -> Expr:
+    """Bits low .. low + width - 1 of `operand`."""
+    if low < 0 or width < 1 or low + width > operand.width:
+        raise ValueError(f"bits {low}..{low + width - 1} of a {operand.width}-bit expression")
+    if width == operand.width:
+        return operand
+    if isinstance(operand, Const):
+        return const(operand.value >> low, width)
+    if isinstance(operand, Extract):
+        return extract(operand.operand, operand.low + low, width)
+    if isinstance(operand, Extend) and low + width <= operand.operand.width:
+        return extract(operand.operand, low, width)
+    return _intern(Extract, operand, low, width)
+
+
+def extend(operand: Expr, width: int, *, signed: bool) -> Expr:
+    """`operand` widened to `width` bits."""
+    if width < operand.width:
+        raise ValueError(f"cannot extend {operand.width} bits to {width}")
+    if width == operand.width:
+        return operand
+    if isinstance(operand, Const):
+        value = to_signed(operand.value, operand.width) if signed else operand.value
+        return const(value, width)
+    if isinstance(operand, Extend) and operand.signed == signed:
+        return extend(operand.operand, width, signed=signed)
+    return _intern(Extend, operand, width, signed)
+
+
+def ite(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    """`then` where `condition` (one bit) holds, else `otherwise`."""
+    if condition.width != 1 or then.width != otherwise.width:
+        raise ValueError(f"if-then-else of widths {condition.width}, {then.width}, {otherwise.width}")
+    if isinstance(condition, Const):
+        return then if condition.value else otherwise
+    if then is otherwise:
+        return then
+    return _intern(Ite, condition, then, otherwise, then.width)
+
+
+def conjunction(conditions: Iterable[Expr]) -> Expr:
+    """All of some one-bit expressions; TRUE for none."""
+    result: Expr = TRUE
+    for condition in conditions:
+        if condition is FALSE or result is FALSE:
+            return FALSE
+        if result is TRUE:
+            result = condition
+        elif condition is not TRUE:
+            result = binary(BinaryOperator.AND, result, condition)
+    return result
+
+
+def negation(condition: Expr) -> Expr:
+    """The opposite of a one-bit expression."""
+    return binary(BinaryOperator.XOR, condition, TRUE)
+
+
+def conjuncts(condition: Expr) -> tuple[Expr, ...]:
+    """The conditions that `conjunction` joined, in order."""
+    parts: list[Expr] = []
+    pending = [condition]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Binary) and node.operator is BinaryOperator.AND and node.width == 1:
+            pending += [node.right, node.left]
+        elif node is not TRUE:
+            parts.append(node)
+    return tuple(parts)
+
+
+def to_signed(value: int, width: int) -> int:
+    """The two's complement reading of an unsigned `width`-bit value."""
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+def apply_binary(operator: BinaryOperator, left: int, right: int, width: int) -> int:
+    """One operator on two unsigned Python integers, as SMT-LIB defines it; the result is reduced modulo 2^width."""
+    mask = (1 << width) - 1
+    match operator:
+        case BinaryOperator.ADD:
+            result = left + right
+        case BinaryOperator.SUB:
+            result = left - right
+        case BinaryOperator.MUL:
+            result = left * right
+        case BinaryOperator.UDIV:
+            result = left // right if right else mask
+        case BinaryOperator.UREM:
+            result = left % right if right else left
+        case BinaryOperator.SDIV:
+            result = _signed_divide(to_signed(left, width), to_signed(right, width))[0]
+        case BinaryOperator.SREM:
+            result = _signed_divide(to_signed(left, width), to_signed(right, width))[1]
+        case BinaryOperator.SHL:
+            result = left << right if right < width else 0
+        case BinaryOperator.LSHR:
+            result = left >> right if right < width else 0
+        case BinaryOperator.ASHR:
+            result = to_signed(left, width) >> min(right, width - 1)
+        case BinaryOperator.AND:
+            result = left & right
+        case BinaryOperator.OR:
+            result = left | right
+        case BinaryOperator.XOR:
+            result = left ^ right
+    return result & mask
+
+
+def _signed_divide(left: int, right: int) -> tuple[int, int]:
+    """Truncating quotient and remainder; SMT-LIB's values for a zero divisor."""
+    if right == 0:
+        return (-1 if left >= 0 else 1), left
+    quotient = abs(left) // abs(right)
+    if (left < 0) != (right < 0):
+        quotient = -quotient
+    return quotient, left - right * quotient
+
+
+def apply_comparison(comparison: Comparison, left: int, right: int, width: int) -> bool:
+    """One comparison of two unsigned Python integers, as SMT-LIB defines it."""
+    match comparison:
+        case Comparison.EQ:
+            return left == right
+        case Comparison.ULT:
+            return left < right
+        case Comparison.ULE:
+            return left <= right
+        case Comparison.SLT:
+            return to_signed(left, width) < to_signed(right, width)
+        case Comparison.SLE:
+            return to_signed(left, width) <= to_signed(right, width)
+
+
+def operands(node: Expr) -> tuple[Expr, ...]:
+    """The direct sub-expressions of a node."""
+    match node:
+        case Const() | Var():
+            return ()
+        case Binary(_, left, right) | Compare(_, left, right):
+            return (left, right)
+        case Extract(operand) | Extend(operand):
+            return (operand,)
+        case Ite(condition, then, otherwise):
+            return (condition, then, otherwise)
+
+
+def postorder(*roots: Expr) -> list[Expr]:
+    """Every sub-expression once, operands before what uses them; no recursion, so depth has no limit.
+
+    >>> x = var("x", 8)
+    >>> [type(node).__name__ for node in postorder(binary(BinaryOperator.ADD, x, const(1, 3)))]
+    ['Var', 'Const', 'Binary']
+    """
+    order: list[Expr] = []
+    done: set[Expr] = set()
+    pending: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
+    while pending:
+        node, expanded = pending.pop()
+        if node in done:
+            continue
+        if expanded:
+            done.add(node)
+            order.append(node)
+            continue
+        pending.append((node, True))
+        pending.extend((operand, False) for operand in reversed(operands(node)) if operand not in done)
+    return order
+
+
+def variables(*roots: Expr) -> tuple[Var, ...]:
+    """The variables of some expressions, in the order in which they are met."""
+    return tuple(node for node in postorder(*roots) if isinstance(node, Var))
+
+
+def substitute(root: Expr, values: dict[Var, Expr]) -> Expr:
+    """`root` with variables replaced by expressions of the same width, folded again."""
+    new: dict[Expr, Expr] = {}
+    for node in postorder(root):
+        match node:
+            case Const():
+                new[node] = node
+            case Var():
+                replacement = values.get(node, node)
+                if replacement.width != node.width:
+                    raise ValueError(f"{node.name} has {node.width} bits, its replacement {replacement.width}")
+                new[node] = replacement
+            case Binary(operator, left, right):
+                new[node] = binary(operator, new[left], new[right])
+            case Compare(comparison, left, right):
+                new[node] = compare(comparison, new[left], new[right])
+            case Extract(operand, low, width):
+                new[node] = extract(new[operand], low, width)
+            case Extend(operand, width, signed):
+                new[node] = extend(new[operand], width, signed=signed)
+            case Ite(condition, then, otherwise):
+                new[node] = ite(new[condition], new[then], new[otherwise])
+    return new[root]

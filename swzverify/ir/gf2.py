@@ -1,0 +1,253 @@
+"""Reading: each bit of an expression as an affine form over GF(2) in the bits of its variables, where it is one.
+
+A form is a Python integer: bit 0 is the constant, bit i + 1 the i-th variable bit; so 0 and 1 are the constants,
+and XOR of forms is `^`. A bit that is not affine, or not seen to be, is None. Known bits are the constant forms, and
+they are what turns `+` of disjoint bits and `*`, `/`, `%` by powers of two into wiring. The forms hold for every bit
+pattern of the variables, so for every value inside their limits too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Compare,
+    Comparison,
+    Const,
+    Expr,
+    Extend,
+    Extract,
+    Ite,
+    Var,
+    postorder,
+)
+
+Form: TypeAlias = int
+Bits: TypeAlias = tuple[Form | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VariableBits:
+    """Where each variable's bits lie among the forms' bits: `first[name]` is the index of its bit 0."""
+
+    first: Mapping[str, int]
+    width: Mapping[str, int]
+    count: int
+
+    @staticmethod
+    def of(variables: Sequence[Var]) -> VariableBits:
+        """Number the bits of some variables in order."""
+        first: dict[str, int] = {}
+        width: dict[str, int] = {}
+        count = 0
+        for node in variables:
+            first[node.name], width[node.name] = count, node.width
+            count += node.width
+        return VariableBits(first, width, count)
+
+    def forms(self, name: str) -> tuple[Form, ...]:
+        """The forms of one variable's own bits, lowest first."""
+        return tuple(1 << (self.first[name] + i + 1) for i in range(self.width[name]))
+
+
+def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, ...]:
+    """The forms of every bit of some expressions, lowest bit first.
+
+    >>> from swzverify.ir.expr import binary, const, var
+    >>> x = var("x", 4)
+    >>> affine_bits([binary(BinaryOperator.ADD, binary(BinaryOperator.SHL, x, const(1, 2)), const(1, 2))],
+    ...             VariableBits.of([x]))
+    ((1, 2),)
+    """
+    bits: dict[Expr, Bits] = {}
+    for node in postorder(*roots):
+        match node:
+            case Const(value, width):
+                bits[node] = tuple(value >> i & 1 for i in range(width))
+            case Var(name):
+                bits[node] = numbering.forms(name)
+            case Binary(operator, left, right):
+                bits[node] = _binary(operator, bits[left], bits[right])
+            case Compare(comparison, left, right):
+                bits[node] = (_compare(comparison, bits[left], bits[right]),)
+            case Extract(operand, low, width):
+                bits[node] = bits[operand][low : low + width]
+            case Extend(operand, width, signed):
+                inner = bits[operand]
+                bits[node] = inner + (inner[-1] if signed else 0,) * (width - len(inner))
+            case Ite(condition, then, otherwise):
+                chooser = bits[condition][0]
+                bits[node] = tuple(_choose(chooser, a, b) for a, b in zip(bits[then], bits[otherwise], strict=True))
+            case _:
+                assert_never(node)
+    return tuple(bits[root] for root in roots)
+
+
+def _binary(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
+    match operator:
+        case BinaryOperator.ADD:
+            return _add(left, right, 0)
+        case BinaryOperator.SUB:
+            return _add(left, _not(right), 1)
+        case BinaryOperator.MUL:
+            return _multiply(left, right)
+        case BinaryOperator.UDIV | BinaryOperator.UREM:
+            return _divide(operator, left, right)
+        case BinaryOperator.SDIV | BinaryOperator.SREM:
+            if left[-1] == 0 and right[-1] == 0:
+                unsigned = BinaryOperator.UDIV if operator is BinaryOperator.SDIV else BinaryOperator.UREM
+                return _divide(unsigned, left, right)
+            return (None,) * len(left)
+        case BinaryOperator.SHL | BinaryOperator.LSHR | BinaryOperator.ASHR:
+            return _shift(operator, left, right)
+        case BinaryOperator.AND:
+            return tuple(_and(a, b) for a, b in zip(left, right, strict=True))
+        case BinaryOperator.OR:
+            return _not(tuple(_and(a, b) for a, b in zip(_not(left), _not(right), strict=True)))
+        case BinaryOperator.XOR:
+            return tuple(_xor(a, b) for a, b in zip(left, right, strict=True))
+        case _:
+            assert_never(operator)
+
+
+def _xor(a: Form | None, b: Form | None) -> Form | None:
+    return None if a is None or b is None else a ^ b
+
+
+def _not(bits: Bits) -> Bits:
+    return tuple(None if a is None else a ^ 1 for a in bits)
+
+
+def _and(a: Form | None, b: Form | None) -> Form | None:
+    if a == 0 or b == 0:
+        return 0
+    if a == 1:
+        return b
+    if b in (1, a):
+        return a
+    if a is not None and b is not None and a ^ b == 1:
+        return 0
+    return None
+
+
+def _choose(condition: Form | None, a: Form | None, b: Form | None) -> Form | None:
+    """condition ? a : b = b ^ condition & (a ^ b)."""
+    if condition == 1:
+        return a
+    if condition == 0:
+        return b
+    if a is None or b is None:
+        return None
+    return _xor(b, _and(condition, a ^ b))
+
+
+def _majority(a: Form | None, b: Form | None, c: Form | None) -> Form | None:
+    """The carry of a + b + c: (a ^ c) & (b ^ c) ^ c, affine when two of the three agree or are opposite."""
+    for x, y, z in ((a, b, c), (a, c, b), (b, c, a)):
+        if x is not None and y is not None:
+            if x == y:
+                return x
+            if x ^ y == 1:
+                return z
+    return None
+
+
+def _add(left: Bits, right: Bits, carry: Form | None) -> Bits:
+    result: list[Form | None] = []
+    for a, b in zip(left, right, strict=True):
+        result.append(_xor(_xor(a, b), carry))
+        carry = _majority(a, b, carry)
+    return tuple(result)
+
+
+def _constant(bits: Bits) -> int | None:
+    value = 0
+    for i, form in enumerate(bits):
+        if form not in (0, 1):
+            return None
+        value |= form << i
+    return value
+
+
+def _multiply(left: Bits, right: Bits) -> Bits:
+    for factor, other in ((_constant(left), right), (_constant(right), left)):
+        if factor is not None:
+            total: Bits = (0,) * len(other)
+            for i in range(len(other)):
+                if factor >> i & 1:
+                    total = _add(total, (0,) * i + other[: len(other) - i], 0)
+            return total
+    return (None,) * len(left)
+
+
+def _divide(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
+    divisor = _constant(right)
+    if divisor is None or divisor == 0 or divisor & (divisor - 1):
+        return (None,) * len(left)
+    shift = divisor.bit_length() - 1
+    if operator is BinaryOperator.UDIV:
+        return left[shift:] + (0,) * shift
+    return left[:shift] + (0,) * (len(left) - shift)
+
+
+def _shift(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
+    amount = _constant(right)
+    width = len(left)
+    if amount is None:
+        return (None,) * width
+    amount = min(amount, width)
+    match operator:
+        case BinaryOperator.SHL:
+            return (0,) * amount + left[: width - amount]
+        case BinaryOperator.LSHR:
+            return left[amount:] + (0,) * amount
+        case _:
+            return left[amount:] + (left[-1],) * amount
+
+
+def _compare(comparison: Comparison, left: Bits, right: Bits) -> Form | None:
+    match comparison:
+        case Comparison.EQ:
+            return _equal(left, right)
+        case Comparison.ULT:
+            return _less(left, right)
+        case Comparison.ULE:
+            greater = _less(right, left)
+            return None if greater is None else greater ^ 1
+        case Comparison.SLT | Comparison.SLE:
+            # Flipping both sign bits turns signed order into unsigned order.
+            a, b = left[:-1] + _not(left[-1:]), right[:-1] + _not(right[-1:])
+            return _compare(Comparison.ULT if comparison is Comparison.SLT else Comparison.ULE, a, b)
+        case _:
+            assert_never(comparison)
+
+
+def _equal(left: Bits, right: Bits) -> Form | None:
+    open_forms: list[Form | None] = []
+    for a, b in zip(left, right, strict=True):
+        difference = _xor(a, b)
+        if difference == 1:
+            return 0
+        if difference != 0:
+            open_forms.append(difference)
+    if not open_forms:
+        return 1
+    if len(open_forms) == 1 and open_forms[0] is not None:
+        return open_forms[0] ^ 1
+    return None
+
+
+def _less(left: Bits, right: Bits) -> Form | None:
+    smallest_left = sum(1 << i for i, a in enumerate(left) if a == 1)
+    largest_left = sum(1 << i for i, a in enumerate(left) if a != 0)
+    smallest_right = sum(1 << i for i, b in enumerate(right) if b == 1)
+    largest_right = sum(1 << i for i, b in enumerate(right) if b != 0)
+    if largest_left < smallest_right:
+        return 1
+    if smallest_left >= largest_right:
+        return 0
+    return None

@@ -1,0 +1,36 @@
+"""Row-major and column-major arrays whose contiguous dimension is padded: `__shared__ float t[R][C + pad]`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from swzverify.errors import SwzError
+from swzverify.layout.int_tuple import check_int, check_int_tuple, depth, product
+from swzverify.layout.layout import Layout
+
+
+def padded_layout(shape: tuple[int, ...], order: Literal["row", "col"] = "row", pad: int = 0) -> tuple[Layout, int]:
+    """The layout of a C array (`row`: last index fastest; `col`: first) and its allocation, both in elements.
+
+    `pad` elements follow every run of the fastest index, the last run too: the allocation is R*(C + pad) for `row`.
+    Errors: SWZ201 negative, SWZ202 not an int, SWZ203 zero extent, SWZ214 nested shape or unknown order.
+
+    >>> layout, allocation = padded_layout((32, 32), "row", 1)
+    >>> print(layout, allocation)
+    (32,32):(33,1) 1056
+    >>> print(*padded_layout((32, 16), "col", 8))
+    (32,16):(1,40) 640
+    """
+    check_int_tuple(shape, "shape", 1)
+    check_int(pad, "pad", 0)
+    if depth(shape) != 1:
+        raise SwzError("SWZ214", f"the shape {shape!r} of a padded array must be a flat tuple of ints")
+    if order not in ("row", "col"):
+        raise SwzError("SWZ214", f"the order {order!r} is unknown", hint="'row' (last index fastest) or 'col' (first)")
+    fastest_first = shape[::-1] if order == "row" else shape
+    strides = [1]
+    for i, extent in enumerate(fastest_first):
+        strides.append(strides[-1] * (extent + (pad if i == 0 else 0)))
+    strides.pop()
+    allocation = (fastest_first[0] + pad) * product(fastest_first[1:])
+    return Layout(shape, tuple(strides[::-1] if order == "row" else strides)), allocation

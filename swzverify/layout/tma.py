@@ -1,0 +1,152 @@
+"""Where a TMA tile load puts a box of global memory: the row pitch, and the swizzle on absolute shared addresses.
+
+Source: measured on an H100 (sm_90) for every mode below, inner boxes of 16 to 128 bytes and destinations of every
+128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. The three ATOM modes of later chips are not
+modelled: this chip's driver refuses them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swzverify.errors import SwzError, nearest
+from swzverify.layout.int_tuple import check_int
+from swzverify.layout.layout import Layout
+from swzverify.layout.swizzle import Swizzle
+
+CHUNK_BYTES = 16
+ATOM_MODES = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
+
+
+class TmaMode(StrEnum):
+    """A tensor map's swizzle mode, by the name CUDA gives it after CU_TENSOR_MAP_SWIZZLE_.
+
+    >>> TmaMode("128B").span_bytes, str(TmaMode("64B").swizzle), TmaMode.NONE.swizzle
+    (128, 'Swizzle<2,4,3>', None)
+    """
+
+    NONE = "none"
+    B32 = "32B"
+    B64 = "64B"
+    B128 = "128B"
+
+    @property
+    def span_bytes(self) -> int | None:
+        """The row pitch in shared memory, in bytes; None where the rows follow each other as they are."""
+        return None if self is TmaMode.NONE else int(self.value[:-1])
+
+    @property
+    def swizzle(self) -> Swizzle | None:
+        """The swizzle of absolute byte addresses; None for `none`."""
+        span = self.span_bytes
+        return None if span is None else Swizzle((span // CHUNK_BYTES).bit_length() - 1, 4, 3)
+
+    @property
+    def base_align_bytes(self) -> int:
+        """What the destination's address must be a multiple of, in bytes."""
+        return 16 if self is TmaMode.NONE else 128
+
+
+def parse_tma_mode(text: str) -> TmaMode:
+    """The mode of that name. Error: SWZ223, with the nearest name.
+
+    >>> parse_tma_mode("128B")
+    <TmaMode.B128: '128B'>
+    >>> parse_tma_mode("128b")
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ223: '128b' is not a TMA swizzle mode
+      did you mean '128B'?
+    """
+    known = [mode.value for mode in TmaMode]
+    if text in known:
+        return TmaMode(text)
+    if text in ATOM_MODES:
+        raise SwzError(
+            "SWZ223",
+            f"the TMA swizzle mode {text!r} is not modelled: it could not be measured (an H100's driver refuses it)",
+            hint=f"modelled modes: {', '.join(known)}",
+        )
+    raise SwzError(
+        "SWZ223",
+        f"{text!r} is not a TMA swizzle mode",
+        hint=nearest(text, known) or f"one of {', '.join(known)}",
+    )
+
+
+def tma_pitch_bytes(mode: TmaMode, inner_elements: int, element_bits: int) -> int:
+    """The distance of two rows in shared memory, in bytes; errors as for `tma_layout`.
+
+    >>> tma_pitch_bytes(TmaMode.B64, 16, 16), tma_pitch_bytes(TmaMode.NONE, 16, 16)
+    (64, 32)
+    """
+    check_int(inner_elements, "inner extent", 1)
+    check_int(element_bits, "element_bits", 1)
+    inner_bits = inner_elements * element_bits
+    size = f"{inner_elements} elements of {element_bits} bits"
+    if inner_bits % (8 * CHUNK_BYTES):
+        raise SwzError(
+            "SWZ220",
+            f"the inner extent of a TMA box must be a multiple of {CHUNK_BYTES} bytes; {size} are {inner_bits} bits",
+        )
+    span = mode.span_bytes
+    if span is None:
+        return inner_bits // 8
+    if inner_bits > 8 * span:
+        raise SwzError(
+            "SWZ221",
+            f"with the {mode} swizzle the inner extent of a TMA box is at most {span} bytes; "
+            f"{size} are {inner_bits // 8}",
+            hint="split the tile into several boxes, or choose a wider swizzle",
+        )
+    if element_bits % 8 or 8 * span % element_bits:
+        raise SwzError(
+            "SWZ224",
+            f"the {mode} swizzle needs elements of whole bytes that divide its {span}-byte rows, not of "
+            f"{element_bits} bits",
+            hint="describe the box in bytes",
+        )
+    return span
+
+
+def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int) -> Layout:
+    """The layout (rows, inner):(pitch, 1) in elements, which `mode.swizzle` then permutes on absolute byte addresses.
+
+    Errors: SWZ220 inner extent no multiple of 16 bytes, SWZ221 wider than the swizzle's rows, SWZ224 elements that do
+    not fit them, SWZ202/SWZ203 no positive ints.
+
+    >>> print(tma_layout(TmaMode.B128, 8, 32, 16), tma_layout(TmaMode.NONE, 8, 32, 16))
+    (8,32):(64,1) (8,32):(32,1)
+    >>> tma_layout(TmaMode.B32, 8, 32, 16)
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ221: with the 32B swizzle the inner extent of a TMA box is at most 32 bytes; 32 ...
+    """
+    check_int(rows, "rows", 1)
+    pitch_bytes = tma_pitch_bytes(mode, inner_elements, element_bits)
+    return Layout((rows, inner_elements), (8 * pitch_bytes // element_bits, 1))
+
+
+def tma_allocation_bytes(mode: TmaMode, rows: int, inner_elements: int, element_bits: int) -> int:
+    """The bytes of one stage: whole rows of the pitch, the last one too; errors as for `tma_layout`.
+
+    >>> tma_allocation_bytes(TmaMode.B128, 8, 32, 16)
+    1024
+    """
+    check_int(rows, "rows", 1)
+    return rows * tma_pitch_bytes(mode, inner_elements, element_bits)
+
+
+def check_tma_base(mode: TmaMode, base_bytes: int) -> None:
+    """Accepts a destination address that the mode allows. Error: SWZ222.
+
+    >>> check_tma_base(TmaMode.B128, 1152)
+    >>> check_tma_base(TmaMode.B128, 64)
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ222: a TMA box with swizzle 128B needs a base that is a multiple of 128 bytes, not 64
+    """
+    check_int(base_bytes, "base", 0)
+    if base_bytes % mode.base_align_bytes:
+        raise SwzError(
+            "SWZ222",
+            f"a TMA box with swizzle {mode} needs a base that is a multiple of {mode.base_align_bytes} bytes, "
+            f"not {base_bytes}",
+        )

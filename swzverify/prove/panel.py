@@ -1,0 +1,56 @@
+"""The engines in the order in which they are asked, each imported when it is first needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.f2 import GF2
+from swzverify.engines.obligation import Answer, Engine, Finding, Obligation
+from swzverify.engines.radix import Radix
+from swzverify.engines.residue import Residues
+from swzverify.ir.expr import Expr
+
+if TYPE_CHECKING:
+    from swzverify.engines.smt import SMT
+    from swzverify.prove.prover import Options
+
+NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Residues(), Exhaustion())
+"""Cheapest first; the first that has an answer is the second engine of a proof."""
+
+
+class Panel:
+    """Asks engines, within a claim's options."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._smt: SMT | None = None
+
+    def natives(self, obligation: Obligation) -> list[Finding]:
+        """The answers of the engines that apply: of the first one, or of all with `every_engine`."""
+        if self.options.single_engine:
+            return []
+        found: list[Finding] = []
+        for engine in NATIVE:
+            finding = engine.decide(obligation)
+            if finding.answer is not Answer.NOT_APPLICABLE:
+                found.append(finding)
+                if not self.options.every_engine:
+                    break
+        return found
+
+    def smt(self, obligation: Obligation) -> Finding:
+        """Z3's answer."""
+        return self._engine().decide(obligation)
+
+    def satisfiable(self, condition: Expr) -> bool | None:
+        """Whether Z3 finds a point for a one-bit condition."""
+        return self._engine().satisfiable(condition)
+
+    def _engine(self) -> SMT:
+        if self._smt is None:
+            # Z3 takes a third of a second to import: only when there is something to prove.
+            from swzverify.engines.smt import SMT  # noqa: PLC0415
+
+            self._smt = SMT(self.options.rlimit)
+        return self._smt

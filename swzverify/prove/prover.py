@@ -1,0 +1,229 @@
+"""The rules that make a verdict worth trusting.
+
+`proved` needs Z3 and one engine that shares no code with it beyond the expression form, for every obligation of the
+claim. `refuted` needs a point that fails in plain Python integers, from the front end's own definition. Engines that
+contradict each other, or a failing point that does not replay, are faults of ours: `error`. What satisfies no
+assumption is `vacuous`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from swzverify.claims import (
+    Claim,
+    ConflictFree,
+    Counterexample,
+    Equivalent,
+    Measure,
+    Outcome,
+    Verdict,
+    Wavefronts,
+)
+from swzverify.claims.conflict_free import measured
+from swzverify.claims.goal import Goal, Plan
+from swzverify.engines.obligation import Answer, Cost, Finding
+from swzverify.ir.expr import FALSE, TRUE, Expr
+from swzverify.prove.panel import Panel
+
+DEFAULT_RLIMIT = 30_000_000
+_SEND = "this is a fault of swzverify: please send the spec and this text to the issue tracker"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How hard to try.
+
+    `rlimit` is Z3's budget a query; `single_engine` leaves the second engine out (the verdict says so);
+    `every_engine` asks all of them, even where one has refuted already, and compares their answers.
+    """
+
+    rlimit: int = DEFAULT_RLIMIT
+    single_engine: bool = False
+    every_engine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What became of one goal."""
+
+    outcome: Outcome
+    engines: tuple[str, ...] = ()
+    reason: str = ""
+    counterexample: Counterexample | None = None
+    worst: Finding | None = None
+
+
+def prove(claim: Claim, *, options: Options | None = None) -> Verdict:
+    """The verdict on one claim.
+
+    >>> from swzverify.claims import Bijective
+    >>> from swzverify.layout import Layout, Swizzle
+    >>> from swzverify.subjects import Tile
+    >>> verdict = prove(Bijective(Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))))
+    >>> verdict.outcome.value, verdict.engines
+    ('proved', ('gf2', 'z3'))
+    """
+    started = perf_counter()
+    panel = Panel(options or Options())
+    verdict = _verdict(claim, panel)
+    return replace(verdict, time_ms=(perf_counter() - started) * 1000)
+
+
+def _verdict(claim: Claim, panel: Panel) -> Verdict:
+    plan = claim.plan()
+    bare = Verdict(Outcome.PROVED, claim.scope(), evidence=claim.evidence())
+    if plan.empty:
+        return replace(bare, outcome=Outcome.VACUOUS, reason=plan.empty)
+    possible = _possible(plan.exists, panel)
+    if possible is False:
+        reason = "no thread in any case satisfies the assumptions and predicates"
+        return replace(bare, outcome=Outcome.VACUOUS, reason=reason, engines=("z3",))
+    if possible is None:
+        reason = "whether any case satisfies the assumptions could not be decided within the budget"
+        return replace(bare, outcome=Outcome.UNKNOWN, reason=reason)
+    decisions: list[_Decision] = []
+    for goal in plan.goals:
+        decisions.append(_decide(claim, goal, panel))
+        if decisions[-1].outcome in (Outcome.REFUTED, Outcome.ERROR):
+            break
+    return _combine(claim, plan, decisions, bare, panel)
+
+
+def _possible(exists: Expr, panel: Panel) -> bool | None:
+    """Whether some point satisfies what a claim presumes."""
+    if exists is TRUE:
+        return True
+    if exists is FALSE:
+        return False
+    return panel.satisfiable(exists)
+
+
+def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict, panel: Panel) -> Verdict:
+    """The worst decision is the verdict; facts that fail refute."""
+    engines = tuple(dict.fromkeys(name for decision in decisions for name in decision.engines))
+    measure = _measure(claim, decisions)
+    for outcome in (Outcome.ERROR, Outcome.REFUTED):
+        for decision in decisions:
+            if decision.outcome is outcome:
+                reason = decision.reason
+                if outcome is Outcome.REFUTED and isinstance(claim, Equivalent):
+                    reason = _smallest_alignment(claim, panel) or reason
+                return replace(
+                    bare,
+                    outcome=outcome,
+                    engines=decision.engines,
+                    reason=reason,
+                    counterexample=decision.counterexample,
+                    measure=measure,
+                )
+    for fact in plan.facts:
+        if not fact.holds:
+            counterexample = Counterexample({}, fact.note)
+            return replace(
+                bare, outcome=Outcome.REFUTED, engines=("arithmetic",), reason=fact.note, counterexample=counterexample
+            )
+    for outcome in (Outcome.VACUOUS, Outcome.UNKNOWN):
+        for decision in decisions:
+            if decision.outcome is outcome:
+                return replace(bare, outcome=outcome, engines=engines, reason=decision.reason, measure=measure)
+    reason = "; ".join(dict.fromkeys(decision.reason for decision in decisions if decision.reason))
+    notes = ()
+    if bare.evidence and bare.evidence != "measured":
+        notes = (f"the hardware rule for this instruction on this target is {bare.evidence}, not measured",)
+    return replace(bare, engines=engines, reason=reason, measure=measure, notes=notes)
+
+
+def _measure(claim: Claim, decisions: list[_Decision]) -> Measure | None:
+    """The worst case of a cost claim, priced again by the plain rule."""
+    if not isinstance(claim, ConflictFree | Wavefronts):
+        return None
+    for decision in decisions:
+        if decision.worst is not None and decision.worst.point is not None:
+            found = measured(claim.access, decision.worst.point)
+            if found is not None:
+                whole = decision.worst.worst is not None
+                return replace(found, exact=found.exact and whole)
+    return None
+
+
+def _decide(claim: Claim, goal: Goal, panel: Panel) -> _Decision:
+    """One obligation, by the two-engine rule."""
+    natives = panel.natives(goal.obligation)
+    native = natives[0] if natives else None
+    if native is not None and native.answer is Answer.FAILS and not panel.options.every_engine:
+        return _refuted(claim, goal, native, [native.engine])
+    smt = panel.smt(goal.obligation)
+    answers = {finding.answer for finding in (*natives, smt)}
+    if Answer.HOLDS in answers and Answer.FAILS in answers:
+        return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
+    cost = native if isinstance(goal.obligation, Cost) and native is not None else None
+    if cost is None and isinstance(goal.obligation, Cost) and smt.worst is not None:
+        cost = smt
+    if Answer.FAILS in answers:
+        found = next(finding for finding in (*natives, smt) if finding.answer is Answer.FAILS)
+        engines = [finding.engine for finding in (*natives, smt) if finding.answer is Answer.FAILS]
+        decision = _refuted(claim, goal, found, engines)
+        return replace(decision, worst=cost or decision.worst)
+    if Answer.EMPTY in answers:
+        # The prover has asked before whether any case exists: an engine that sees none contradicts that.
+        return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
+    if smt.answer is Answer.HOLDS:
+        if native is not None and native.answer is Answer.HOLDS:
+            return _Decision(Outcome.PROVED, (native.engine, smt.engine), worst=cost)
+        if native is not None:
+            return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
+        why = "the second engine was left out" if panel.options.single_engine else "Z3 alone: no other engine applies"
+        return _Decision(Outcome.PROVED, (smt.engine,), reason=why, worst=cost)
+    details = [f"{finding.engine}: {finding.detail or finding.answer}" for finding in (*natives[:1], smt)]
+    if native is not None and native.answer is Answer.HOLDS:
+        details[0] = f"{native.engine} finds that it holds, but a proof needs Z3 too"
+    return _Decision(Outcome.UNKNOWN, reason="; ".join(details), worst=cost)
+
+
+def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> _Decision:
+    """A failing point counts once it fails in plain integers."""
+    counterexample = None if finding.point is None else claim.replay(goal, finding.point)
+    if counterexample is None:
+        where = dict(finding.point or {})
+        reason = f"{finding.engine} found a counterexample that does not replay: {where}; {_SEND}"
+        return _Decision(Outcome.ERROR, reason=reason)
+    return _Decision(
+        Outcome.REFUTED,
+        (*dict.fromkeys(engines), "replay"),
+        reason=counterexample.note,
+        counterexample=counterexample,
+        worst=finding if isinstance(goal.obligation, Cost) else None,
+    )
+
+
+def _contradiction(findings: list[Finding]) -> str:
+    said = "; ".join(f"{finding.engine}: {finding.answer} {dict(finding.point or {})}" for finding in findings)
+    return f"the engines contradict each other ({said}); {_SEND}"
+
+
+def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
+    """The smallest power of two such that the maps agree at every multiple of it; alignments only get easier."""
+    choices = claim.alignments()
+    if not choices or not _holds_at(claim, choices[-1], panel):
+        return "no base alignment up to 2^20 makes them equal" if choices else ""
+    low, high = -1, len(choices) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _holds_at(claim, choices[middle], panel):
+            high = middle
+        else:
+            low = middle
+    return f"they are equal for every base that is a multiple of {choices[high]}, and for no smaller power of two"
+
+
+def _holds_at(claim: Equivalent, align_bytes: int, panel: Panel) -> bool:
+    """Whether the claim holds for bases that are multiples of `align_bytes`, by Z3 and whatever else applies."""
+    for goal in claim.plan_for(align_bytes).goals:
+        natives = panel.natives(goal.obligation)
+        if any(finding.answer is not Answer.HOLDS for finding in natives):
+            return False
+        if panel.smt(goal.obligation).answer is not Answer.HOLDS:
+            return False
+    return True

@@ -1,0 +1,108 @@
+"""The JSON report, schema "swzverify.report/1": ASCII only, keys in a fixed order, one object a claim."""
+
+from __future__ import annotations
+
+import json
+import operator
+from typing import SupportsIndex, TypeAlias
+
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row
+from swzverify.report.result import ClaimResult, Report
+from swzverify.spec.problems import Problem
+
+SCHEMA = "swzverify.report/1"
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+
+def render_json(report: Report) -> str:
+    """The report as JSON text with a line feed at its end.
+
+    >>> print(render_json(Report(())).splitlines()[1])
+      "schema": "swzverify.report/1",
+    """
+    return json.dumps(document(report), indent=2, ensure_ascii=True, allow_nan=False, default=_integer) + "\n"
+
+
+def document(report: Report) -> dict[str, Json]:
+    """The report as the plain values that JSON knows.
+
+    >>> list(document(Report(())))
+    ['schema', 'summary', 'claims', 'problems', 'wall_ms']
+    """
+    summary = report.summary
+    counts: dict[str, Json] = {outcome.value: summary.counts[outcome] for outcome in Outcome}
+    return {
+        "schema": SCHEMA,
+        "summary": {**counts, "unexpected": summary.unexpected},
+        "claims": [_claim(result) for result in report.results],
+        "problems": [_problem(problem) for problem in report.problems],
+        "wall_ms": round(report.wall_ms, 3),
+    }
+
+
+def _claim(result: ClaimResult) -> Json:
+    verdict = result.verdict
+    return {
+        "id": result.id,
+        "spec": result.spec,
+        "line": result.line,
+        "kind": result.kind,
+        "subject": result.subject,
+        "case": dict(result.case),
+        "verdict": verdict.outcome.value,
+        "expected": result.expected.value,
+        "ok": result.ok,
+        "scope": verdict.scope,
+        "engines": list(verdict.engines),
+        "evidence": verdict.evidence,
+        "time_ms": round(verdict.time_ms, 3),
+        "measure": None if verdict.measure is None else _measure(verdict.measure),
+        "counterexample": None if verdict.counterexample is None else _counterexample(verdict.counterexample),
+        "reason": verdict.reason,
+        "notes": list(verdict.notes),
+        "because": result.because,
+        "source": result.source,
+    }
+
+
+def _measure(measure: Measure) -> Json:
+    return {
+        "wavefronts": measure.wavefronts,
+        "minimum": measure.minimum,
+        "bank_conflicts": measure.bank_conflicts,
+        "where": dict(measure.where),
+        "exact": measure.exact,
+    }
+
+
+def _counterexample(counterexample: Counterexample) -> Json:
+    return {
+        "binding": dict(counterexample.binding),
+        "note": counterexample.note,
+        "lanes": [_row(counterexample.columns, row) for row in counterexample.rows],
+    }
+
+
+def _row(columns: tuple[str, ...], row: Row) -> Json:
+    cells = zip(columns, row.cells, strict=True)
+    named: dict[str, Json] = {column: [*value] if isinstance(value, tuple) else value for column, value in cells}
+    return {**named, "mark": row.mark}
+
+
+def _problem(problem: Problem) -> Json:
+    return {
+        "code": problem.code,
+        "message": problem.message,
+        "hint": problem.hint,
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "source_line": problem.source_line,
+        "caret_length": problem.caret_length,
+    }
+
+
+def _integer(value: SupportsIndex) -> int:
+    """A foreign integer, such as numpy's, as a plain one; `TypeError` for what is none."""
+    return operator.index(value)

@@ -1,0 +1,76 @@
+"""The whole story of one claim: where it stands, what was covered, what it cost, and the case that breaks it."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from swzverify.claims.verdict import Outcome
+from swzverify.report import words
+from swzverify.report.escape import prose, visible, visible_lines
+from swzverify.report.result import ClaimResult
+from swzverify.report.style import TextStyle, indented, mark, mark_colour
+from swzverify.report.table import ROW_LIMIT, lanes_table, remainder
+
+
+def story(result: ClaimResult, style: TextStyle) -> RenderableType:
+    """Everything that is known of a claim; a long table is cut unless the style is verbose."""
+    head = Text("  ", overflow="fold")
+    head.append(f"{mark(result, style)} {result.verdict.outcome.value}  ", style=mark_colour(result))
+    head.append(f"{visible(result.kind)}  ")
+    head.append(subject_words(result), style="bold")
+    if expected := expectation(result):
+        head.append(f"  {expected}")
+    parts: list[RenderableType] = [head, indented(_facts(result), 4)]
+    counterexample = result.verdict.counterexample
+    if counterexample is not None and counterexample.rows:
+        limit = ROW_LIMIT if style.verbosity <= 0 else None
+        parts.append(indented(lanes_table(counterexample, limit), 4))
+        if more := remainder(counterexample, limit):
+            parts.append(indented(Text(f"{style.ellipsis} {more}", style="dim"), 4))
+    return Group(*parts)
+
+
+def expectation(result: ClaimResult) -> str:
+    """How the outcome relates to what the spec expects; empty for a proof that was expected."""
+    if not result.ok:
+        return f"expected {result.expected.value}"
+    return "" if result.expected is Outcome.PROVED else "as expected"
+
+
+def subject_words(result: ClaimResult) -> str:
+    """The subject, with the case where the spec has several."""
+    case = ", ".join(f"{visible(name)}={value}" for name, value in result.case.items())
+    return visible(result.subject) + (f" [{case}]" if case else "")
+
+
+def engine_words(result: ClaimResult) -> str:
+    """The engines that agreed."""
+    return " + ".join(map(visible, result.verdict.engines))
+
+
+def _facts(result: ClaimResult) -> Table:
+    verdict = result.verdict
+    measure, counterexample = verdict.measure, verdict.counterexample
+    spent = words.duration(verdict.time_ms)
+    facts: list[tuple[str, str]] = [
+        ("at", f"{visible(result.spec)}:{result.line}"),
+        ("because", prose(result.because)),
+        ("source", prose(result.source)),
+        ("scope", prose(verdict.scope)),
+        ("reason", "\n".join(visible_lines(verdict.reason))),
+        ("cost", words.cost_in_full(measure) if measure is not None else ""),
+        ("engines", f"{engine_words(result)}, {spent}" if verdict.engines else f"none, {spent}"),
+        ("evidence", visible(verdict.evidence)),
+        *(("note", "\n".join(visible_lines(note))) for note in verdict.notes),
+    ]
+    if counterexample is not None:
+        facts += [("found", prose(counterexample.note)), ("where", words.binding(counterexample.binding))]
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for label, text in facts:
+        if text:
+            grid.add_row(Text(label), Text(text))
+    return grid

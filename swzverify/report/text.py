@@ -1,0 +1,122 @@
+"""The report for people: one line a claim, the whole story of what came out wrong, one line that sums it up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import RenderableType
+from rich.text import Text
+
+from swzverify.claims.verdict import Outcome
+from swzverify.report import words
+from swzverify.report.escape import prose, visible
+from swzverify.report.result import ClaimResult, ExitCode, Report
+from swzverify.report.story import engine_words, expectation, story, subject_words
+from swzverify.report.style import TextStyle, indented, mark, mark_colour, rendered
+
+_MAX_SUBJECT = 36
+_INDENT = 6
+
+
+def render_text(report: Report, style: TextStyle) -> str:
+    """The report as text; the problems of spec files are for `render_problems`.
+
+    >>> render_text(Report((), wall_ms=20.0), TextStyle())
+    'no claim found in 20 ms\\n'
+    """
+    blocks: list[RenderableType] = []
+    if style.verbosity >= 0:
+        for spec, results in groupby(report.results, key=lambda result: result.spec):
+            blocks += [*_spec_blocks(spec, tuple(results), style), Text("")]
+    failures = [result for result in report.results if not result.ok]
+    if failures and style.verbosity >= 0:
+        blocks.append(Text("Not as expected:", style="bold"))
+    for result in failures:
+        blocks += [story(result, style), Text("")]
+    return rendered([*blocks, _summary(report)], style)
+
+
+def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) -> list[RenderableType]:
+    """The claims of one spec: a line each, or the stories of the expected ones; failures have theirs at the end."""
+    blocks: list[RenderableType] = [Text(visible(spec), style="bold", overflow="fold")]
+    widths = _Widths.of(results)
+    for result in results:
+        if style.verbosity > 0 and result.ok:
+            blocks.append(story(result, style))
+        else:
+            blocks += [*_claim_line(result, widths, style), *_below(result)]
+    return blocks
+
+
+@dataclass(frozen=True, slots=True)
+class _Widths:
+    """The widths, in terminal cells, that line up the claims of one spec."""
+
+    kind: int
+    subject: int
+    cost: int
+    engines: int
+
+    @staticmethod
+    def of(results: tuple[ClaimResult, ...]) -> _Widths:
+        return _Widths(
+            kind=max(cell_len(visible(result.kind)) for result in results),
+            subject=min(_MAX_SUBJECT, max(cell_len(subject_words(result)) for result in results)),
+            cost=max(cell_len(_cost(result)) for result in results),
+            engines=max(cell_len(engine_words(result)) for result in results),
+        )
+
+
+def _claim_line(result: ClaimResult, widths: _Widths, style: TextStyle) -> list[RenderableType]:
+    """Mark, verdict, kind, subject, cost, engines, time; what does not fit goes below, indented."""
+    quiet = _quiet(result)
+    line = Text("  ", style="dim" if quiet else "", overflow="fold")
+    line.append(f"{mark(result, style)} {result.verdict.outcome.value:<8}", style=mark_colour(result))
+    line.append(f"{_padded(visible(result.kind), widths.kind)}  ")
+    line.append(_padded(subject_words(result), widths.subject), style="" if quiet else "bold")
+    columns = [(_cost(result), widths.cost), (engine_words(result), widths.engines)]
+    spent = words.duration(result.verdict.time_ms)
+    after = [part for part in (_evidence(result), expectation(result)) if part]
+    tail = "  ".join([*(_padded(text, width) for text, width in columns if width), f"{spent:>6}", *after])
+    if line.cell_len + 2 + cell_len(tail) <= style.columns:
+        return [line.append(f"  {tail}")]
+    short = "  ".join([*(text for text, _ in columns if text), spent, *after])
+    return [line, indented(Text(short, style=line.style, overflow="fold"), _INDENT)]
+
+
+def _below(result: ClaimResult) -> list[RenderableType]:
+    """The scope in words, or why a documented failure is one; then what a reader of a proof must know."""
+    verdict = result.verdict
+    if not result.ok:
+        return []
+    if _quiet(result):
+        lines = [(result.because or verdict.scope, "dim")]
+    else:
+        lines = [(verdict.scope, "dim"), (verdict.reason, "yellow")]
+    return [indented(Text(prose(text), style=style, overflow="fold"), _INDENT) for text, style in lines if text]
+
+
+def _quiet(result: ClaimResult) -> bool:
+    """Whether this is a documented failure that came out as one."""
+    return result.ok and result.verdict.outcome is not Outcome.PROVED
+
+
+def _evidence(result: ClaimResult) -> str:
+    """The hardware fact's evidence where it is weaker than a measurement."""
+    evidence = result.verdict.evidence
+    return "" if evidence in {"", "measured"} else f"[{visible(evidence)}]"
+
+
+def _cost(result: ClaimResult) -> str:
+    return "" if result.verdict.measure is None else words.cost(result.verdict.measure)
+
+
+def _padded(text: str, width: int) -> str:
+    return text if cell_len(text) >= width else set_cell_size(text, width)
+
+
+def _summary(report: Report) -> Text:
+    good = report.exit_code is ExitCode.AS_EXPECTED
+    return Text(words.summary_line(report), style="bold green" if good else "bold red", overflow="fold")

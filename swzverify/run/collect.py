@@ -1,0 +1,106 @@
+"""Finds the spec files that the paths on the command line stand for."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from swzverify.errors import nearest
+from swzverify.spec.problems import Problem
+
+SUFFIX = ".swz.yaml"
+"""What the name of a spec file ends in when it is found in a folder; one that is named outright may have any name."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """Spec files in the order of the paths, each once, as paths from the current folder; and what was wrong."""
+
+    files: list[str] = field(default_factory=list[str])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+
+def collect_specs(paths: Iterable[str]) -> Collected:
+    """The spec files of files, folders (every `*.swz.yaml` below) and patterns (`**` crosses folders).
+
+    A path that exists is never read as a pattern. Files of a folder or pattern come in the order of their names; a
+    file that several paths reach counts where it comes first.
+
+    >>> collect_specs(["no/such.swz.yaml"]).problems[0].code
+    'SWZ501'
+    """
+    collected = Collected()
+    seen: set[str] = set()
+    for path in paths:
+        for file in _files_of(path, collected.problems):
+            identity = os.path.realpath(file)
+            if identity not in seen:
+                seen.add(identity)
+                collected.files.append(_from_here(file))
+    return collected
+
+
+def _files_of(path: str, problems: list[Problem]) -> list[str]:
+    if os.path.isdir(path):
+        return _below(path, problems)
+    if os.path.lexists(path):
+        return [path]
+    if not glob.has_magic(path):
+        problems.append(_missing(path))
+        return []
+    return _matching(path, problems)
+
+
+def _matching(pattern: str, problems: list[Problem]) -> list[str]:
+    """The files that match, and the spec files below the folders that do; `**` at the end stands for folders only."""
+    matches = glob.glob(pattern, recursive=True)
+    if not matches:
+        hint = "`*` stays in one folder, `**` crosses folders"
+        problems.append(Problem("SWZ502", "no file matches this pattern", hint, pattern))
+    folders_only = os.path.basename(pattern) == "**"
+    found: list[str] = []
+    for match in matches:
+        if os.path.isdir(match):
+            found += _below(match, problems)
+        elif not folders_only or match.endswith(SUFFIX):
+            found.append(match)
+    return sorted(found, key=_parts)
+
+
+def _below(folder: str, problems: list[Problem]) -> list[str]:
+    """Every spec file below a folder, links to folders not followed, in the order of the path's parts."""
+
+    def unreadable(error: OSError) -> None:
+        problems.append(Problem("SWZ503", f"cannot read the folder: {error.strerror}", file=str(error.filename)))
+
+    found = [
+        os.path.join(parent, name)
+        for parent, _, names in os.walk(folder, onerror=unreadable)
+        for name in names
+        if name.endswith(SUFFIX)
+    ]
+    return sorted(found, key=_parts)
+
+
+def _parts(file: str) -> list[str]:
+    return file.split(os.sep)
+
+
+def _missing(path: str) -> Problem:
+    folder, name = os.path.split(path)
+    try:
+        hint = nearest(name, os.listdir(folder or os.curdir))
+    except OSError:
+        hint = f"there is no folder '{folder}'"
+    return Problem("SWZ501", "no such file or folder", hint, path)
+
+
+def _from_here(file: str) -> str:
+    """The path from the current folder, with `/` between its parts; on another drive as it is."""
+    try:
+        shown = os.path.relpath(file)
+    except ValueError:
+        shown = file
+    return shown.replace(os.sep, "/")

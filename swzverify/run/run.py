@@ -1,0 +1,74 @@
+"""Proves the claims of many spec files and collects a report, in the order of the files whatever finishes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from swzverify.report.result import ClaimResult, Report
+from swzverify.run.one import run_spec
+from swzverify.run.pool import run_in_pool
+from swzverify.run.settings import Settings
+from swzverify.spec.problems import Problem
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is: specs done of all, claims decided, those not as expected, and the claim decided last."""
+
+    specs: int
+    specs_done: int = 0
+    claims: int = 0
+    unexpected: int = 0
+    latest: str = ""
+
+
+@dataclass(slots=True)
+class _SpecRun:
+    """What came of one file so far."""
+
+    results: list[ClaimResult] = field(default_factory=list[ClaimResult])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+
+def run_specs(
+    files: Sequence[str],
+    settings: Settings,
+    *,
+    problems: Sequence[Problem] = (),
+    watch: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Prove every spec's claims; `problems` were found before and lead the report's, `watch` sees the progress.
+
+    >>> run_specs([], Settings()).exit_code.name
+    'NO_CLAIM'
+    """
+    started = perf_counter()
+    runs = [_SpecRun() for _ in files]
+    progress = Progress(len(files))
+
+    def hear(index: int, message: ClaimResult | list[Problem]) -> None:
+        match message:
+            case ClaimResult():
+                runs[index].results.append(message)
+                progress.claims += 1
+                progress.unexpected += not message.ok
+                progress.latest = message.id
+            case _:
+                runs[index].problems += message
+                progress.specs_done += 1
+        if watch is not None:
+            watch(progress)
+
+    processes = settings.processes(len(files))
+    if processes > 1:
+        run_in_pool(files, settings, processes, hear)
+    else:
+        for index, file in enumerate(files):
+            hear(index, run_spec(file, settings, lambda result, index=index: hear(index, result)))
+    return Report(
+        results=tuple(result for run in runs for result in run.results),
+        problems=(*problems, *(problem for run in runs for problem in run.problems)),
+        wall_ms=(perf_counter() - started) * 1000,
+    )

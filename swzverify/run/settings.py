@@ -1,0 +1,46 @@
+"""What a run is asked for, beside the files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+FEW_SPECS = 4
+"""Up to so many specs are proved in this process: starting others would take longer than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which claims to prove, and how.
+
+    `select` keeps claims of these kinds only (empty: all); `target` overrides the specs' own; `rlimit` is the budget of
+    one Z3 query (None: the prover's default); `jobs` is the number of processes (None: one for every usable
+    processor, and no other process for a few specs).
+    """
+
+    select: frozenset[str] = frozenset()
+    target: str | None = None
+    rlimit: int | None = None
+    single_engine: bool = False
+    jobs: int | None = None
+
+    def processes(self, specs: int) -> int:
+        """How many processes to prove so many specs in; 1 stands for this one alone.
+
+        >>> Settings(jobs=8).processes(2), Settings().processes(2)
+        (2, 1)
+        """
+        if self.jobs is None:
+            return 1 if specs <= FEW_SPECS else min(usable_cpus(), specs)
+        return max(1, min(self.jobs, specs))
+
+
+def usable_cpus() -> int:
+    """The processors that this process may use.
+
+    >>> usable_cpus() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,24 @@
+"""Versions of what is installed, for `--version` and for reports of faults."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+
+def installed_version(distribution: str = "swzverify") -> str:
+    """The installed version of a distribution.
+
+    >>> installed_version("no-such-distribution")
+    '(not installed)'
+    """
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def versions() -> str:
+    """What a fault is reported with."""
+    solver = installed_version("z3-solver")
+    return f"swzverify {installed_version()}, z3-solver {solver}, Python {platform.python_version()}"

@@ -1,0 +1,29 @@
+"""Spec files: YAML to tiles, accesses, maps and claims, with every mistake at its line and column.
+
+`load_spec` is the way in. `source` reads the file into a `tree` of places (`quick_yaml`, or `full_yaml` by
+ruamel.yaml); `check` holds the tree against the pydantic `models`; `build` makes the subjects and claims, case by case.
+Nothing is imported from `prove`, `report` or the command line.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from swzverify.spec.problems import Problem, SpecError
+
+if TYPE_CHECKING:
+    from swzverify.spec.build import Spec, SpecClaim
+    from swzverify.spec.load import load_spec, parse_spec
+    from swzverify.spec.schema import json_schema
+
+__all__ = ["Problem", "Spec", "SpecClaim", "SpecError", "json_schema", "load_spec", "parse_spec"]
+
+_HOMES = {"Spec": "build", "SpecClaim": "build", "load_spec": "load", "parse_spec": "load", "json_schema": "schema"}
+
+
+def __getattr__(name: str) -> object:
+    """Import what reads specs at its first use: `report` needs `Problem` alone, and pydantic takes its time."""
+    if name in _HOMES:
+        return getattr(import_module(f"swzverify.spec.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'swzverify.spec' has no attribute '{name}'")

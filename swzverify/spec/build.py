@@ -1,0 +1,220 @@
+"""From a checked file to its `Spec`: every claim on its subjects, once for every case of the constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from swzverify.claims import Claim
+from swzverify.claims.verdict import Outcome
+from swzverify.hardware import Target, find_target
+from swzverify.spec.build_access import RESERVED, build_access, build_map
+from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
+from swzverify.spec.build_tile import build_memory, build_tile
+from swzverify.spec.check import Checked
+from swzverify.spec.names import Names
+from swzverify.spec.problems import Problems
+from swzverify.spec.tree import Mapping as MappingNode
+from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
+from swzverify.spec.values import Broken, Values
+
+MAX_CASES = 1024
+MAX_ENTRIES = 100_000
+"""Over all cases; more would take minutes before the first proof."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecClaim:
+    """One claim to be proved, with where it stands and how it should come out.
+
+    `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that have several.
+    """
+
+    id: str
+    claim: Claim
+    kind: str
+    subject: str
+    line: int
+    column: int
+    expected: Outcome
+    because: str
+    source: str
+    case: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A spec file: its claims in the order of the file, each in all cases of the constants before the next one."""
+
+    path: str
+    title: str
+    source: str
+    claims: tuple[SpecClaim, ...]
+
+
+def build(checked: Checked, path: str, problems: Problems, target: str | None = None) -> Spec:
+    """The spec of a file's models; `target` overrides the file's. What is wrong goes to `problems`.
+
+    The result holds for use only when no problem was noted.
+    """
+    chip = _target(checked, problems, target)
+    cases = _cases(checked, problems)
+    placed: list[list[PlacedClaim]] = []
+    problems.cases = len(cases)
+    if chip is not None:
+        for case in cases:
+            problems.case = _case_text(case.chosen) if len(cases) > 1 else ""
+            names = _build_subjects(checked, case.constants, chip, problems)
+            placed.append(_build_claims(checked, case.constants, names, problems))
+        problems.case = ""
+    ids: dict[str, int] = {}
+    claims = [
+        _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, ids)
+        for of_one_claim in zip(*placed, strict=False)  # they differ in number only where a mistake was noted
+        for case, entry in zip(cases, of_one_claim, strict=True)
+    ]
+    return Spec(path, checked.spec.title, checked.spec.source, tuple(claims))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One combination of the constants' values, and the part of it that other cases differ in."""
+
+    constants: dict[str, int]
+    chosen: dict[str, int]
+
+
+def _target(checked: Checked, problems: Problems, override: str | None) -> Target | None:
+    if override is not None:
+        return find_target(override)
+    where = get(checked.root, "target")
+    with problems.at(where if isinstance(where, Scalar) else place_of(checked.root)):
+        return find_target(checked.spec.target)
+    return None
+
+
+def _cases(checked: Checked, problems: Problems) -> list[_Case]:
+    lists: dict[str, list[int]] = {}
+    for name, value in checked.spec.constants.items():
+        lists[name] = value if isinstance(value, list) else [value]
+        if name in RESERVED:
+            where = key_of(get(checked.root, "constants"), name) or checked.root
+            problems.add("SWZ105", f"'{name}' has a meaning of its own in expressions", where, "name it otherwise")
+        if len(set(lists[name])) < len(lists[name]):
+            where = get(checked.root, "constants", name)
+            problems.add("SWZ105", f"'{name}' has the same value twice", where, "each value is a case of its own")
+    count = prod(len(values) for values in lists.values())
+    if count > MAX_CASES:
+        where = key_of(checked.root, "constants") or checked.root
+        problems.add("SWZ107", f"the constants make {count} cases, at most {MAX_CASES} are read", where)
+        return []
+    spec = checked.spec
+    entries = len(spec.tiles) + len(spec.accesses) + len(spec.maps) + len(spec.claims)
+    if count > 1 and count * entries > MAX_ENTRIES:
+        where = key_of(checked.root, "constants") or checked.root
+        message = f"{count} cases of {entries} tiles, accesses, maps and claims: at most {MAX_ENTRIES} in all are read"
+        problems.add("SWZ107", message, where, "split the file, or give the constants fewer values")
+        return []
+    varied = [name for name, values in lists.items() if len(values) > 1]
+    cases = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    return [_Case(case, {name: case[name] for name in varied}) for case in cases]
+
+
+def _case_text(chosen: Mapping[str, int]) -> str:
+    return ",".join(f"{name}={value}" for name, value in chosen.items())
+
+
+def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Target, problems: Problems) -> Names:
+    """Every memory, tile, access and map that can be built; the others are noted as broken."""
+    names = Names(problems, set(checked.broken))
+    spec, root = checked.spec, checked.root
+
+    def values(section: str, name: str) -> Values:
+        entries = get(root, section)
+        return Values(get(root, section, name), key_of(entries, name) or entries, constants, problems)
+
+    for name, memory in spec.memories.items():
+        try:
+            names.memories[name] = build_memory(name, memory, values("memories", name), target)
+        except Broken:
+            names.broken.add(("memories", name))
+    for name, tile in spec.tiles.items():
+        try:
+            names.tiles[name] = build_tile(name, tile, values("tiles", name), names, target)
+        except Broken:
+            names.broken.add(("tiles", name))
+    for name, access in spec.accesses.items():
+        try:
+            names.accesses[name] = build_access(name, access, values("accesses", name), names, target)
+        except Broken:
+            names.broken.add(("accesses", name))
+    for name, index_map in spec.maps.items():
+        try:
+            names.maps[name] = build_map(name, index_map, values("maps", name), names)
+        except Broken:
+            names.broken.add(("maps", name))
+    return names
+
+
+def _build_claims(
+    checked: Checked, constants: Mapping[str, int], names: Names, problems: Problems
+) -> list[PlacedClaim]:
+    """The claims of one case. `standard` leaves out what the list states itself, with an expectation of its own."""
+    node = get(checked.root, "claims")
+    if checked.spec.claims == "standard":
+        return [PlacedClaim(claim, None, node) for claim in standard_claims(names)]
+    placed: list[PlacedClaim | Node] = []
+    for part, index in zip(checked.spec.claims, checked.claim_places, strict=True):
+        item = node.items[index] if isinstance(node, Sequence) else node
+        if isinstance(part, str):
+            placed.append(item)
+            continue
+        key = _claim_key(item, part.__class__.model_fields)
+        try:
+            claim = build_claim(part, Values(item, key, constants, problems), names)
+        except Broken:
+            continue
+        placed.append(PlacedClaim(claim, part, key))
+    stated = {(entry.claim.kind, entry.claim.subject) for entry in placed if isinstance(entry, PlacedClaim)}
+    result: list[PlacedClaim] = []
+    for entry in placed:
+        if isinstance(entry, PlacedClaim):
+            result.append(entry)
+            continue
+        for claim in standard_claims(names):
+            if (claim.kind, claim.subject) not in stated:
+                stated.add((claim.kind, claim.subject))
+                result.append(PlacedClaim(claim, None, entry))
+    return result
+
+
+def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
+    """The key of a list item that states the claim."""
+    others = ("expect", "because", "source")
+    if isinstance(item, MappingNode):
+        return next((key for key, _ in item.entries if key.text in fields and key.text not in others), item)
+    return item
+
+
+def _spec_claim(entry: PlacedClaim, path: str, chosen: Mapping[str, int], ids: dict[str, int]) -> SpecClaim:
+    claim, part = entry.claim, entry.part
+    case = f"[{_case_text(chosen)}]" if chosen else ""
+    name = f"{path}::{claim.subject}{case}::{claim.kind}"
+    ids[name] = ids.get(name, 0) + 1
+    if ids[name] > 1:
+        name = f"{name}#{ids[name]}"
+    place = place_of(entry.where)
+    return SpecClaim(
+        id=name,
+        claim=claim,
+        kind=claim.kind,
+        subject=claim.subject,
+        line=place.line,
+        column=place.column,
+        expected=Outcome(part.expect if part else "proved"),
+        because=part.because if part else "",
+        source=part.source if part else "",
+        case=chosen,
+    )

@@ -1,0 +1,167 @@
+"""From the models of accesses and index maps to the subjects, in one case of the constants."""
+
+from __future__ import annotations
+
+from math import prod
+
+from swzverify.hardware import Instruction, Target, find_instruction, require
+from swzverify.spec.build_tile import build_base
+from swzverify.spec.models import AccessPart, LoopPart, MapPart
+from swzverify.spec.names import Names
+from swzverify.spec.values import Broken, Values
+from swzverify.subjects import Access, FixedBase, IndexMap, Loop
+
+MAX_THREADS = 1024
+"""Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
+
+THREAD_NAMES = frozenset(("tid", "lane", "warp", "tid_x", "tid_y", "tid_z")).union(
+    f"{variable}.{axis}" for variable in ("threadIdx", "blockDim") for axis in "xyz"
+)
+"""What an access's expressions may read besides constants and loop variables."""
+
+RESERVED = frozenset(
+    (
+        "tid",
+        "lane",
+        "warp",
+        "tid_x",
+        "tid_y",
+        "tid_z",
+        "stage",
+        "base",
+        "min",
+        "max",
+        "threadIdx",
+        "blockDim",
+        "blockIdx",
+        "gridDim",
+        "any",
+    )
+)
+"""Names with a meaning of their own, which no constant or variable may take."""
+
+
+def build_access(name: str, part: AccessPart, values: Values, names: Names, target: Target) -> Access:
+    """An access. Raises `Broken` after noting what is wrong with it."""
+    _check_keys(part, values)
+    instruction = _instruction(part, values, target)
+    block = _block(part, values)
+    loops = tuple(_loop(loop, value, values) for loop, value in part.for_.items())
+    known = THREAD_NAMES.union(part.for_)
+    coord = tuple(values.expression(entry, known, "coord", mode) for mode, entry in enumerate(part.coord or ()))
+    address = None if part.address is None else values.expression(part.address, known, "address")
+    stage = None if part.stage is None else values.expression(part.stage, known, "stage")
+    predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
+    assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
+    size = None if part.bytes is None else values.number(part.bytes, "bytes", least=1)
+    tile = None if part.tile is None else names.tile(part.tile, values.at("tile"))
+    base = FixedBase(0) if part.base is None else build_base(part.base, values, names)
+    if values.sound and tile is not None and part.coord is not None and len(coord) != len(tile.extents):
+        shape = ", ".join(map(str, tile.extents))
+        message = f"{len(coord)} coordinates for tile {tile.name}, which has {len(tile.extents)} modes ({shape})"
+        values.fail("SWZ105", message, values.at("coord"), "give one expression a mode")
+    values.require_sound()
+    if instruction is None:
+        raise Broken
+    with values.noted(values.name):
+        return Access(
+            name,
+            instruction,
+            target,
+            block,
+            loops=loops,
+            constants=values.constants,
+            tile=tile,
+            coord=coord,
+            stage=stage,
+            address=address,
+            base=base,
+            bytes=size,
+            predicate=predicate,
+            assume=assume,
+        )
+    raise Broken
+
+
+def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMap:
+    """An index map. Raises `Broken` after noting what is wrong with it."""
+    over = tuple((variable, values.number(extent, "over", variable, least=1)) for variable, extent in part.over.items())
+    for variable, _ in over:
+        _check_variable(variable, "over", values)
+    known = {*part.over, "base"}
+    value = tuple(values.expression(entry, known, "value", index) for index, entry in enumerate(part.value))
+    onto = None
+    if part.onto is not None:
+        onto = tuple(values.number(extent, "onto", index, least=1) for index, extent in enumerate(part.onto))
+        if len(onto) != len(value):
+            message = f"{len(value)} values, but a box of {len(onto)} dimensions"
+            values.fail("SWZ105", message, values.at("onto"), "`onto` has one extent a value")
+    base = None if part.base is None else build_base(part.base, values, names)
+    values.require_sound()
+    with values.noted(values.name):
+        return IndexMap(name, over, value, onto=onto, constants=values.constants, base=base)
+    raise Broken
+
+
+def _check_keys(part: AccessPart, values: Values) -> None:
+    """An access goes to a tile's coordinate or to an address; the other keys go with one of the two."""
+    if part.tile is None and part.address is None:
+        values.fail("SWZ104", "an access needs `tile` and `coord`, or `address`", values.name)
+    elif part.tile is not None and part.address is not None:
+        values.fail("SWZ105", "an access has `tile` or `address`, not both", values.key("address"))
+    elif part.tile is not None:
+        if part.coord is None:
+            values.fail("SWZ104", "the key 'coord' is missing", values.name, "one expression a mode of the tile")
+        for key in ("base", "bytes"):
+            if getattr(part, key) is not None:
+                hint = f"the tile's own `{key}` counts"
+                values.fail("SWZ105", f"`{key}` goes with `address`, not with `tile`", values.key(key), hint)
+    else:
+        for key in ("coord", "stage"):
+            if getattr(part, key) is not None:
+                values.fail("SWZ105", f"`{key}` goes with `tile`, not with `address`", values.key(key))
+    if part.threads is None and part.block is None:
+        values.fail("SWZ104", "the key 'threads' is missing", values.name, "threads: 128, or block: [32, 4]")
+    elif part.threads is not None and part.block is not None:
+        values.fail("SWZ105", "an access has `threads` or `block`, not both", values.key("block"))
+
+
+def _instruction(part: AccessPart, values: Values, target: Target) -> Instruction | None:
+    with values.noted(values.at("instruction")):
+        instruction = find_instruction(part.instruction)
+        require(target, instruction)
+        return instruction
+    return None
+
+
+def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
+    if part.block is None:
+        return (values.number(1 if part.threads is None else part.threads, "threads", least=1, most=MAX_THREADS),)
+    block = tuple(values.number(extent, "block", axis, least=1) for axis, extent in enumerate(part.block))
+    if prod(block) > MAX_THREADS:
+        values.fail("SWZ105", f"a block of {prod(block)} threads: at most {MAX_THREADS}", values.at("block"))
+    return block
+
+
+def _loop(name: str, value: int | str | LoopPart, values: Values) -> Loop:
+    _check_variable(name, "for", values)
+    start, step = 0, 1
+    stop: int | None = None
+    if isinstance(value, LoopPart):
+        start = values.number(value.start, "for", name, "start")
+        stop = values.number(value.stop, "for", name, "stop")
+        step = values.number(value.step, "for", name, "step", least=1)
+    elif value != "any":
+        stop = values.number(value, "for", name, least=0)
+    with values.noted(values.at("for", name)):
+        return Loop(name, start, stop, step)
+    raise Broken
+
+
+def _check_variable(name: str, section: str, values: Values) -> None:
+    where = values.key(section, name)
+    if name in values.constants:
+        values.fail("SWZ105", f"'{name}' is a constant's name already", where, "name the variable otherwise")
+    elif name in (RESERVED - THREAD_NAMES if section == "over" else RESERVED):
+        message = f"'{name}' has a meaning of its own in expressions"
+        values.fail("SWZ105", message, where, "name the variable otherwise")

@@ -1,0 +1,82 @@
+"""The tiles, accesses, maps and memories of one case, found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from swzverify.errors import nearest
+from swzverify.spec.problems import Problems
+from swzverify.spec.tree import Node, Place
+from swzverify.spec.values import Broken
+from swzverify.subjects import Access, IndexMap, Memory, Tile
+
+Subject = Tile | Access | IndexMap
+T = TypeVar("T")
+
+SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps": "map"}
+
+
+@dataclass(slots=True)
+class Names:
+    """What has been built so far in one case; `broken` are the entries (section, name) that cannot be."""
+
+    problems: Problems
+    broken: set[tuple[str, str]]
+    memories: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    tiles: dict[str, Tile] = field(default_factory=dict[str, Tile])
+    accesses: dict[str, Access] = field(default_factory=dict[str, Access])
+    maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
+
+    def memory(self, name: str, where: Node | Place) -> Memory:
+        """The memory of that name. Raises `Broken` after noting SWZ106, or when the memory itself is broken."""
+        return self._find(self.memories, "memories", name, where)
+
+    def tile(self, name: str, where: Node | Place) -> Tile:
+        """The tile of that name; errors as for `memory`."""
+        return self._find(self.tiles, "tiles", name, where)
+
+    def access(self, name: str, where: Node | Place) -> Access:
+        """The access of that name; errors as for `memory`."""
+        return self._find(self.accesses, "accesses", name, where)
+
+    def map(self, name: str, where: Node | Place) -> IndexMap:
+        """The map of that name; errors as for `memory`."""
+        return self._find(self.maps, "maps", name, where)
+
+    def subject(self, name: str, where: Node | Place, sections: tuple[str, ...]) -> Subject:
+        """The tile, access or map of that name, looked for in these sections; an ambiguous one is SWZ106."""
+        tables: dict[str, Mapping[str, Subject]] = {
+            "tiles": self.tiles,
+            "accesses": self.accesses,
+            "maps": self.maps,
+        }
+        holding = [section for section in sections if name in tables[section] or (section, name) in self.broken]
+        if len(holding) > 1:
+            kinds = " and ".join(f"{'an' if section == 'accesses' else 'a'} {SINGULAR[section]}" for section in holding)
+            hint = " or ".join(f"{{{SINGULAR[section]}: {name}}}" for section in holding)
+            self.problems.add("SWZ106", f"'{name}' is {kinds}", where, f"say which: {hint}")
+            raise Broken
+        if holding:
+            return self._find(tables[holding[0]], holding[0], name, where)
+        known = [known for section in sections for known in tables[section]]
+        words = [SINGULAR[section] for section in sections]
+        what = f"{', '.join(words[:-1])} or {words[-1]}"
+        self._note_unknown(what, name, known, where)
+        raise Broken
+
+    def _find(self, table: Mapping[str, T], section: str, name: str, where: Node | Place) -> T:
+        if name in table:
+            return table[name]
+        if (section, name) not in self.broken:
+            self._note_unknown(SINGULAR[section], name, table, where)
+        raise Broken
+
+    def _note_unknown(self, what: str, name: str, known: Collection[str], where: Node | Place) -> None:
+        listed = f"known: {', '.join(known)}" if known else "the file has none"
+        hint = nearest(name, known) or listed
+        for section, word in SINGULAR.items():
+            if (name in getattr(self, section) or (section, name) in self.broken) and word not in what:
+                hint = f"'{name}' is {'an' if word == 'access' else 'a'} {word}; {listed}"
+        self.problems.add("SWZ106", f"unknown {what} '{name}'", where, hint)

@@ -1,0 +1,198 @@
+"""What is wrong in a spec file: a code, a place, the source line with a caret, and the next step.
+
+All problems of a file are collected and raised together as one `SpecError`.
+
+| code | meaning |
+|---|---|
+| SWZ101 | the file cannot be read: missing, a directory, empty, not UTF-8 text |
+| SWZ102 | YAML syntax |
+| SWZ103 | a key is given twice |
+| SWZ104 | unknown or missing key |
+| SWZ105 | a value of the wrong type, or outside what is allowed |
+| SWZ106 | unknown name of a tile, access, memory or map |
+| SWZ107 | too big or too deep: file, nodes, numbers, cases |
+| SWZ108 | a YAML feature that specs do not use: anchor, alias, merge key, tag, directive, several documents |
+| SWZ109 | `swzverify:` names a version that this program does not read |
+| SWZ110 | a tile does not fit into its memory, or a memory or tile into the target's shared memory |
+
+Codes SWZ2xx (layout), SWZ3xx (expression) and SWZ4xx (hardware) of a value in the file come through unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from swzverify.errors import SwzError
+from swzverify.spec.tree import Node, Place, Scalar, place_of
+
+MAX_PROBLEMS = 100
+"""A file with more mistakes than this is not a spec; the rest is counted, not listed."""
+
+_NUMBER = re.compile(r"-?[0-9]+")
+_LONGEST_MESSAGE = 400
+_LINE_WIDTH = 110
+"""Columns of a source line that are shown; a longer one is cut around the caret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in a spec file. `line` and `column` count from 1; 0 means the file as a whole.
+
+    >>> print(Problem("SWZ104", "unknown key 'tle'", "did you mean 'tile'?", "a.yaml", 3, 5, "    tle: A", 3))
+    a.yaml:3:5: SWZ104 unknown key 'tle'
+        tle: A
+        ^^^
+      did you mean 'tile'?
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    source_line: str = ""
+    caret_length: int = 0
+
+    def __str__(self) -> str:
+        """The place and message, the source line with a caret, and the hint."""
+        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        rows = [f"{where}: {self.code} {self.message}"]
+        if self.line and self.source_line.strip():
+            shown, start = _window(self.source_line.replace("\t", " "), self.column - 1)
+            length = max(1, min(self.caret_length, len(shown) - start))
+            rows += [shown, " " * start + "^" * length]
+        if self.hint:
+            rows += [f"  {row}" for row in self.hint.splitlines()]
+        return "\n".join(rows)
+
+
+def _window(line: str, start: int) -> tuple[str, int]:
+    """The part of a long line around column `start` (from 0), and where that column is in it."""
+    if len(line) <= _LINE_WIDTH:
+        return line, start
+    first = max(0, min(start - _LINE_WIDTH // 3, len(line) - _LINE_WIDTH))
+    return line[first : first + _LINE_WIDTH], start - first
+
+
+class SpecError(Exception):
+    """A spec file that cannot be used; `problems` are all of its mistakes, in the order of the file."""
+
+    def __init__(self, problems: tuple[Problem, ...], left_out: int = 0) -> None:
+        """`left_out` is how many more there were than are kept."""
+        super().__init__(problems, left_out)
+        self.problems = problems
+        self.left_out = left_out
+
+    def __str__(self) -> str:
+        """Every problem, one below the other."""
+        parts = [str(problem) for problem in self.problems]
+        if self.left_out:
+            parts.append(f"... and {self.left_out} more")
+        return "\n".join(parts)
+
+
+class Noting:
+    """A context that hands the block's `SwzError` on to be noted, and ends the block there."""
+
+    def __init__(self, note: Callable[[SwzError], None]) -> None:
+        """`note` is called with the error."""
+        self.note = note
+
+    def __enter__(self) -> None:
+        """Nothing happens before the block."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        """Swallow what was noted, and nothing else."""
+        if not isinstance(error, SwzError):
+            return False
+        self.note(error)
+        return True
+
+
+class Problems:
+    """Collects the mistakes of one file while it is read and built; the same one at one place counts once."""
+
+    def __init__(self, file: str, lines: list[str] | None = None) -> None:
+        """Nothing is wrong yet with this file; `lines` is its text."""
+        self.file = file
+        self.lines: list[str] = lines or []
+        self.case = ""
+        self.cases = 1
+        self._found: dict[tuple[str, int, int, str], Problem] = {}
+        self._closed: set[tuple[int, int]] = set()
+        self._in_cases: dict[tuple[str, int, int, str], list[str]] = {}
+
+    def __len__(self) -> int:
+        """How many were found so far."""
+        return len(self._found)
+
+    def add(self, code: str, message: str, where: Node | Place | None, hint: str = "") -> None:
+        """Note a mistake at a node or place of the file (None: the file as a whole)."""
+        place = where if where is None or isinstance(where, Place) else place_of(where)
+        if len(message) > _LONGEST_MESSAGE:
+            message = message[:_LONGEST_MESSAGE] + "..."
+        # Cases of the constants give one mistake other numbers, so they do not tell two mistakes apart.
+        key = (code, place.line if place else 0, place.column if place else 0, _NUMBER.sub("0", message))
+        if self.case and self.case not in self._in_cases.setdefault(key, []):
+            self._in_cases[key].append(self.case)
+        if key in self._found or (place is not None and (place.line, place.column) in self._closed):
+            return
+        if place is None:
+            self._found[key] = Problem(code, message, hint, self.file)
+            return
+        text = self.lines[place.line - 1] if 0 < place.line <= len(self.lines) else ""
+        self._found[key] = Problem(code, message, hint, self.file, place.line, place.column, text, place.length)
+
+    def close_places(self) -> None:
+        """Take nothing more at the places of what was found so far: a value that cannot be read is one mistake."""
+        self._closed |= {(problem.line, problem.column) for problem in self._found.values()}
+
+    def add_error(self, error: SwzError, where: Node | Place) -> None:
+        """Note a `SwzError`, with the caret under the offending part where the value is on one line."""
+        hint = error.hint
+        place = where if isinstance(where, Place) else place_of(where)
+        if isinstance(where, Scalar):
+            place = _part_of(error, where)
+            if where.in_flow and where.plain and where.text.count("(") != where.text.count(")"):
+                comma = "a comma ends an item inside [ ] and { }: put a value that holds one in quotes"
+                hint = f"{hint}\n{comma}" if hint else comma
+        if error.text is not None and not (isinstance(where, Scalar) and error.text in where.text):
+            hint = f"in '{error.text}'" + (f"\n{hint}" if hint else "")
+        self.add(error.code, error.message, place, hint)
+
+    def at(self, where: Node | Place) -> Noting:
+        """Note the `SwzError` that the `with` block raises, at this place, and go on after the block."""
+        return Noting(lambda error: self.add_error(error, where))
+
+    def raise_any(self) -> None:
+        """Raise what was found, if anything, in the order of the file."""
+        if self._found:
+            problems = [self._with_case(key, problem) for key, problem in self._found.items()]
+            problems.sort(key=lambda found: (found.line, found.column))
+            raise SpecError(tuple(problems[:MAX_PROBLEMS]), max(0, len(problems) - MAX_PROBLEMS))
+
+    def _with_case(self, key: tuple[str, int, int, str], problem: Problem) -> Problem:
+        """The problem with the case it is in, where not every case of the constants has it."""
+        cases = self._in_cases.get(key, [])
+        if not cases or len(cases) == self.cases:
+            return problem
+        note = f"in the case {cases[0]}" + (f" and {len(cases) - 1} more" if len(cases) > 1 else "")
+        return replace(problem, hint=f"{problem.hint}\n{note}" if problem.hint else note)
+
+
+def _part_of(error: SwzError, scalar: Scalar) -> Place:
+    """Where in the file the part lies that the error's span marks; the whole value when that cannot be said."""
+    whole = place_of(scalar)
+    if error.text is None or error.span is None or scalar.text_column == 0:
+        return whole
+    shift = 0 if error.text == scalar.text else scalar.text.find(error.text)
+    if shift < 0:
+        return whole
+    start, end = error.span
+    if start >= len(error.text):
+        return Place(whole.line, scalar.text_column + shift + len(error.text), 1)
+    return Place(whole.line, scalar.text_column + shift + start, max(1, end - start))

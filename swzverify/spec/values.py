@@ -1,0 +1,141 @@
+"""The values of one entry of a spec (a tile, an access, ...) in one case of the constants, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from swzverify.errors import SwzError, nearest
+from swzverify.ir.c_ast import CExpr, Expression, Name, children
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_parse import expression
+from swzverify.spec.problems import Noting, Problems
+from swzverify.spec.tree import Mapping as MappingNode
+from swzverify.spec.tree import Node, Place, Scalar, Sequence, get, key_of
+
+
+class Broken(Exception):  # noqa: N818  # no error of the user's by itself: the mistake has been noted where it was found
+    """The entry cannot be built."""
+
+
+class Values:
+    """Reads an entry's values one by one, notes every mistake at its value, and tells at the end whether all are sound.
+
+    A wrong value gives a harmless one in its place, so that the reading goes on to the next mistake.
+    """
+
+    def __init__(self, node: Node, name: Node, constants: Mapping[str, int], problems: Problems) -> None:
+        """`node` is the entry and `name` its key."""
+        self.node = node
+        self.name = name
+        self.constants = constants
+        self.problems = problems
+        self.sound = True
+
+    def at(self, *path: str | int) -> Node | Place:
+        """Where the value at `path` is: the value, its key where it is a block, the entry's name without one."""
+        if not path:
+            return self.name
+        value = get(self.node, *path)
+        if isinstance(value, Scalar) and (value.length or not isinstance(path[-1], str)):
+            return value
+        last = path[-1]
+        if isinstance(last, str):
+            holder = get(self.node, *path[:-1]) if len(path) > 1 else self.node
+            key = key_of(holder, last)
+            if key is None:
+                return self.name
+            if not isinstance(value, Scalar) and not value.in_flow:
+                return key
+        return value
+
+    def key(self, *path: str) -> Node | Place:
+        """The place of a key of the entry."""
+        return key_of(get(self.node, *path[:-1]), path[-1]) or self.name
+
+    def fail(self, code: str, message: str, where: Node | Place, hint: str = "") -> None:
+        """Note a mistake of this entry."""
+        self.problems.add(code, message, where, hint)
+        self.sound = False
+
+    def noted(self, where: Node | Place) -> Noting:
+        """Note the `SwzError` of the `with` block, at this place or at the value that holds the error's text."""
+
+        def note(error: SwzError) -> None:
+            self.sound = False
+            self.problems.add_error(error, self._place_of(error, where))
+
+        return Noting(note)
+
+    def _place_of(self, error: SwzError, where: Node | Place) -> Node | Place:
+        if error.text is None or where is not self.name:
+            return where
+        return _find_text(self.node, error.text) or where
+
+    def require_sound(self) -> None:
+        """End the reading of an entry in which something was wrong."""
+        if not self.sound:
+            raise Broken
+
+    def number(self, value: int | str, *path: str | int, least: int | None = None, most: int | None = None) -> int:
+        """The value of an integer or of an expression of constants, within bounds."""
+        where = self.at(*path)
+        result: int | None = None
+        with self.noted(where):
+            result = value if isinstance(value, int) else evaluate(expression(value), self.constants)
+        if result is None:
+            return max(1, least or 1)
+        shown = str(result) if isinstance(value, int) else f"'{value}' is {result}, which"
+        if least is not None and result < least:
+            self.fail("SWZ105", f"{shown} is too small: at least {least}", where)
+            return least
+        if most is not None and result > most:
+            self.fail("SWZ105", f"{shown} is too large: at most {most}", where)
+            return most
+        return result
+
+    def expression(self, value: int | str, known: Collection[str], *path: str | int) -> Expression:
+        """A C expression that reads no other names than constants and the `known` ones."""
+        where = self.at(*path)
+        with self.noted(where):
+            result = expression(value)
+            for node in _unknown_names(result.root, {*known, *self.constants}):
+                listed = ", ".join(sorted({*known, *self.constants}))
+                hint = nearest(node.name, [*known, *self.constants]) or f"known names: {listed}"
+                error = SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=result.text, span=node.span)
+                self.sound = False
+                self.problems.add_error(error, where)
+            return result
+        return expression(0)
+
+    def power_of_two(self, value: int | str, *path: str | int) -> int:
+        """A positive power of two."""
+        result = self.number(value, *path, least=1)
+        if result & (result - 1):
+            near = 1 << (result.bit_length() - 1)
+            self.fail("SWZ105", f"{result} is not a power of two", self.at(*path), f"write {near} or {2 * near}")
+            return 1
+        return result
+
+
+def _unknown_names(node: CExpr, known: Collection[str]) -> Iterator[Name]:
+    """The names of a tree that are not known, each where it stands first."""
+    seen = set(known)
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Name) and current.name not in seen:
+            seen.add(current.name)
+            yield current
+        pending.extend(reversed(children(current)))
+
+
+def _find_text(node: Node, text: str) -> Scalar | None:
+    """The first scalar of the tree whose text is `text`."""
+    match node:
+        case Scalar():
+            return node if node.text == text else None
+        case Sequence(items=items):
+            children: list[Node] = list(items)
+        case MappingNode(entries=entries):
+            children = [value for _, value in entries]
+    return next((found for child in children if (found := _find_text(child, text))), None)

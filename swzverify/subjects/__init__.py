@@ -1,0 +1,12 @@
+"""What a claim can be about: tiles, accesses and index maps, as plain integer functions and as expressions.
+
+The plain functions are the definition that exhaustion and replay use; the lowering is what the other engines read.
+The two share no code beyond the user's own data. May import `hardware`, `layout`, `ir`, `errors`.
+"""
+
+from swzverify.subjects.access import Access, Loop
+from swzverify.subjects.index_map import IndexMap
+from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
+from swzverify.subjects.tile import Tile
+
+__all__ = ["Access", "AlignedBase", "Base", "FixedBase", "IndexMap", "Loop", "Memory", "MemoryBase", "Tile"]

@@ -1,0 +1,164 @@
+"""Where things begin in shared memory: a fixed address, any multiple of an alignment, or a place in a memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.expr import Var, var
+from swzverify.ir.integers import Integer
+
+ADDRESS_LIMIT_BYTES = 1 << 24
+"""Bases below this; shared-memory windows, distributed ones included, are smaller."""
+BASE = "base"
+DEFAULT_ALIGN_BYTES = 1024
+
+
+def _check_align(align_bytes: int) -> None:
+    if align_bytes < 1 or align_bytes & (align_bytes - 1) or align_bytes > ADDRESS_LIMIT_BYTES:
+        raise SwzError("SWZ105", f"an alignment is a power of two up to 2^24, not {align_bytes}")
+
+
+def _check_address(what: str, address_bytes: int) -> None:
+    if not 0 <= address_bytes < ADDRESS_LIMIT_BYTES:
+        raise SwzError("SWZ105", f"{what} must lie in 0..2^24-1, not {address_bytes}")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A block of shared memory that several tiles lie in: its size, and a base that they share."""
+
+    name: str
+    bytes: int
+    align_bytes: int | None = DEFAULT_ALIGN_BYTES
+    base_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no memory."""
+        if self.bytes < 1:
+            raise SwzError("SWZ105", f"memory {self.name} has {self.bytes} bytes: at least 1")
+        if self.base_bytes is not None:
+            _check_address(f"the base of memory {self.name}", self.base_bytes)
+        else:
+            _check_align(self.align_bytes or 1)
+
+    @property
+    def alignment_bytes(self) -> int:
+        """What the pitch of tiles in it is rounded up to, and where its base is open what that is a multiple of."""
+        return self.align_bytes or 1
+
+
+@dataclass(frozen=True, slots=True)
+class FixedBase:
+    """One byte address."""
+
+    address_bytes: int
+
+    def __post_init__(self) -> None:
+        """Refuse addresses that no memory has."""
+        _check_address("a base", self.address_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedBase:
+    """Every multiple of `align_bytes` below 2^24."""
+
+    align_bytes: int
+
+    def __post_init__(self) -> None:
+        """Refuse alignments that are no power of two."""
+        _check_align(self.align_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBase:
+    """`offset_bytes` into a memory, wherever that lies."""
+
+    memory: Memory
+    offset_bytes: int
+
+    def __post_init__(self) -> None:
+        """Refuse a place before the memory."""
+        if self.offset_bytes < 0:
+            raise SwzError("SWZ105", f"the offset into memory {self.memory.name} is negative: {self.offset_bytes}")
+
+
+Base: TypeAlias = FixedBase | AlignedBase | MemoryBase
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A base as `index * unit + start` bytes, 0 <= index < count; `index` is the variable that engines see."""
+
+    start_bytes: int
+    unit_bytes: int
+    count: int
+    name: str = BASE
+
+    @property
+    def variable(self) -> Var | None:
+        """The base's variable; None for a fixed base."""
+        return var(self.name, self.count) if self.count > 1 else None
+
+    def address(self) -> Integer:
+        """The base address, over the variable."""
+        start = ints.integer(self.start_bytes)
+        node = self.variable
+        if node is None:
+            return start
+        return ints.add(ints.multiply(ints.variable(node), ints.integer(self.unit_bytes)), start)
+
+    def renamed(self, name: str) -> Origin:
+        """The same base under another variable, independent of the first."""
+        return Origin(self.start_bytes, self.unit_bytes, self.count, name)
+
+
+def origin(base: Base) -> Origin:
+    """A base's variable form.
+
+    >>> origin(AlignedBase(1024))
+    Origin(start_bytes=0, unit_bytes=1024, count=16384, name='base')
+    """
+    match base:
+        case FixedBase(address_bytes=address):
+            return Origin(address, 1, 1)
+        case AlignedBase(align_bytes=align):
+            return Origin(0, align, ADDRESS_LIMIT_BYTES // align)
+        case MemoryBase(memory=memory, offset_bytes=offset):
+            if memory.base_bytes is not None:
+                return Origin(memory.base_bytes + offset, 1, 1)
+            align = memory.alignment_bytes
+            return Origin(offset, align, ADDRESS_LIMIT_BYTES // align)
+        case _:
+            assert_never(base)
+
+
+def pitch_alignment_bytes(base: Base) -> int:
+    """What the pitch between stages is rounded up to: the base's own alignment, 1 for a fixed one."""
+    match base:
+        case FixedBase():
+            return 1
+        case AlignedBase(align_bytes=align):
+            return align
+        case MemoryBase(memory=memory):
+            return memory.alignment_bytes
+        case _:
+            assert_never(base)
+
+
+def base_text(base: Base) -> str:
+    """The base in words."""
+    match base:
+        case FixedBase(address_bytes=address):
+            return f"base {address}"
+        case AlignedBase(align_bytes=align):
+            return f"any base that is a multiple of {align}"
+        case MemoryBase(memory=memory, offset_bytes=offset):
+            where = f"{offset} bytes into {memory.name}"
+            if memory.base_bytes is not None:
+                return f"{where} at {memory.base_bytes}"
+            return f"{where}, at any multiple of {memory.alignment_bytes}"
+        case _:
+            assert_never(base)

@@ -1,0 +1,222 @@
+"""A layout placed in shared memory: element size, swizzle, base and stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.integers import Integer
+from swzverify.layout import Layout, Swizzle, flatten
+from swzverify.layout.int_tuple import Ints
+from swzverify.subjects.memory import AlignedBase, Base, Origin, base_text, origin, pitch_alignment_bytes
+
+DEFAULT_BASE = AlignedBase(1024)
+SwizzleOn = Literal["offset", "address"]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Elements of `element_bits` at layout(coordinate), swizzled, from `base` on, `stages` times.
+
+    Positions count in *units*: bytes, or bits where an element is no whole number of bytes. A swizzle `on` offsets
+    acts on the element offset inside a stage, one on addresses on the absolute byte address. Errors: SWZ105 what is
+    out of range, SWZ212 an address swizzle on elements that are no whole bytes.
+
+    >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
+    >>> tile.extents, tile.allocation_bytes, tile.position((1, 0), stage=0, base=2048)
+    ((8, 64), 1024, 2192)
+    """
+
+    name: str
+    element_bits: int
+    layout: Layout
+    swizzle: Swizzle | None = None
+    swizzle_on: SwizzleOn = "offset"
+    base: Base = DEFAULT_BASE
+    stages: int = 1
+    allocation_bytes: int = 0
+    pitch_bytes: int = 0
+
+    def __init__(
+        self,
+        name: str,
+        element_bits: int,
+        layout: Layout,
+        swizzle: Swizzle | None = None,
+        swizzle_on: SwizzleOn = "offset",
+        base: Base = DEFAULT_BASE,
+        stages: int = 1,
+        allocation_bytes: int | None = None,
+        pitch_bytes: int | None = None,
+    ) -> None:
+        if element_bits < 1 or stages < 1:
+            raise SwzError(
+                "SWZ105", f"tile {name}: {element_bits} bits an element and {stages} stages; at least 1 each"
+            )
+        if swizzle is not None and swizzle.bits == 0:
+            swizzle = None
+        if swizzle is not None and swizzle_on == "address" and element_bits % 8:
+            raise SwzError(
+                "SWZ212",
+                f"tile {name}: a swizzle of byte addresses needs elements of whole bytes, not of {element_bits} bits",
+                hint="put the swizzle on element offsets, or describe the tile in bytes",
+            )
+        if swizzle is not None and not swizzle.is_legal:
+            raise SwzError("SWZ210", f"tile {name}: {swizzle} is not a legal swizzle")
+        allocation = -(-layout.cosize * element_bits // 8) if allocation_bytes is None else allocation_bytes
+        align = pitch_alignment_bytes(base)
+        pitch = -(-allocation // align) * align if pitch_bytes is None else pitch_bytes
+        if allocation < 1 or pitch < 0:
+            raise SwzError("SWZ105", f"tile {name}: an allocation of {allocation} bytes, {pitch} bytes a stage")
+        fields = (name, element_bits, layout, swizzle, swizzle_on, base, stages, allocation, pitch)
+        for field, value in zip(self.__dataclass_fields__, fields, strict=True):
+            object.__setattr__(self, field, value)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Each mode's extent."""
+        return self.layout.extents
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return self.layout.size
+
+    @property
+    def total_bytes(self) -> int:
+        """From the first stage's start to the last one's end."""
+        return (self.stages - 1) * self.pitch_bytes + self.allocation_bytes
+
+    @property
+    def unit_bits(self) -> int:
+        """Bits of the units in which positions count: 8, or 1 for elements that are no whole bytes."""
+        return 1 if self.element_bits % 8 else 8
+
+    @property
+    def element_units(self) -> int:
+        """Units an element."""
+        return self.element_bits // self.unit_bits
+
+    @property
+    def units_a_byte(self) -> int:
+        """Units a byte."""
+        return 8 // self.unit_bits
+
+    @property
+    def origin(self) -> Origin:
+        """The base as a variable."""
+        return origin(self.base)
+
+    @property
+    def address_swizzle(self) -> Swizzle | None:
+        """The swizzle, if it acts on addresses."""
+        return self.swizzle if self.swizzle_on == "address" else None
+
+    @property
+    def contiguous_mode(self) -> int:
+        """The mode that holds the first leaf of stride 1 and extent > 1; mode 0 without one."""
+        for index, mode in enumerate(self.layout.modes):
+            if any(stride == 1 and extent > 1 for extent, stride in mode.leaves):
+                return index
+        return 0
+
+    @property
+    def run_elements(self) -> int:
+        """How many elements lie side by side unswizzled: the leaves that continue each other from stride 1."""
+        run = 1
+        for extent, stride in sorted(self.layout.leaves, key=lambda leaf: leaf[1]):
+            if stride == run and extent > 1:
+                run *= extent
+        return run
+
+    def offset(self, coord: Sequence[Ints]) -> Ints:
+        """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets. Ints or int64 arrays."""
+        plain = self.layout(*coord)
+        if self.swizzle is None or self.swizzle_on == "address":
+            return plain
+        return self.swizzle(plain)
+
+    def position(self, coord: Sequence[Ints], *, stage: Ints, base: Ints) -> Ints:
+        """The element's first unit, `base` being the base address in bytes. Ints or int64 arrays."""
+        start = base + stage * self.pitch_bytes
+        raw = start * self.units_a_byte + self.offset(coord) * self.element_units
+        swizzle = self.address_swizzle
+        return raw if swizzle is None else swizzle(raw)
+
+    def lower_offset(self, coord: Sequence[Integer]) -> Integer:
+        """`offset` over expressions."""
+        total = ints.total([_lower_mode(mode, value) for mode, value in zip(self.layout.modes, coord, strict=True)])
+        if self.swizzle is None or self.swizzle_on == "address":
+            return total
+        return lower_swizzle(self.swizzle, total)
+
+    def lower_position(self, coord: Sequence[Integer], stage: Integer, place: Origin | None = None) -> Integer:
+        """`position` over expressions."""
+        start = self.lower_start(stage, place)
+        offset = ints.multiply(self.lower_offset(coord), ints.integer(self.element_units))
+        raw = ints.add(start, offset)
+        swizzle = self.address_swizzle
+        return raw if swizzle is None else lower_swizzle(swizzle, raw)
+
+    def lower_start(self, stage: Integer, place: Origin | None = None) -> Integer:
+        """The first unit of a stage's allocation."""
+        base = (place or self.origin).address()
+        start = ints.add(base, ints.multiply(stage, ints.integer(self.pitch_bytes)))
+        return ints.multiply(start, ints.integer(self.units_a_byte))
+
+    def describe_base(self) -> str:
+        """The base and the stages in words."""
+        stages = f"all {self.stages} stages, " if self.stages > 1 else ""
+        return stages + base_text(self.base)
+
+
+def lower_swizzle(swizzle: Swizzle, value: Integer) -> Integer:
+    """x ^ ((x & yyy) >> shift) over expressions; `value` is not negative.
+
+    Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
+    """
+    picked = ints.bit_and(value, ints.integer(swizzle.yyy_mask))
+    amount = ints.integer(abs(swizzle.shift))
+    moved = ints.shift_right(picked, amount) if swizzle.shift >= 0 else ints.shift_left(picked, amount)
+    return ints.bit_xor(value, moved)
+
+
+def _lower_mode(mode: Layout, value: Integer) -> Integer:
+    """One mode's integer split over its leaves, first leaf fastest, the last taking the quotient."""
+    parts: list[Integer] = []
+    rest = value
+    leaves = mode.leaves
+    for index, (extent, stride) in enumerate(leaves):
+        if index == len(leaves) - 1:
+            digit = rest
+        else:
+            digit = ints.remainder(rest, ints.integer(extent))
+            rest = ints.divide(rest, ints.integer(extent))
+        parts.append(ints.multiply(digit, ints.integer(stride)))
+    return ints.total(parts)
+
+
+def leaf_offsets(tile: Tile, digits: Sequence[Integer]) -> Integer:
+    """The unswizzled offset from one digit a leaf: the layout as the strided sum that it is."""
+    strides = [stride for _, stride in tile.layout.leaves]
+    return ints.total([ints.multiply(d, ints.integer(s)) for d, s in zip(digits, strides, strict=True)])
+
+
+def coordinate_of_digits(tile: Tile, digits: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
+    """The coordinate, one integer a mode, that some leaf digits make up."""
+    result: list[NDArray[np.int64]] = []
+    position = 0
+    for mode in tile.layout.modes:
+        total, weight = np.zeros(1, dtype=np.int64), 1
+        for extent in flatten(mode.shape):
+            total = total + digits[position] * weight
+            weight *= extent
+            position += 1
+        result.append(total)
+    return tuple(result)

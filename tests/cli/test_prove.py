@@ -1,0 +1,257 @@
+"""`swzverify prove`: arguments, exit codes, where the report goes. The prover is replaced, the specs are real."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from swzverify.errors import SwzError
+
+
+class TestExitCodes:
+    @pytest.mark.parametrize("form", ["text", "json"])
+    def test_the_outcome_decides_and_the_format_never(self, swzverify, write, specs, answers, form):
+        write({"a.swz.yaml": specs.bad})
+        for outcome, code in {"proved": 0, "refuted": 1, "unknown": 3, "vacuous": 3, "error": 2}.items():
+            answers(contiguous=outcome)
+            assert swzverify("prove", "--format", form, "a.swz.yaml").exit_code == code, outcome
+
+    def test_a_documented_failure_is_fine_and_its_success_is_not(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.documented})
+        answers(contiguous="refuted")
+        result = swzverify("prove", "a.swz.yaml")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "the swizzle keeps 8 elements together" in result.stdout
+        assert "1 proved, 1 refuted as expected, 0 unexpected" in result.stdout
+        answers(contiguous="proved")
+        assert swzverify("prove", "a.swz.yaml").exit_code == 1
+
+    def test_no_claim(self, swzverify, here, write, specs, answers):
+        answers()
+        assert swzverify("prove", str(here)).exit_code == 5
+        write({"a.swz.yaml": specs.good})
+        result = swzverify("prove", "--select", "permutation", "a.swz.yaml")
+        assert result.exit_code == 5
+        assert result.stdout.startswith("no claim found in ")
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            [],
+            ["--select", "bijektive", "a.swz.yaml"],
+            ["-j", "0", "a.swz.yaml"],
+            ["--rlimit", "many", "a.swz.yaml"],
+            ["--format", "xml", "a.swz.yaml"],
+            ["-v", "-q", "a.swz.yaml"],
+            ["--output", "no/such/folder.json", "a.swz.yaml"],
+            ["--output", ".", "a.swz.yaml"],
+            ["--output", "./a.swz.yaml", "a.swz.yaml"],
+            ["missing.swz.yaml"],
+        ],
+    )
+    def test_usage(self, swzverify, write, specs, answers, arguments):
+        write({"a.swz.yaml": specs.good})
+        answers()
+        result = swzverify("prove", *arguments)
+        assert result.exit_code == 2
+        assert result.stderr
+        assert Path("a.swz.yaml").read_text(encoding="utf-8") == specs.good
+
+
+class TestBadSpecs:
+    def test_one_bad_file_does_not_stop_the_others(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good, "b.swz.yaml": specs.broken, "c.swz.yaml": specs.good})
+        answers()
+        result = swzverify("prove", ".")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("b.swz.yaml:9:")
+        assert "bijective" in result.stderr
+        assert result.stdout.index("a.swz.yaml") < result.stdout.index("c.swz.yaml")
+        assert result.stdout.splitlines()[-1].startswith("2 proved, 0 unexpected, 1 problem in")
+
+    def test_in_json_the_problems_are_in_the_document(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good, "b.swz.yaml": specs.broken})
+        answers()
+        result = swzverify("prove", "--format", "json", "no.swz.yaml", ".")
+        assert (result.exit_code, result.stderr) == (2, "")
+        report = json.loads(result.stdout)
+        assert [problem["file"] for problem in report["problems"]] == ["no.swz.yaml", "b.swz.yaml"]
+        assert report["problems"][1]["line"] == 9
+        assert [claim["id"] for claim in report["claims"]] == ["a.swz.yaml::A::bijective"]
+
+    def test_an_unknown_target_is_told(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good})
+        answers()
+        result = swzverify("prove", "--target", "sm_19", "a.swz.yaml")
+        assert result.exit_code == 2
+        assert "sm_19" in result.stderr
+
+
+class TestFaults:
+    def test_an_exception_in_one_claim_is_that_claim_s_error(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.bad, "b.swz.yaml": specs.good})
+        answers(contiguous=ZeroDivisionError("division by zero"))
+        result = swzverify("prove", ".")
+        assert result.exit_code == 2
+        assert "ZeroDivisionError: division by zero (conftest.py:" in result.stdout
+        assert "please report it with the spec file, swzverify" in " ".join(result.stdout.split())
+        assert "Traceback" not in result.output
+        assert result.stdout.splitlines()[-1].startswith("2 proved, 1 unexpected (1 error)")
+
+    def test_the_traceback_comes_when_asked_for(self, swzverify, write, specs, answers, monkeypatch):
+        write({"a.swz.yaml": specs.good})
+        answers(bijective=ZeroDivisionError("division by zero"))
+        monkeypatch.setenv("SWZVERIFY_DEBUG", "1")
+        assert "Traceback (most recent call last)" in swzverify("prove", "a.swz.yaml").stdout
+
+    def test_a_mistake_found_while_proving_is_told_as_such(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good})
+        answers(bijective=SwzError("SWZ303", "too big", text="a<<40", span=(0, 5)))
+        result = swzverify("prove", "a.swz.yaml")
+        assert result.exit_code == 2
+        assert "SWZ303: too big" in result.stdout
+        assert "report it" not in result.stdout
+
+    def test_running_out_of_memory_is_unknown(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good})
+        answers(bijective=MemoryError())
+        result = swzverify("prove", "a.swz.yaml")
+        assert result.exit_code == 3
+        assert "out of memory" in result.stdout
+
+    def test_a_reader_that_fails_costs_only_its_spec(self, swzverify, write, specs, answers, monkeypatch):
+        write({"a.swz.yaml": specs.good, "b.swz.yaml": specs.good})
+        answers()
+        from swzverify.run import one
+
+        load = one.load_spec
+
+        def failing(path, target=None):
+            if path == "a.swz.yaml":
+                raise KeyError("\x1b[2J")
+            return load(path, target=target)
+
+        monkeypatch.setattr(one, "load_spec", failing)
+        result = swzverify("prove", ".")
+        assert result.exit_code == 2
+        assert "a.swz.yaml: SWZ901 reading this spec failed: KeyError" in result.stderr
+        assert "\x1b" not in result.stderr
+        assert "1 proved" in result.stdout
+
+    def test_a_renderer_that_fails_ends_with_2(self, swzverify, write, specs, answers, monkeypatch):
+        write({"a.swz.yaml": specs.good})
+        answers()
+
+        def failing(_):
+            raise ValueError("[x]\x1b")
+
+        monkeypatch.setattr("swzverify.report.json.render_json", failing)
+        result = swzverify("prove", "--format", "json", "a.swz.yaml")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "SWZ901" in result.stderr
+        assert "ValueError: [x]\\x1b" in result.stderr
+
+    @pytest.mark.parametrize("answer", [KeyboardInterrupt(), "interrupted"])
+    def test_an_interrupt_ends_the_run_without_a_report(self, swzverify, write, specs, answers, answer):
+        write({"a.swz.yaml": specs.good})
+        if isinstance(answer, str):
+            # Z3 takes the signal during a query and answers `unknown`
+            answers(bijective="unknown", reason="interrupted from keyboard")
+        else:
+            answers(bijective=answer)
+        result = swzverify("prove", "--output", "report.txt", "a.swz.yaml")
+        assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted: no report\n")
+        assert not Path("report.txt").exists()
+
+
+class TestOptions:
+    def test_options_reach_the_prover(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good})
+        seen = answers()
+        swzverify("prove", "--rlimit", "1234", "--single-engine", "a.swz.yaml")
+        swzverify("prove", "a.swz.yaml")
+        assert (seen[0].rlimit, seen[0].single_engine) == (1234, True)
+        assert seen[1] == type(seen[1])()
+
+    def test_select_keeps_the_kinds_that_are_named(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.bad, "b.swz.yaml": specs.good})
+        answers()
+        result = swzverify("prove", "--format=json", "--select", "injective", "--select", "bijective", ".")
+        assert [claim["kind"] for claim in json.loads(result.stdout)["claims"]] == ["injective", "bijective"]
+
+    def test_the_target_overrides_the_spec_s(self, swzverify, write, specs, answers, monkeypatch):
+        write({"a.swz.yaml": specs.good})
+        answers()
+        from swzverify.run import one
+
+        seen = []
+        load = one.load_spec
+        monkeypatch.setattr(
+            one, "load_spec", lambda path, target=None: seen.append(target) or load(path, target=target)
+        )
+        swzverify("prove", "--target", "sm_80", "a.swz.yaml")
+        assert seen == ["sm_80"]
+
+    def test_the_kinds_are_those_of_the_claims(self):
+        from typing import get_args
+
+        from swzverify.claims import Claim
+        from swzverify.cli import KINDS
+
+        assert sorted(KINDS) == sorted(kind.kind for kind in get_args(Claim))
+
+    def test_every_path_and_pattern_once_in_order(self, swzverify, write, specs, answers, here):
+        write({"x/b.swz.yaml": specs.good, "x/a.swz.yaml": specs.good, "other.yaml": specs.good})
+        answers()
+        result = swzverify("prove", "--format=json", "other.yaml", "x/*", str(here / "x"))
+        names = [claim["spec"] for claim in json.loads(result.stdout)["claims"]]
+        assert names == ["other.yaml", "x/a.swz.yaml", "x/b.swz.yaml"]
+
+
+class TestOutput:
+    def test_to_a_file(self, swzverify, write, specs, answers, here):
+        write({"a.swz.yaml": specs.bad})
+        answers(contiguous="refuted")
+        result = swzverify("prove", "--format=json", "--output", "out.json", "a.swz.yaml")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.startswith("1 proved, 1 unexpected (1 refuted) in")
+        assert result.stderr.endswith("report in out.json\n")
+        assert json.loads((here / "out.json").read_text(encoding="utf-8"))["summary"]["unexpected"] == 1
+
+    def test_quietly_to_a_file(self, swzverify, write, specs, answers, here):
+        write({"a.swz.yaml": specs.good})
+        answers()
+        result = swzverify("prove", "-q", "--output", "out.txt", "a.swz.yaml")
+        assert (result.exit_code, result.output) == (0, "")
+        assert (here / "out.txt").read_text(encoding="utf-8").startswith("1 proved")
+
+    def test_a_file_that_cannot_be_written(self, swzverify, write, specs, answers, here):
+        write({"a.swz.yaml": specs.good})
+        (here / "out.txt").symlink_to("no/such/folder/x")
+        answers()
+        result = swzverify("prove", "--output", "out.txt", "a.swz.yaml")
+        assert result.exit_code == 2
+        assert "SWZ504" in result.stderr
+
+    def test_verbose_and_quiet(self, swzverify, write, specs, answers):
+        write({"a.swz.yaml": specs.good})
+        answers()
+        assert "at       a.swz.yaml:" in swzverify("prove", "-v", "a.swz.yaml").stdout
+        assert len(swzverify("prove", "-q", "a.swz.yaml").stdout.splitlines()) == 1
+
+    def test_a_pipe_gets_no_colour_unless_forced_and_no_color_wins(self, swzverify, write, specs, answers, monkeypatch):
+        write({"a.swz.yaml": specs.good})
+        answers()
+        assert "\x1b[" not in swzverify("prove", "a.swz.yaml").stdout
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        assert "\x1b[" in swzverify("prove", "a.swz.yaml").stdout
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert "\x1b[" not in swzverify("prove", "a.swz.yaml").stdout
+
+    def test_the_width_is_that_of_columns(self, swzverify, write, specs, answers, monkeypatch):
+        write({"a.swz.yaml": specs.bad})
+        answers(contiguous="refuted")
+        monkeypatch.setenv("COLUMNS", "50")
+        assert max(map(len, swzverify("prove", "-v", "a.swz.yaml").stdout.splitlines())) <= 50

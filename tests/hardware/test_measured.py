@@ -1,0 +1,153 @@
+"""Every pattern measured on an H100 (tests/data/README.md), by the scalar rule and by the vectorised one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from swzverify.hardware import INSTRUCTIONS, Evidence, access_cost, cost_many, evidence
+
+DATA = Path(__file__).parent.parent / "data"
+
+OPS = {
+    "LDS8": "ld.shared.b8",
+    "LDS16": "ld.shared.b16",
+    "LDS32": "ld.shared.b32",
+    "LDS64": "ld.shared.v2.b32",
+    "LDS128": "ld.shared.v4.b32",
+    "STS8": "st.shared.b8",
+    "STS16": "st.shared.b16",
+    "STS32": "st.shared.b32",
+    "STS64": "st.shared.v2.b32",
+    "STS128": "st.shared.v4.b32",
+    "LDSM1": "ldmatrix.x1",
+    "LDSM2": "ldmatrix.x2",
+    "LDSM4": "ldmatrix.x4",
+    "LDSM1T": "ldmatrix.x1.trans",
+    "LDSM2T": "ldmatrix.x2.trans",
+    "LDSM4T": "ldmatrix.x4.trans",
+    "STSM1": "stmatrix.x1",
+    "STSM2": "stmatrix.x2",
+    "STSM4": "stmatrix.x4",
+    "CPASYNC4": "cp.async.4",
+    "CPASYNC8": "cp.async.8",
+    "ATOMS_ADD": "atom.shared.add.u32",
+}
+# rows that ptxas turns into a measured row's machine instruction, so that the same counts must come out
+SAME_CODE = {
+    "ld.shared.b64": "LDS64",
+    "ld.shared.v2.b64": "LDS128",
+    "st.shared.b64": "STS64",
+    "st.shared.v2.b64": "STS128",
+}
+CASES = [(name, op) for op, name in OPS.items()] + list(SAME_CODE.items())
+
+
+class Measured(NamedTuple):
+    op: np.ndarray
+    addresses: np.ndarray
+    active: np.ndarray
+    wavefronts: np.ndarray
+    bank_conflicts: np.ndarray
+
+    def of(self, op: str) -> Measured:
+        rows = self.op == op
+        return Measured(*(column[rows] for column in self))
+
+    def warps(self) -> list[list[int | None]]:
+        return [
+            [int(address) if on else None for address, on in zip(addresses, active, strict=True)]
+            for addresses, active in zip(self.addresses, self.active, strict=True)
+        ]
+
+
+def load(name: str) -> Measured:
+    with np.load(DATA / name) as file:
+        wavefronts = file["wavefronts"].astype(np.int64)
+        return Measured(
+            file["op"] if "op" in file.files else np.full(len(wavefronts), "CPASYNC16"),
+            file["byte_offset"].astype(np.int64),
+            (file["active_mask"][:, None] >> np.arange(32, dtype=np.uint32) & 1).astype(bool),
+            wavefronts,
+            file["bank_conflicts"].astype(np.int64) if "bank_conflicts" in file.files else np.zeros(0, np.int64),
+        )
+
+
+@pytest.fixture(scope="module")
+def patterns() -> Measured:
+    return load("h100_patterns.npz")
+
+
+@pytest.fixture(scope="module")
+def bypass() -> Measured:
+    return load("h100_cp_async16.npz")
+
+
+def test_the_data_is_whole(patterns: Measured) -> None:
+    assert len(patterns.wavefronts) == 5940
+    assert {op: int((patterns.op == op).sum()) for op in np.unique(patterns.op)} == dict.fromkeys(sorted(OPS), 270)
+    # conflicts, joins and partial warps must all be in it, or agreement would prove little
+    assert patterns.wavefronts.max() == 32
+    assert (patterns.of("LDS128").wavefronts == 2).any()
+    assert (~patterns.active).any()
+
+
+@pytest.mark.parametrize(("name", "op"), CASES, ids=[name for name, _ in CASES])
+def test_scalar_rule_reproduces_every_pattern(patterns: Measured, name: str, op: str) -> None:
+    rows = patterns.of(op)
+    costs = [access_cost(name, warp) for warp in rows.warps()]
+    assert [cost.wavefronts for cost in costs] == rows.wavefronts.tolist()
+    assert [cost.bank_conflicts for cost in costs] == rows.bank_conflicts.tolist()
+    assert all(cost.exact for cost in costs)
+
+
+@pytest.mark.parametrize(("name", "op"), CASES, ids=[name for name, _ in CASES])
+def test_vectorised_rule_reproduces_every_pattern(patterns: Measured, name: str, op: str) -> None:
+    rows = patterns.of(op)
+    costs = cost_many(name, rows.addresses, rows.active)
+    np.testing.assert_array_equal(costs.wavefronts, rows.wavefronts)
+    np.testing.assert_array_equal(costs.bank_conflicts, rows.bank_conflicts)
+    np.testing.assert_array_equal(costs.lower_bound, rows.wavefronts)
+
+
+def test_measured_evidence_is_claimed_for_the_measured_rows_only() -> None:
+    claimed = {name for name in INSTRUCTIONS if evidence("sm_90", name) is Evidence.MEASURED}
+    assert claimed == {*OPS.values(), "cp.async.16"}
+
+
+def test_bypass_rule_bounds_every_pattern_and_is_exact_for_most(bypass: Measured) -> None:
+    costs = [access_cost("cp.async.16", warp) for warp in bypass.warps()]
+    upper = np.array([cost.wavefronts for cost in costs])
+    lower = np.array([cost.lower_bound for cost in costs])
+    sets = [{address for address in warp if address is not None} for warp in bypass.warps()]
+    distinct = np.array([len(found) for found in sets]) == bypass.active.sum(axis=1)
+    assert len(costs) == 284
+    assert int(distinct.sum()) == 240
+    assert int((upper == bypass.wavefronts)[distinct].sum()) == 213
+    assert (upper >= bypass.wavefronts).all()
+    assert (lower <= bypass.wavefronts).all()
+    # whatever the rule calls exact is exact
+    assert all(cost.wavefronts == seen for cost, seen in zip(costs, bypass.wavefronts, strict=True) if cost.exact)
+    many = cost_many("cp.async.16", bypass.addresses, bypass.active)
+    np.testing.assert_array_equal(many.wavefronts, upper)
+    np.testing.assert_array_equal(many.lower_bound, lower)
+
+
+def test_octets_are_no_lower_bound_where_destinations_are_shared(bypass: Measured) -> None:
+    """Why the lower bound looks at shared destinations: some of these took less than a wavefront an octet."""
+    octets = bypass.active.reshape(-1, 4, 8).any(axis=2).sum(axis=1)
+    below = bypass.wavefronts < octets
+    assert int(below.sum()) == 6
+    assert all(len(set(row.tolist())) < 32 for row in bypass.addresses[below])
+
+
+def test_dropping_the_join_never_undercounts(patterns: Measured) -> None:
+    """In the groups of a store, which never join, a load never costs less than was measured."""
+    for width, store in (("LDS64", "st.shared.v2.b32"), ("LDS128", "st.shared.v4.b32")):
+        rows = patterns.of(width)
+        unjoined = cost_many(store, rows.addresses, rows.active).wavefronts
+        assert (unjoined >= rows.wavefronts).all()
+        assert (unjoined > rows.wavefronts).any()

@@ -1,0 +1,131 @@
+"""Claims on one access, lane by lane (docs/semantics.md, sections 4 and 5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from .accesses import Access
+from .hardware import Cost, warp_cost
+from .judgement import REFUTED, VACUOUS, Finding, Verdict, holds
+from .oracle_errors import OracleAmbiguousError, OracleError
+from .subjects import Tile
+
+# Every width is a power of two of at most 16 bytes, so alignment repeats in the base after 16 bytes.
+ALIGNMENT_PERIOD = 16
+# Banks and 128-byte lines repeat after 128 bytes.
+COST_PERIOD = 128
+
+
+def aligned(access: Access) -> Finding:
+    return holds(_all_aligned(access)) if access.active else VACUOUS
+
+
+def _all_aligned(access: Access) -> bool:
+    width = access.instruction.width_bytes
+    for base, stage in access.runs(ALIGNMENT_PERIOD):
+        addresses = access.addresses(base, stage)
+        if any(addresses[point] % width for point in access.active):
+            return False
+    return True
+
+
+def in_bounds(access: Access) -> Finding:
+    width = access.instruction.width_bytes
+    limit = access.tile.allocation_bytes if access.tile else access.bytes_allowed
+    if limit is None:
+        raise OracleError(f"access {access.name} needs bytes: for in_bounds")
+    if not access.tile and (access.base.align is not None or access.base.offset):
+        raise OracleAmbiguousError(f"access {access.name}: bytes: of a bare address with a base")
+    if not access.active:
+        return VACUOUS
+    if access.tile:
+        for column, extent in zip(access.coordinates, access.tile.layout.extents, strict=True):
+            if any(column[point] >= extent for point in access.active):
+                return REFUTED
+    for base, stage in access.runs():
+        addresses, starts = access.addresses(base, stage), access.starts(base, stage)
+        for point in access.active:
+            first = addresses[point] - starts[point]
+            if first < 0 or first + width > limit:
+                return REFUTED
+    return holds(True)
+
+
+def cost(access: Access, at_most: int | None) -> Finding:
+    """`conflict_free` when `at_most` is None, else `wavefronts`."""
+    if not access.active:
+        return VACUOUS
+    if not _all_aligned(access):
+        return REFUTED
+    costs: set[Cost] = set()
+    for base, stage in access.runs(COST_PERIOD):
+        addresses = access.addresses(base, stage)
+        for warp in access.warps:
+            lanes = [None if point is None else addresses[point] for point in warp]
+            costs.add(warp_cost(access.instruction, lanes))
+    verdicts = {_verdict(cost, cost.minimum if at_most is None else at_most) for cost in costs}
+    undecided: Verdict = "unknown" if "unknown" in verdicts else "proved"
+    verdict: Verdict = "refuted" if "refuted" in verdicts else undecided
+    if max(cost.lower for cost in costs) != max(cost.upper for cost in costs):
+        return Finding(verdict)
+    worst = max(costs, key=lambda cost: (cost.upper, cost.upper - cost.minimum))
+    conflicts = max(cost.upper - cost.minimum for cost in costs)
+    return Finding(verdict, worst.upper, worst.minimum, worst.upper - worst.minimum, conflicts)
+
+
+def _verdict(cost: Cost, allowed: int) -> Verdict:
+    if cost.upper <= allowed:
+        return "proved"
+    return "refuted" if cost.lower > allowed else "unknown"
+
+
+def covers(access: Access, tile: Tile, times: int) -> Finding:
+    """Whether each element is touched `times` times in every stage.
+
+    A stage is covered by what runs in that stage. Where a lane reaches into another stage's elements the page
+    could also be read as counting that touch; such a case is judged only if both readings agree.
+    """
+    if not access.active:
+        return VACUOUS
+    bases = _common_bases(access, tile)
+    narrow = all(_covered(access, tile, times, *pair, across=False) for pair in bases)
+    if tile.stages > 1 and narrow != all(_covered(access, tile, times, *pair, across=True) for pair in bases):
+        raise OracleAmbiguousError(f"access {access.name} reaches from one stage into another")
+    return holds(narrow)
+
+
+def _common_bases(access: Access, tile: Tile) -> list[tuple[int, int]]:
+    """The pairs (base of the access, base of the tile) that are enough."""
+    if access.tile == tile:
+        return [(base, base) for base in tile.base.values(tile.span_bytes)]
+    if access.tile is not None and access.tile.stages * tile.stages > 1:
+        raise OracleAmbiguousError("covers of another tile than the access's, with stages")
+    if access.base.align is None and tile.base.align is None:
+        return [(access.base.offset, tile.base.offset)]
+    if access.base.memory is not None and access.base.memory == tile.base.memory:
+        period = max(access.period_bytes, tile.span_bytes)
+        free = tile.base.free_values(period)
+        return [(base + access.base.offset, base + tile.base.offset) for base in free]
+    raise OracleAmbiguousError("covers of a tile whose base is not the access's")
+
+
+def _covered(access: Access, tile: Tile, times: int, access_base: int, tile_base: int, *, across: bool) -> bool:
+    """Whether the count is right in every stage; `across` counts what runs in other stages as well."""
+    width = access.instruction.width_bytes
+    elements = [(stage, i) for stage in range(tile.stages) for i in range(len(tile.raw_bits))]
+    counts = dict.fromkeys(elements, 0)
+    holders: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for stage in range(tile.stages):
+        for i, bit in enumerate(tile.bits(tile.start(tile_base, stage))):
+            for byte in range(bit // 8, (bit + tile.element_bits - 1) // 8 + 1):
+                holders[byte].append((stage, i))
+    for run in access.stage_runs:
+        addresses = access.addresses(access_base, run)
+        for point in access.active:
+            a = addresses[point]
+            own = access.stage_column[point] if access.stage_column is not None else run or 0
+            touched = {element for byte in range(a, a + width) if byte in holders for element in holders[byte]}
+            for element in touched:
+                if across or element[0] == own:
+                    counts[element] += 1
+    return all(count == times for count in counts.values())

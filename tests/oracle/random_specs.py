@@ -1,0 +1,206 @@
+"""Random small specs over the whole format, each cheap to judge by enumeration.
+
+Run as a module, prints for 500 specs the share of verdicts for each claim and the time of the oracle.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, defaultdict
+
+from . import random_pairs
+from .brute_force import OracleAmbiguousError, OracleError, judge
+from .random_accesses import add_access, add_bare_access
+from .random_parts import MATRIX, WIDTH_BYTES, Draft, seeded
+from .random_tiles import DrawnTile, matrix_tile, strange_tile, tma_tile
+from .yaml_values import Spec, Yaml
+
+
+def random_spec(rng: random.Random) -> Spec:
+    """A spec of one or two themes; the same state of `rng` gives the same spec."""
+    draft = Draft(rng)
+    themes = [
+        _tile_theme,
+        _tile_theme,
+        _access_theme,
+        _access_theme,
+        _access_theme,
+        _bare_theme,
+        _pair_theme,
+        _pair_theme,
+        _standard_theme,
+    ]
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(themes)(draft)
+    if not draft.claims:
+        random_pairs.permutation(draft)
+    if draft.chance(0.03):
+        _spoil(draft)
+    return draft.spec()
+
+
+def _spoil(draft: Draft) -> None:
+    """Adds a subject that the page calls an error, and a claim on it."""
+    rng = draft.rng
+    name = draft.fresh("bad")
+    kind = rng.choice(["expression", "expression", "coordinate", "swizzle", "box", "base", "bytes", "wide"])
+    if kind == "expression":
+        address = rng.choice(
+            [
+                "tid*4 >> tid",
+                "tid*4 << (lane - 1)",
+                "tid*4 / (tid%5)",
+                "lane < 0 ? tid / (lane & 3) : tid*4",
+                "tid*4 % (lane/8 - 1)",
+                "(tid + 1) << 31",
+                "tid * 100000000 * 4",
+                "tid*4 + 010",
+                "tid*4 + no_such_name",
+                "1 || tid % lane",
+                "tid*4 + (1 << (tid - 4))",
+            ]
+        )
+        draft.accesses[name] = {"instruction": "ld.shared.b32", "threads": 64, "address": address}
+        draft.claim("conflict_free", name)
+        return
+    tile = draft.fresh("bad_tile")
+    shape: Spec = {"element": "f16", "layout": "(16,16):(16,1)"}
+    if kind in ("coordinate", "wide"):
+        column = "lane%16 - 1" if kind == "coordinate" else "0"
+        shape["layout"] = "(16,16):(16,1)" if kind == "coordinate" else "(16,16):(33,2)"
+        draft.accesses[name] = {
+            "tile": tile,
+            "instruction": "ld.shared.b32" if kind == "wide" else "ld.shared.b16",
+            "threads": 32,
+            "coord": ["lane/2", column],
+        }
+    elif kind == "swizzle":
+        shape["swizzle"] = rng.choice(["Swizzle<3,3,2>", "Swizzle<1,3,0>", "Swizzle<2,0,-1>"])
+    elif kind == "bytes":
+        shape["element"] = "f4"
+        shape["swizzle"] = {"bits": 1, "base": 4, "shift": 3, "on": "address"}
+    else:
+        box: list[Yaml] = [8, rng.choice([4, 12, 128])] if kind == "box" else [8, 64]
+        shape = {"element": "f16", "tma": {"swizzle": "128B", "box": box}}
+        if kind == "base":
+            shape["base"] = rng.choice([64, {"align": 64}])
+    draft.tiles[tile] = shape
+    draft.claim("injective", tile)
+
+
+def _any_tile(draft: Draft) -> DrawnTile:
+    return draft.rng.choice([matrix_tile, matrix_tile, matrix_tile, strange_tile, tma_tile])(draft)
+
+
+def _tile_theme(draft: Draft) -> None:
+    tile = _any_tile(draft)
+    for kind in draft.rng.sample(["injective", "bijective", "in_bounds", "contiguous"], 3):
+        if kind == "contiguous":
+            _claim_contiguous(draft, tile)
+        else:
+            draft.claim(kind, tile.name)
+    if tile.stages > 1:
+        draft.claim("disjoint", tile.name)
+
+
+def _claim_contiguous(draft: Draft, tile: DrawnTile) -> None:
+    rng = draft.rng
+    elements = rng.choice([2, 2, 4, 8, max(1, 128 // tile.bits), 3, 16])
+    if draft.chance(0.05):
+        elements = 4096
+    if draft.chance(0.8):
+        draft.claim("contiguous", {"tile": tile.name, "elements": elements})
+    else:
+        mode = rng.randrange(len(tile.extents))
+        draft.claim("contiguous", {"tile": tile.name, "elements": elements, "mode": mode})
+
+
+def _access_theme(draft: Draft) -> None:
+    tile = _any_tile(draft)
+    access = add_access(draft, tile)
+    if access is None:
+        draft.claim("injective", tile.name)
+        return
+    for kind in draft.rng.sample(["aligned", "in_bounds", "conflict_free", "wavefronts", "wavefronts", "covers"], 3):
+        if kind == "wavefronts":
+            _claim_wavefronts(draft, access)
+        elif kind == "covers":
+            if draft.chance(0.3):
+                draft.claim("covers", {"access": access, "tile": tile.name, "times": draft.rng.choice([1, 2])})
+        else:
+            draft.claim(kind, access)
+
+
+def _claim_wavefronts(draft: Draft, access: str) -> None:
+    drawn = draft.accesses[access]
+    name = str(drawn["instruction"]) if isinstance(drawn, dict) else ""
+    width = 16 if name in MATRIX else WIDTH_BYTES[name]
+    groups = max(1, width // 4)
+    draft.claim("wavefronts", {"access": access, "at_most": groups * draft.rng.choice([1, 1, 2, 2, 4, 8])})
+
+
+def _bare_theme(draft: Draft) -> None:
+    access = add_bare_access(draft)
+    drawn = draft.accesses[access]
+    draft.claim(draft.rng.choice(["aligned", "conflict_free"]), access)
+    if draft.chance(0.5):
+        _claim_wavefronts(draft, access)
+    if isinstance(drawn, dict) and "bytes" in drawn:
+        draft.claim("in_bounds", access)
+
+
+def _pair_theme(draft: Draft) -> None:
+    themes = [
+        random_pairs.equivalent_tiles,
+        random_pairs.equivalent_tiles,
+        random_pairs.equivalent_tile_and_map,
+        random_pairs.equivalent_accesses,
+        random_pairs.equivalent_maps,
+        random_pairs.disjoint,
+        random_pairs.disjoint,
+        random_pairs.permutation,
+        random_pairs.permutation,
+        random_pairs.covers,
+        random_pairs.covers,
+        random_pairs.covers,
+        random_pairs.bare_cover,
+    ]
+    for theme in draft.rng.sample(themes, 2):
+        theme(draft)
+
+
+def _standard_theme(draft: Draft) -> None:
+    tile = _any_tile(draft)
+    add_access(draft, tile)
+    if draft.chance(0.3):
+        add_bare_access(draft)
+    draft.claims.append("standard")
+
+
+def main(count: int = 500) -> None:
+    """Prints what `count` specs come to."""
+    verdicts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    reasons: Counter[str] = Counter()
+    times: list[float] = []
+    for seed in range(count):
+        spec = random_spec(seeded(seed))
+        began = time.perf_counter()
+        try:
+            for judgement in judge(spec):
+                verdicts[judgement.kind][judgement.verdict] += 1
+        except (OracleError, OracleAmbiguousError) as error:
+            reasons[f"{type(error).__name__}: {error}"] += 1
+        times.append(time.perf_counter() - began)
+    for kind, counter in sorted(verdicts.items()):
+        total = sum(counter.values())
+        shares = "  ".join(f"{verdict} {100 * n / total:.0f}%" for verdict, n in sorted(counter.items()))
+        print(f"{kind:14} {total:5}  {shares}")
+    for reason, n in reasons.most_common():
+        print(f"{n:4}  {reason}")
+    times.sort()
+    print(f"{sum(times):.1f} s in all, median {1e3 * times[len(times) // 2]:.1f} ms, most {1e3 * times[-1]:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

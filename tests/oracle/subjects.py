@@ -1,0 +1,203 @@
+"""Tiles, memories and maps of a spec with all constants known (docs/semantics.md, sections 3 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import gcd
+
+from . import c_expr
+from .hardware import SHARED_MEMORY_BYTES
+from .layout import IDENTITY, Layout, Swizzle, read_element_bits, read_layout, read_swizzle, read_tma
+from .oracle_errors import OracleError
+from .yaml_values import Spec, Yaml, as_dict, as_int, as_list, as_str
+
+BASES_BELOW = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """`offset` bytes from every multiple of `align` below 2^24, or from 0 when `align` is None.
+
+    `pitch_align` is what a stage's allocation is rounded up to.
+    """
+
+    align: int | None
+    offset: int
+    pitch_align: int
+    memory: str | None = None
+
+    def free_values(self, period: int) -> list[int]:
+        """The free part of the base, one value for each residue modulo `period` that it can have.
+
+        Every claim reads addresses through functions that move with the base when it moves by the period: a
+        swizzle of span P changes bits below log2 P only, so swizzle(x + P*k) = swizzle(x) + P*k; a bank, a
+        128-byte line and a remainder modulo a width are the same again after 128 bytes or the width. The
+        least common multiple of these is the caller's `period`, so bases equal modulo it are judged alike,
+        and `period / gcd(period, align)` consecutive multiples of `align` meet every residue that any
+        multiple meets.
+        """
+        if self.align is None:
+            return [0]
+        count = min(period // gcd(period, self.align), -(-BASES_BELOW // self.align))
+        return [k * self.align for k in range(count)]
+
+    def values(self, period: int) -> list[int]:
+        """Byte addresses of the base that are enough for a property of that period."""
+        return [free + self.offset for free in self.free_values(period)]
+
+
+@dataclass(frozen=True)
+class Tile:
+    name: str
+    element_bits: int
+    layout: Layout
+    swizzle: Swizzle
+    on_address: bool
+    base: Base
+    allocation_bytes: int
+    stages: int
+    pitch_bytes: int
+
+    @property
+    def span_bytes(self) -> int:
+        """The period of the addresses, relative to the start, in the start."""
+        return self.swizzle.span if self.on_address else 1
+
+    def start(self, base: int, stage: int) -> int:
+        return base + stage * self.pitch_bytes
+
+    @cached_property
+    def swizzled_offsets(self) -> list[int]:
+        """Offsets in elements after a swizzle on offsets."""
+        return self.layout.offsets if self.on_address else self.swizzle.shifted(self.layout.offsets, 0)
+
+    @cached_property
+    def raw_bits(self) -> list[int]:
+        """Bit offsets from the start, before a swizzle on addresses."""
+        return [self.element_bits * offset for offset in self.swizzled_offsets]
+
+    @cached_property
+    def raw_bytes(self) -> list[int]:
+        return [bits // 8 for bits in self.raw_bits]
+
+    def bits(self, start: int) -> list[int]:
+        """The bit addresses of all elements in a stage that starts at byte `start`."""
+        if self.on_address:
+            return [8 * address for address in self.swizzle.shifted(self.raw_bytes, start)]
+        return [8 * start + bits for bits in self.raw_bits]
+
+    def start_residues(self, period: int) -> list[int]:
+        """Starts, modulo the period, over all stages and bases; each stands for all starts equal to it."""
+        bases = self.base.values(period)
+        return sorted({self.start(base, stage) % period for base in bases for stage in range(self.stages)})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexMap:
+    """An index map: its values over its box for one value of `base`."""
+
+    name: str
+    names: tuple[str, ...]
+    extents: tuple[int, ...]
+    trees: tuple[c_expr.Expr, ...]
+    onto: tuple[int, ...] | None
+    columns: dict[str, list[int]]
+    points: int
+
+    @property
+    def reads_base(self) -> bool:
+        return any("base" in c_expr.names_in(tree) for tree in self.trees)
+
+    def values(self, base: int = 0) -> list[tuple[int, ...]]:
+        columns = {**self.columns, "base": [base] * self.points}
+        return list(zip(*(c_expr.evaluate(tree, columns, self.points) for tree in self.trees), strict=True))
+
+
+def read_memories(spec: Spec, constants: Mapping[str, int]) -> dict[str, Base]:
+    """The base of every memory."""
+    memories: dict[str, Base] = {}
+    for name, value in as_dict(spec.get("memories")).items():
+        memory = as_dict(value)
+        align = _power_of_two(c_expr.constant(memory.get("align", 1024), constants))
+        if "base" in memory:
+            memories[name] = Base(None, c_expr.constant(memory["base"], constants), align, name)
+        else:
+            memories[name] = Base(align, 0, align, name)
+    return memories
+
+
+def read_base(value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int]) -> Base:
+    """The base that a tile or an access names."""
+    if not isinstance(value, dict):
+        return Base(None, c_expr.constant(value, constants), 1)
+    if "in" not in value:
+        align = _power_of_two(c_expr.constant(value["align"], constants))
+        return Base(align, 0, align)
+    name = as_str(value["in"])
+    if name not in memories:
+        raise OracleError(f"no memory {name!r}")
+    memory = memories[name]
+    offset = memory.offset + c_expr.constant(value.get("offset", 0), constants)
+    return Base(memory.align, offset, memory.pitch_align, name)
+
+
+def _power_of_two(align: int) -> int:
+    if align < 1 or align & (align - 1):
+        raise OracleError(f"an alignment of {align} is no power of two")
+    return align
+
+
+def read_tile(name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int], target: str) -> Tile:
+    """A tile with every default filled in."""
+    tile = as_dict(value)
+    bits = read_element_bits(tile)
+    base = read_base(tile.get("base", {"align": 1024}), memories, constants)
+    if "tma" in tile:
+        layout, swizzle, allocation = read_tma(tile["tma"], bits, constants)
+        on_address = swizzle != IDENTITY
+        needed = 128 if on_address else 16
+        if (base.align is not None and base.align % needed) or base.offset % needed:
+            raise OracleError(f"the base of TMA tile {name} must be a multiple of {needed}")
+    else:
+        layout, elements = read_layout(tile["layout"], constants)
+        swizzle, on_address = read_swizzle(tile.get("swizzle"), constants)
+        allocation = -(-elements * bits // 8)
+    if on_address and bits % 8:
+        raise OracleError(f"tile {name}: a swizzle on addresses needs whole bytes")
+    if "bytes" in tile:
+        allocation = c_expr.constant(tile["bytes"], constants)
+    pitch = -(-allocation // base.pitch_align) * base.pitch_align
+    count = tile.get("stages", 1)
+    if isinstance(count, dict):
+        pitch = c_expr.constant(count.get("pitch", pitch), constants)
+        count = count.get("count", 1)
+    stages = c_expr.constant(count, constants)
+    if (stages - 1) * pitch + allocation > SHARED_MEMORY_BYTES[target]:
+        raise OracleError(f"tile {name} does not fit the shared memory of {target}")
+    return Tile(name, bits, layout, swizzle, on_address, base, allocation, stages, pitch)
+
+
+def read_map(name: str, value: Yaml, constants: Mapping[str, int]) -> IndexMap:
+    """A map, judged over its whole box at once, so that an undefined operation is found."""
+    spec = as_dict(value)
+    over = {key: c_expr.constant(extent, constants) for key, extent in as_dict(spec["over"]).items()}
+    box = [tuple(reversed(point)) for point in product(*(range(extent) for extent in reversed(over.values())))]
+    columns = {key: [point[at] for point in box] for at, key in enumerate(over)}
+    columns |= {key: [number] * len(box) for key, number in constants.items()}
+    trees = tuple(c_expr.parse(item) for item in as_list(spec["value"]))
+    onto = None
+    if "onto" in spec:
+        onto = tuple(c_expr.constant(extent, constants) for extent in as_list(spec["onto"]))
+    found = IndexMap(name, tuple(over), tuple(over.values()), trees, onto, columns, len(box))
+    found.values()
+    return found
+
+
+def read_cases(spec: Spec) -> list[dict[str, int]]:
+    """All combinations of the constants' values, in the order of itertools.product over them as written."""
+    constants = as_dict(spec.get("constants"))
+    choices = [[as_int(number) for number in as_list(value)] for value in constants.values()]
+    return [dict(zip(constants, numbers, strict=True)) for numbers in product(*choices)]
