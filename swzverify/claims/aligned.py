@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
@@ -45,6 +46,7 @@ class Aligned:
         return misaligned(self.access, point)
 
 
+@lru_cache(maxsize=512)
 def aligned_goal(access: Access) -> Always:
     """The position is a multiple of the width, in whatever units positions count."""
     width = ints.integer(access.width_units)

@@ -121,11 +121,17 @@ def kernel_vector(columns: Sequence[int]) -> int | None:
 
 def _columns(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
     """For each bit of the given variables, which output bits it flips; None where an output bit is not affine."""
-    forms = [form for form in bits if form is not None]
-    if len(forms) != len(bits):
-        return None
-    wanted = [numbering.first[node.name] + i + 1 for node in nodes for i in range(node.width)]
-    return [sum((form >> column & 1) << row for row, form in enumerate(forms)) for column in wanted]
+    flips = [0] * (numbering.count + 1)
+    for row, form in enumerate(bits):
+        if form is None:
+            return None
+        # Forms have few bits set: walking those is much cheaper than testing every bit of every form.
+        rest = form
+        while rest:
+            lowest = rest & -rest
+            flips[lowest.bit_length() - 1] |= 1 << row
+            rest ^= lowest
+    return [flips[numbering.first[node.name] + i + 1] for node in nodes for i in range(node.width)]
 
 
 def one_to_one(image: Expr, x: Var) -> bool | None:

@@ -22,7 +22,18 @@ from swzverify.engines.obligation import (
     Side,
     second,
 )
-from swzverify.ir.expr import TRUE, Expr, Var, variables
+from swzverify.ir.expr import (
+    TRUE,
+    Binary,
+    BinaryOperator,
+    Const,
+    Expr,
+    Extend,
+    Extract,
+    Var,
+    postorder,
+    variables,
+)
 from swzverify.ir.intervals import intervals
 from swzverify.ir.periods import repetition
 
@@ -50,6 +61,9 @@ class Radix:
 
 def strides(inner: Expr, nodes: tuple[Var, ...]) -> list[int] | None:
     """What each variable adds to `inner` for each step of it; None where that is not one number."""
+    linear = _plain_sum(inner)
+    if linear is not None:
+        return [linear.get(node.name, 0) for node in nodes]
     found: list[int] = []
     for node in nodes:
         steps = repetition(inner, node.name)
@@ -57,6 +71,37 @@ def strides(inner: Expr, nodes: tuple[Var, ...]) -> list[int] | None:
             return None
         found.append(steps.increment)
     return found
+
+
+def _plain_sum(root: Expr) -> dict[str, int] | None:
+    """Each variable's factor where `root` is seen at once to be a sum of variables times numbers that never wraps.
+
+    All variables in one pass; what it does not know is left to `repetition`. Factors are at least 0, so a node is
+    largest where every variable is, and does not wrap when that value fits its width.
+    """
+    found: dict[Expr, tuple[dict[str, int], int]] = {}
+    for node in postorder(root):
+        match node:
+            case Const(value):
+                found[node] = ({}, value)
+            case Var(name, limit):
+                found[node] = ({name: 1}, limit - 1)
+            case Binary(BinaryOperator.ADD, left, right):
+                (a, a_high), (b, b_high) = found[left], found[right]
+                found[node] = ({name: a.get(name, 0) + b.get(name, 0) for name in a | b}, a_high + b_high)
+            case Binary(BinaryOperator.SHL, left, Const(value)) if value < node.width:
+                a, high = found[left]
+                found[node] = ({name: factor << value for name, factor in a.items()}, high << value)
+            case Binary(BinaryOperator.MUL, left, Const(value)) | Binary(BinaryOperator.MUL, Const(value), left):
+                a, high = found[left]
+                found[node] = ({name: factor * value for name, factor in a.items()}, high * value)
+            case Extract(operand, 0, _) | Extend(operand, _, False):
+                found[node] = found[operand]
+            case _:
+                return None
+        if found[node][1] >> node.width:
+            return None
+    return found[root][0]
 
 
 def _injective(goal: Injective) -> Finding:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 from typing import assert_never
@@ -44,6 +45,8 @@ from swzverify.ir.expr import TRUE, Expr, Var, const, substitute, variables
 NAME = "z3"
 DEFAULT_RLIMIT = 30_000_000
 """Z3's own deterministic measure of work; some tens of seconds."""
+QUICK_RLIMIT = 400_000
+"""What the plain solver may spend before the logic's own tactic takes over."""
 TIMEOUT_MS = 120_000
 """The safety net only; the resource limit is what decides."""
 MAX_ENUMERATED_ROWS = 4096
@@ -87,20 +90,20 @@ class SMT:
 
     def satisfiable(self, condition: Expr) -> bool | None:
         """Whether some point inside the variables' limits satisfies a one-bit expression; None without an answer."""
-        query = _Query()
-        query.require(query.terms.truth(condition))
         try:
-            return query.solve(self.rlimit) is not None
+            return _satisfiable(condition, self.rlimit)
         except _OutOfBudgetError:
             return None
 
     def _always(self, goal: Always) -> Finding:
+        if goal.holds is TRUE:
+            return Finding(NAME, Answer.HOLDS)  # the formula is the word "true": there is nothing to ask
         query = _Query()
         query.require(query.terms.truth(goal.domain.assumption), z3.Not(query.terms.truth(goal.holds)))
         return _finding(query.solve(self.rlimit), goal.domain.variables)
 
     def _injective(self, goal: Injective) -> Finding:
-        if goal.outer is not None and not self._one_to_one(goal.outer):
+        if goal.outer is not None and not _one_to_one(goal.outer, self.rlimit):
             return Finding(NAME, Answer.UNDECIDED, detail="the outer map is not one to one")
         sums = linear_sum(goal.inner)
         if sums is not None and goal.domain.assumption is TRUE:
@@ -116,13 +119,6 @@ class SMT:
         a, b = terms.term(goal.inner), terms.term(goal.inner, copies)
         query.require(*_overlap(terms, a, goal.extent, b, goal.extent))
         return _finding(query.solve(self.rlimit), (*goal.domain.variables, *_seconds(goal.distinct)))
-
-    def _one_to_one(self, outer: Bijection) -> bool:
-        query = _Query()
-        x = query.terms.variable(outer.x)
-        y = query.terms.variable(outer.x, second(outer.x.name))
-        query.require(x != y, query.terms.term(outer.image) == query.terms.term(outer.image, {outer.x: y}))
-        return query.solve(self.rlimit) is None
 
     def _digit_differences(self, goal: Injective, sums: LinearSum) -> Finding:
         """Linear positions differ by the sum of digit difference * stride; shared variables cancel."""
@@ -192,10 +188,11 @@ class SMT:
     def _conflict_pair(self, goal: Cost) -> Finding:
         """Two symbolic lanes of one group in each other's way; for wide loads, of a joined group where groups join."""
         row = goal.instruction
-        model = self._pair_model(goal, row.group_lanes, join=False)
-        if model is None and row.joins:
-            model = self._pair_model(goal, row.joined_group_lanes, join=False)
-            if model is not None:
+        # Joined groups hold the single ones: without a conflict there, there is none at all.
+        model = self._pair_model(goal, row.joined_group_lanes if row.joins else row.group_lanes, join=False)
+        if model is not None and row.joins:
+            model = self._pair_model(goal, row.group_lanes, join=False)
+            if model is None:
                 model = self._pair_model(goal, row.joined_group_lanes, join=True)
         return _finding(model, goal.free)
 
@@ -221,6 +218,8 @@ class SMT:
         """
         in_conditions = set(variables(goal.active, goal.domain.assumption))
         wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
+        row = goal.instruction
+        units = ((row.width_bytes, False), (BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, True))
         choices = [goal.free, tuple(node for node in goal.free if node not in in_conditions), tuple(wide)]
         for index, chosen in enumerate(choices):
             if chosen in choices[:index] or any(node in in_conditions for node in chosen):
@@ -228,32 +227,11 @@ class SMT:
             rest = tuple(node for node in goal.free if node not in chosen)
             if prod(node.limit for node in rest) > MAX_ENUMERATED_ROWS:
                 continue
-            if not chosen or any(self._separates(goal, chosen, shift) for shift in (False, True)):
+            if not chosen or any(
+                _separates(goal.address, goal.lane, chosen, unit, shift, self.rlimit) for unit, shift in units
+            ):
                 return _enumerated(goal, chosen, rest)
         return None
-
-    def _separates(self, goal: Cost, chosen: tuple[Var, ...], shift: bool) -> bool:
-        """a(lane, chosen) = a(lane, 0) combined with a(0, chosen) and a(0, 0), for all values of the rest."""
-        query = _Query()
-        terms = query.terms
-        width = max(32, goal.address.width)
-        zero = {node: const(0, node.width) for node in chosen}
-        lane_zero = {goal.lane: const(0, goal.lane.width)}
-        both, plain, moved, origin = (
-            terms.widen(terms.term(substitute(goal.address, dict(given))), width)
-            for given in ({}, zero, lane_zero, {**zero, **lane_zero})
-        )
-        if shift:
-            unit = BANK_PERIOD_BYTES if goal.instruction.bound_only else BANK_WORD_BYTES
-            step = moved - origin
-            whole = z3.Extract(unit.bit_length() - 2, 0, step) == 0
-            query.require(z3.Not(z3.And(both == plain + step, whole)))
-        else:
-            low = goal.instruction.width_bytes.bit_length() - 1
-            flips = moved ^ origin
-            kept = z3.Extract(low - 1, 0, flips) == 0 if low else z3.BoolVal(True, terms.context)
-            query.require(z3.Not(z3.And(both == plain ^ flips, kept)))
-        return query.solve(self.rlimit) is None
 
     def _by_counting(self, goal: Cost) -> Finding:
         """The rule itself, all 32 lanes of it, as one formula."""
@@ -306,20 +284,44 @@ class SMT:
         return Finding(NAME, Answer.FAILS, point)
 
     def _idle_bits(self, goal: Covers) -> list[tuple[Var, int]]:
-        """The bits of the points' variables that may be flipped without changing address, activity or assumption."""
-        found: list[tuple[Var, int]] = []
-        for node in goal.points.variables:
-            for bit in range(node.width):
-                if node.limit % (2 << bit):
-                    continue  # a flip could leave the limit
-                query = _Query()
-                terms = query.terms
-                flipped = {node: terms.variable(node) ^ terms.fixed(1 << bit, node.width)}
-                roots = (goal.address, goal.active, goal.points.assumption)
-                query.require(z3.Or([terms.term(root) != terms.term(root, flipped) for root in roots]))
-                if query.solve(self.rlimit) is None:
-                    found.append((node, bit))
-        return found
+        """Bits of the points' variables that may be flipped without changing address, activity or assumption.
+
+        Evaluation proposes, Z3 proves; without its proof there are none.
+        """
+        candidates = _seemingly_idle(goal)
+        if not candidates:
+            return []
+        query = _Query()
+        terms = query.terms
+        roots = (goal.address, goal.active, goal.points.assumption)
+        changes: list[Truth] = []
+        for node, bit in candidates:
+            flipped = {node: terms.variable(node) ^ terms.fixed(1 << bit, node.width)}
+            changes += [terms.term(root) != terms.term(root, flipped) for root in roots]
+        query.require(z3.Or(changes))
+        return candidates if query.solve(self.rlimit) is None else []
+
+
+def _seemingly_idle(goal: Covers) -> list[tuple[Var, int]]:
+    """Bits whose flip changes nothing where the other variables are 0, or all ones."""
+    found: list[tuple[Var, int]] = []
+    for node in goal.points.variables:
+        for bit in range(node.width):
+            if node.limit % (2 << bit):
+                continue  # a flip could leave the limit
+            if all(_unchanged(goal, node, bit, last) for last in (False, True)):
+                found.append((node, bit))
+    return found
+
+
+def _unchanged(goal: Covers, node: Var, bit: int, last: bool) -> bool:
+    own = np.arange(node.limit, dtype=np.int64)
+    every = (*goal.points.variables, *goal.shared)
+    point = {other.name: np.full(1, (other.limit - 1) * last, dtype=np.int64) for other in every if other is not node}
+    roots = (goal.address, goal.active, goal.points.assumption)
+    before = evaluate_many(roots, {**point, node.name: own})
+    after = evaluate_many(roots, {**point, node.name: own ^ (1 << bit)})
+    return all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
 def _copy(terms: Translator, nodes: Iterable[Var], suffix: str) -> dict[Var, Bits]:
@@ -327,29 +329,83 @@ def _copy(terms: Translator, nodes: Iterable[Var], suffix: str) -> dict[Var, Bit
     return {node: terms.variable(node, node.name + suffix) for node in nodes}
 
 
+@lru_cache(maxsize=1024)
+def _satisfiable(condition: Expr, rlimit: int) -> bool:
+    query = _Query()
+    query.require(query.terms.truth(condition))
+    return query.solve(rlimit) is not None
+
+
+@lru_cache(maxsize=1024)
+def _one_to_one(outer: Bijection, rlimit: int) -> bool:
+    """No two values of x have one image."""
+    query = _Query()
+    x = query.terms.variable(outer.x)
+    y = query.terms.variable(outer.x, second(outer.x.name))
+    query.require(x != y, query.terms.term(outer.image) == query.terms.term(outer.image, {outer.x: y}))
+    return query.solve(rlimit) is None
+
+
+@lru_cache(maxsize=1024)
+def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool, rlimit: int) -> bool:
+    """a(lane, chosen) = a(lane, 0) shifted or flipped by what a(0, chosen) differs from a(0, 0), for all of the rest.
+
+    The difference must be a multiple of `unit` bytes.
+    """
+    query = _Query()
+    terms = query.terms
+    width = max(32, address.width)
+    zero = {node: const(0, node.width) for node in chosen}
+    lane_zero = {lane: const(0, lane.width)}
+    both, plain, moved, origin = (
+        terms.widen(terms.term(substitute(address, dict(given))), width)
+        for given in ({}, zero, lane_zero, {**zero, **lane_zero})
+    )
+    step = moved - origin if shift else moved ^ origin
+    low = unit.bit_length() - 1
+    whole = z3.Extract(low - 1, 0, step) == 0 if low else z3.BoolVal(True, terms.context)
+    same = both == (plain + step if shift else plain ^ step)
+    query.require(z3.Not(z3.And(same, whole)))
+    return query.solve(rlimit) is None
+
+
 class _Query:
     """One question to Z3 in a context of its own."""
 
     def __init__(self, logic: str = "QF_BV") -> None:
-        context = z3.Context()
-        self.terms = Translator(context)
-        self._solver = z3.SolverFor(logic, ctx=context)
+        self.terms = Translator(z3.Context())
+        self._logic = logic
+        self._conditions: list[Truth] = []
 
     def require(self, *conditions: Truth) -> None:
         """Add conditions."""
-        self._solver.add(*conditions)
+        self._conditions.extend(conditions)
 
     def solve(self, rlimit: int) -> Model | None:
-        """A model, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows."""
-        self._solver.set("rlimit", rlimit)
-        self._solver.set("timeout", TIMEOUT_MS)
-        self._solver.add(*self.terms.bounds.values())
-        answer = self._solver.check()
+        """A model, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows.
+
+        Z3's plain solver answers most questions in a fraction of the time that the logic's own tactic takes to get going;
+        the tactic gets the rest of the budget for the others.
+        """
+        context = self.terms.context
+        quick = min(QUICK_RLIMIT, rlimit)
+        try:
+            return self._check(z3.SimpleSolver(ctx=context), quick)
+        except _OutOfBudgetError:
+            if rlimit <= quick:
+                raise
+        return self._check(z3.SolverFor(self._logic, ctx=context), rlimit - quick)
+
+    def _check(self, solver: z3.Solver, rlimit: int) -> Model | None:
+        solver.set("rlimit", rlimit)
+        solver.set("timeout", TIMEOUT_MS)
+        solver.add(*self._conditions, *self.terms.bounds.values())
+        answer = solver.check()
         if answer == z3.sat:
-            return self._solver.model()
+            return solver.model()
         if answer == z3.unsat:
             return None
-        reason = self._solver.reason_unknown()
+        reason = solver.reason_unknown()
         if _INTERRUPTED in reason:
             raise KeyboardInterrupt
         raise _OutOfBudgetError(reason)

@@ -329,20 +329,19 @@ def postorder(*roots: Expr) -> list[Expr]:
     >>> [type(node).__name__ for node in postorder(binary(BinaryOperator.ADD, x, const(1, 3)))]
     ['Var', 'Const', 'Binary']
     """
-    order: list[Expr] = []
-    done: set[Expr] = set()
-    pending: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
+    order: dict[Expr, None] = {}
+    pending: list[Expr] = list(reversed(roots))
     while pending:
-        node, expanded = pending.pop()
-        if node in done:
+        node = pending[-1]
+        if node in order:
+            pending.pop()
             continue
-        if expanded:
-            done.add(node)
-            order.append(node)
-            continue
-        pending.append((node, True))
-        pending.extend((operand, False) for operand in reversed(operands(node)) if operand not in done)
-    return order
+        waiting = [operand for operand in operands(node) if operand not in order]
+        if waiting:
+            pending.extend(reversed(waiting))
+        else:
+            order[pending.pop()] = None
+    return list(order)
 
 
 def variables(*roots: Expr) -> tuple[Var, ...]:

@@ -159,6 +159,10 @@ def _majority(a: Form | None, b: Form | None, c: Form | None) -> Form | None:
 def _add(left: Bits, right: Bits, carry: Form | None) -> Bits:
     result: list[Form | None] = []
     for a, b in zip(left, right, strict=True):
+        if carry == 0 and (a == 0 or b == 0):
+            # Disjoint bits, the common case: no carry arises.
+            result.append(b if a == 0 else a)
+            continue
         result.append(_xor(_xor(a, b), carry))
         carry = _majority(a, b, carry)
     return tuple(result)

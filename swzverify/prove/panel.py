@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from swzverify.engines.exhaust import Exhaustion
@@ -19,8 +20,22 @@ NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""
 
 
+MEMORY = 4096
+"""Answers kept: claims on one access share its alignment, its conditions and more."""
+
+
+@lru_cache(maxsize=MEMORY)
+def _native(engine: Engine, obligation: Obligation) -> Finding:
+    return engine.decide(obligation)
+
+
+@lru_cache(maxsize=MEMORY)
+def _by_z3(engine: Engine, obligation: Obligation) -> Finding:
+    return engine.decide(obligation)
+
+
 class Panel:
-    """Asks engines, within a claim's options."""
+    """Asks engines, within a claim's options; what was asked before is not asked again."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -32,7 +47,7 @@ class Panel:
             return []
         found: list[Finding] = []
         for engine in NATIVE:
-            finding = engine.decide(obligation)
+            finding = _native(engine, obligation)
             if finding.answer is not Answer.NOT_APPLICABLE:
                 found.append(finding)
                 if not self.options.every_engine:
@@ -41,7 +56,7 @@ class Panel:
 
     def smt(self, obligation: Obligation) -> Finding:
         """Z3's answer."""
-        return self._engine().decide(obligation)
+        return _by_z3(self._engine(), obligation)
 
     def satisfiable(self, condition: Expr) -> bool | None:
         """Whether Z3 finds a point for a one-bit condition."""

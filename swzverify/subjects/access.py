@@ -421,7 +421,16 @@ class Access:
 
     def lanes_at(self, point: Mapping[str, int]) -> tuple[LaneRecord, ...]:
         """All 32 lanes at one point of the free variables, in plain Python integers."""
-        return tuple(self._lane_at(lane, point) for lane in range(LANES))
+        key = tuple(sorted(point.items()))
+        found = self._lanes.get(key)
+        if found is None:
+            found = self._lanes[key] = tuple(self._lane_at(lane, point) for lane in range(LANES))
+        return found
+
+    @cached_property
+    def _lanes(self) -> dict[tuple[tuple[str, int], ...], tuple[LaneRecord, ...]]:
+        """Points asked before: a report asks for the same few again and again."""
+        return {}
 
     def _lane_at(self, lane: int, point: Mapping[str, int]) -> LaneRecord:
         tid = point.get(WARP, 0) * LANES + lane
