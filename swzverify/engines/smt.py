@@ -90,6 +90,8 @@ class SMT:
 
     def satisfiable(self, condition: Expr) -> bool | None:
         """Whether some point inside the variables' limits satisfies a one-bit expression; None without an answer."""
+        if _seen_true(condition):
+            return True
         try:
             return _satisfiable(condition, self.rlimit)
         except _OutOfBudgetError:
@@ -122,27 +124,33 @@ class SMT:
 
     def _digit_differences(self, goal: Injective, sums: LinearSum) -> Finding:
         """Linear positions differ by the sum of digit difference * stride; shared variables cancel."""
+        found = self._differences(goal.distinct, sums, goal.extent)
+        if found is None:
+            return Finding(NAME, Answer.HOLDS)
+        point: Point = {node.name: 0 for node in goal.domain.variables}
+        for node, value in found.items():
+            point[node.name], point[second(node.name)] = max(value, 0), max(-value, 0)
+        return Finding(NAME, Answer.FAILS, point)
+
+    def _differences(self, nodes: tuple[Var, ...], sums: LinearSum, extent: int) -> dict[Var, int] | None:
+        """Digit differences, not all 0, that move a linear position by less than `extent`; None when there are none."""
+        if not nodes:
+            return None
         query = _Query("QF_LIA")
         context = query.terms.context
         digits: dict[Var, Number] = {}
         parts: list[Number] = []
-        for node in goal.distinct:
+        for node in nodes:
             digit = z3.Int(node.name, context)
             digits[node] = digit
             query.require(digit > -node.limit, digit < node.limit)
             parts.append(digit * sums.factors.get(node, 0))
-        if not digits:
-            return Finding(NAME, Answer.HOLDS)
         total: Number = z3.Sum(parts)
-        query.require(total > -goal.extent, total < goal.extent, z3.Or([digit != 0 for digit in digits.values()]))
+        query.require(total > -extent, total < extent, z3.Or([digit != 0 for digit in digits.values()]))
         model = query.solve(self.rlimit)
         if model is None:
-            return Finding(NAME, Answer.HOLDS)
-        point: Point = {node.name: 0 for node in goal.domain.variables}
-        for node, digit in digits.items():
-            value = model.eval(digit, model_completion=True).as_long()
-            point[node.name], point[second(node.name)] = max(value, 0), max(-value, 0)
-        return Finding(NAME, Answer.FAILS, point)
+            return None
+        return {node: model.eval(digit, model_completion=True).as_long() for node, digit in digits.items()}
 
     def _apart(self, goal: Apart) -> Finding:
         sums = (linear_sum(goal.first.position), linear_sum(goal.second.position))
@@ -219,7 +227,9 @@ class SMT:
         in_conditions = set(variables(goal.active, goal.domain.assumption))
         wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
         row = goal.instruction
-        units = ((row.width_bytes, False), (BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, True))
+        units = [(row.width_bytes, False), (BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, True)]
+        if linear_sum(goal.address) is not None:
+            units.reverse()  # sums shift, XORs flip: try what is likelier first
         choices = [goal.free, tuple(node for node in goal.free if node not in in_conditions), tuple(wide)]
         for index, chosen in enumerate(choices):
             if chosen in choices[:index] or any(node in in_conditions for node in chosen):
@@ -262,6 +272,8 @@ class SMT:
         while idle and goal.times % (1 << len(idle)):
             idle.pop()
         times = goal.times >> len(idle)
+        if times == 1 and not idle and self._apart_as_sums(goal):
+            return Finding(NAME, Answer.HOLDS)
         if times > MAX_TOUCHES:
             return Finding(NAME, Answer.NOT_APPLICABLE, detail=f"more than {MAX_TOUCHES} unlike touches an element")
         query = _Query()
@@ -282,6 +294,16 @@ class SMT:
         point = {node.name: _value(model, terms, node.name, node) for node in goal.shared}
         point |= {second(node.name): _value(model, terms, node.name, node) for node in goal.elements}
         return Finding(NAME, Answer.FAILS, point)
+
+    def _apart_as_sums(self, goal: Covers) -> bool:
+        """Whether linear arithmetic shows that no two points' ranges meet, where ranges take elements whole."""
+        address, position = linear_sum(goal.address), linear_sum(goal.position)
+        if address is None or position is None or goal.reach % goal.extent:
+            return False
+        numbers = [address.constant, position.constant, *address.factors.values(), *position.factors.values()]
+        if any(number % goal.extent for number in numbers):
+            return False
+        return self._differences(goal.points.variables, address, goal.reach) is None
 
     def _idle_bits(self, goal: Covers) -> list[tuple[Var, int]]:
         """Bits of the points' variables that may be flipped without changing address, activity or assumption.
@@ -327,6 +349,17 @@ def _unchanged(goal: Covers, node: Var, bit: int, last: bool) -> bool:
 def _copy(terms: Translator, nodes: Iterable[Var], suffix: str) -> dict[Var, Bits]:
     """A second set of some variables, with the same limits."""
     return {node: terms.variable(node, node.name + suffix) for node in nodes}
+
+
+def _seen_true(condition: Expr) -> bool:
+    """Whether a look at a few points, each variable by itself over its first values, shows one that satisfies."""
+    nodes = variables(condition)
+    for swept in nodes:
+        point = {node.name: np.zeros(1, dtype=np.int64) for node in nodes}
+        point[swept.name] = np.arange(min(swept.limit, LANES), dtype=np.int64)
+        if evaluate_many((condition,), point)[0].any():
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)
@@ -384,8 +417,8 @@ class _Query:
     def solve(self, rlimit: int) -> Model | None:
         """A model, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows.
 
-        Z3's plain solver answers most questions in a fraction of the time that the logic's own tactic takes to get going;
-        the tactic gets the rest of the budget for the others.
+        Z3's plain solver answers most questions in a fraction of the time that the logic's own tactic takes to get
+        going; the tactic gets the rest of the budget for the others.
         """
         context = self.terms.context
         quick = min(QUICK_RLIMIT, rlimit)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extend, Extract, Var, postorder
 from swzverify.ir.intervals import intervals
@@ -16,6 +18,7 @@ class LinearSum:
     constant: int
 
 
+@lru_cache(maxsize=1024)
 def linear_sum(root: Expr) -> LinearSum | None:
     """The sum that `root` equals at every point; None where it is no sum, or where a step could wrap.
 
@@ -31,7 +34,7 @@ def linear_sum(root: Expr) -> LinearSum | None:
     return sums[root]
 
 
-def _sum(node: Expr, sums: dict[Expr, LinearSum | None], bounds: dict[Expr, tuple[int, int]]) -> LinearSum | None:
+def _sum(node: Expr, sums: dict[Expr, LinearSum | None], bounds: Mapping[Expr, tuple[int, int]]) -> LinearSum | None:
     top = 1 << node.width
     match node:
         case Const(value):

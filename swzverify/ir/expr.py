@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
@@ -322,7 +323,8 @@ def operands(node: Expr) -> tuple[Expr, ...]:
             return (condition, then, otherwise)
 
 
-def postorder(*roots: Expr) -> list[Expr]:
+@lru_cache(maxsize=4096)
+def postorder(*roots: Expr) -> tuple[Expr, ...]:
     """Every sub-expression once, operands before what uses them; no recursion, so depth has no limit.
 
     >>> x = var("x", 8)
@@ -341,7 +343,7 @@ def postorder(*roots: Expr) -> list[Expr]:
             pending.extend(reversed(waiting))
         else:
             order[pending.pop()] = None
-    return list(order)
+    return tuple(order)
 
 
 def variables(*roots: Expr) -> tuple[Var, ...]:

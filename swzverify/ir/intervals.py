@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 from swzverify.ir.expr import (
@@ -21,7 +23,8 @@ from swzverify.ir.expr import (
 Interval: TypeAlias = tuple[int, int]
 
 
-def intervals(*roots: Expr) -> dict[Expr, Interval]:
+@lru_cache(maxsize=1024)
+def intervals(*roots: Expr) -> Mapping[Expr, Interval]:
     """An interval (low, high) for every sub-expression that holds its unsigned value at every point.
 
     >>> from swzverify.ir.expr import binary, const, var

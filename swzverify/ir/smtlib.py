@@ -15,7 +15,7 @@ from typing import assert_never
 from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder, variables
 
 _SIMPLE = re.compile(r"[A-Za-z~!%^&*_\-+=<>?/][A-Za-z0-9~!%^&*_\-+=<>.?/@]*")
-_TAKEN = frozenset(
+_TAKEN_WORDS = (
     "_ ! as let exists forall match par BINARY DECIMAL HEXADECIMAL NUMERAL STRING "
     "assert check-sat check-sat-assuming declare-const declare-datatype declare-datatypes declare-fun declare-sort "
     "define-fun define-fun-rec define-funs-rec define-sort echo exit get-assertions get-assignment get-info get-model "
@@ -26,8 +26,9 @@ _TAKEN = frozenset(
     # Names that solvers add to QF_BV on their own.
     "implies iff if + - * / < <= > >= ~ % div mod rem abs select store const map bv2nat bv2int int2bv ubv_to_int "
     "sbv_to_int int_to_bv bvredor bvredand bvnego bvuaddo bvsaddo bvumulo bvsmulo bvusubo bvssubo bvsdivo bit2bool "
-    "ext_rotate_left ext_rotate_right bvsmul_noovfl bvsmul_noudfl bvumul_noovfl pi".split()
+    "ext_rotate_left ext_rotate_right bvsmul_noovfl bvsmul_noudfl bvumul_noovfl pi"
 )
+_TAKEN = frozenset(_TAKEN_WORDS.split())
 
 
 def smtlib_symbol(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 
 
 def installed_version(distribution: str = "swzverify") -> str:
@@ -12,6 +11,8 @@ def installed_version(distribution: str = "swzverify") -> str:
     >>> installed_version("no-such-distribution")
     '(not installed)'
     """
+    from importlib import metadata  # noqa: PLC0415 - 40 ms that only a fault report or --version should cost
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

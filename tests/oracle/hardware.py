@@ -97,7 +97,7 @@ def _pairs_agree(addresses: tuple[int | None, ...], d: int) -> bool:
 
 
 def _copy16_cost(addresses: tuple[int | None, ...]) -> Cost:
-    upper = lower = 0
+    upper = octets = 0
     for first in range(0, 32, 8):
         keys = [
             None if a is None else (a // 128, a // 16 % 8 ^ lane % 8)
@@ -114,5 +114,8 @@ def _copy16_cost(addresses: tuple[int | None, ...]) -> Cost:
             if right is not None:
                 units.add((right, 1))
         upper += len(units)
-        lower += bool(units)
-    return Cost(lower, upper, lower)
+        octets += bool(units)
+    present = [a for a in addresses if a is not None]
+    distinct = len(set(present))
+    lower = octets if distinct == len(present) else -(-distinct // 8)
+    return Cost(lower, upper, octets)
