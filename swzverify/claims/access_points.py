@@ -33,7 +33,7 @@ def exists_active(access: Access) -> Expr:
     return conjunction([access.lowered.assumption, access.lowered.active])
 
 
-def access_scope(access: Access, *, hardware: bool) -> str:
+def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     """Everything that a proof covers."""
     parts = [f"all {access.warps} warps" if access.warps > 1 else "the warp"]
     if access.threads % 32:
@@ -42,7 +42,9 @@ def access_scope(access: Access, *, hardware: bool) -> str:
     if access.predicate is not None:
         parts.append(f"lanes with {access.predicate}")
     parts += [f"assuming {condition}" for condition in access.assume]
-    if access.tile is not None:
+    if not base:
+        pass
+    elif access.tile is not None:
         stages = f"stage {access.stage}, " if access.stage is not None and access.tile.stages > 1 else ""
         parts.append(stages + access.tile.describe_base() if not stages else stages + base_text(access.tile.base))
     elif access.origin.variable is not None or access.origin.start_bytes:

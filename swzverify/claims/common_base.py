@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from swzverify.subjects import Base, MemoryBase
-from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES, Origin, origin
+from swzverify.errors import SwzError
+from swzverify.subjects import AlignedBase, Base, MemoryBase
+from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES, Origin, base_text, origin
 
 
 def _memory(base: Base) -> str | None:
@@ -21,28 +22,43 @@ def related(first: Base, other: Base) -> bool:
     return _memory(first) is not None and _memory(first) == _memory(other)
 
 
+def check_comparable(first: Base, other: Base, what: str) -> None:
+    """Refuse a comparison of places of which nothing says how they lie to each other.
+
+    Two open alignments are fine: both subjects are then put at one common base.
+    """
+    if related(first, other) or (isinstance(first, AlignedBase) and isinstance(other, AlignedBase)):
+        return
+    raise SwzError(
+        "SWZ105",
+        f"{what}: {base_text(first)} and {base_text(other)} are not related to each other",
+        hint="place both in one memory, or give both `base: {align: n}` for a common base",
+    )
+
+
 def common_origins(first: Base, other: Base, align_bytes: int = 1) -> tuple[Origin, Origin]:
     """The bases for a comparison: as given when they are related, else one common base of the larger alignment.
 
     `align_bytes` restricts the open base further, to multiples of it.
 
-    >>> from swzverify.subjects import AlignedBase
     >>> common_origins(AlignedBase(128), AlignedBase(1024))[0]
     Origin(start_bytes=0, unit_bytes=1024, count=16384, name='base')
     """
+    check_comparable(first, other, "a comparison")
     a, b = origin(first), origin(other)
-    if not related(first, other):
-        if _is_fixed(first):
-            return a, a
-        if _is_fixed(other):
-            return b, b
-        unit = max(a.unit_bytes, b.unit_bytes)
-        a = b = Origin(0, unit, ADDRESS_LIMIT_BYTES // unit)
     if a.count == 1:
         return a, b
-    unit = max(a.unit_bytes, align_bytes)
+    unit = max(a.unit_bytes, b.unit_bytes, align_bytes)
     count = ADDRESS_LIMIT_BYTES // unit
     return Origin(a.start_bytes, unit, count), Origin(b.start_bytes, unit, count)
+
+
+def origin_text(place: Origin) -> str:
+    """A common base in words."""
+    if place.count == 1:
+        return f"base {place.start_bytes}"
+    plus = f" plus {place.start_bytes}" if place.start_bytes else ""
+    return f"any common base that is a multiple of {place.unit_bytes}{plus}"
 
 
 def open_alignment(first: Base, other: Base) -> int | None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from swzverify.claims.access_points import access_scope, exists_active
-from swzverify.claims.common_base import common_origins
+from swzverify.claims.common_base import check_comparable, common_origins, origin_text
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, base_values
 from swzverify.claims.verdict import Counterexample, Row
@@ -43,6 +43,9 @@ class Covers:
                 f"covers: {self.access.name} goes to tile {own.name}, and {own.name} or {self.tile.name} has stages",
                 hint=f"say what it covers of {own.name} itself",
             )
+
+        base = own.base if own is not None else self.access.base
+        check_comparable(base, self.tile.base, f"covers: {self.access.name} of {self.tile.name}")
 
     @property
     def subject(self) -> str:
@@ -95,8 +98,9 @@ class Covers:
 
     def scope(self) -> str:
         """Every element, over the whole access."""
+        where = "" if self.access.tile is self.tile else f", {origin_text(self._placed()[1].place)}"
         often = "once" if self.times == 1 else f"{self.times} times"
-        return f"each of {self.tile.size} elements exactly {often}; {access_scope(self.access, hardware=False)}"
+        return f"each of {self.tile.size} elements exactly {often}; {access_scope(self.access, hardware=False)}{where}"
 
     def evidence(self) -> str:
         """No hardware fact but that of the instruction's width."""

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from swzverify.claims.access_points import access_scope, exists_active
-from swzverify.claims.common_base import common_origins, open_alignment
+from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.tile_points import TilePoints
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
 from swzverify.errors import SwzError
+from swzverify.hardware import LANES
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, compare, conjunction, negation, substitute
 from swzverify.ir.expr import Comparison as Cmp
 from swzverify.ir.integers import Integer
-from swzverify.subjects import Access, Base, IndexMap, Tile
-from swzverify.subjects.memory import Origin, base_text
-from swzverify.subjects.tile import DEFAULT_BASE
+from swzverify.subjects import Access, AlignedBase, Base, IndexMap, Tile
+from swzverify.subjects.access import LaneRecord
+from swzverify.subjects.memory import Origin
 
 Subject: TypeAlias = Tile | Access | IndexMap
 MAX_ALIGN_LOG2 = 20
@@ -46,6 +47,19 @@ class Equivalent:
                 hint="compare two tiles, two accesses, two maps, or a tile and a map",
             )
 
+        tile = self.first if isinstance(self.first, Tile) else self.second if isinstance(self.second, Tile) else None
+        for index in (self.first, self.second):
+            if tile is not None and isinstance(index, IndexMap) and index.base not in (None, tile.base):
+                raise SwzError(
+                    "SWZ105",
+                    f"equivalent: map {index.name} has a `base:` other than tile {tile.name}'s, which counts here",
+                    hint="leave the map's `base:` out",
+                )
+        if not self._mismatch():
+            check_comparable(*self.bases, f"equivalent: {self.first.name} and {self.second.name}")
+            if isinstance(self.first, IndexMap) or isinstance(self.second, IndexMap):
+                self.plan()  # a map's expressions must be defined at the bases that the other one brings
+
     @property
     def subject(self) -> str:
         """Both names."""
@@ -61,8 +75,9 @@ class Equivalent:
         if mismatch:
             return Plan(facts=(Fact(holds=False, note=mismatch),))
         if isinstance(self.first, Access) and isinstance(self.second, Access):
-            goal = _accesses(self.first, self.second, align_bytes)
-            return Plan((Goal(goal),), exists=exists_active(self.first))
+            pair = _same_loops(self.first, self.second)
+            either = [negation(exists_active(access)) for access in pair]
+            return Plan((Goal(_accesses(*pair, align_bytes)),), exists=negation(conjunction(either)))
         return Plan((Goal(_Pair.of(self.first, self.second, align_bytes).goal()),))
 
     def _mismatch(self) -> str:
@@ -74,13 +89,14 @@ class Equivalent:
                 if a.stages != b.stages:
                     return f"{a.name} has {a.stages} stages, {b.name} has {b.stages}"
             case Access() as a, Access() as b:
-                if a.block != b.block:
-                    return f"{a.name} has the block {a.block}, {b.name} has {b.block}"
-                loops = [
-                    [(loop.start, loop.step, n) for loop, n in zip(x.loops, x.loop_limits, strict=True)] for x in (a, b)
-                ]
-                if loops[0] != loops[1] or [x.name for x in a.loops] != [x.name for x in b.loops]:
+                if a.threads != b.threads:
+                    return f"{a.name} has {a.threads} threads, {b.name} has {b.threads}"
+                loops = [{loop.name: (loop.start, loop.step, loop.count) for loop in x.loops} for x in (a, b)]
+                if loops[0] != loops[1]:
                     return f"{a.name} and {b.name} have different loops"
+                stages = [x.tile.stages if x.tile is not None and x.stage is None else 1 for x in (a, b)]
+                if stages[0] != stages[1] and min(stages) > 1:
+                    return f"{a.name} runs in {stages[0]} stages, {b.name} in {stages[1]}"
             case IndexMap() as a, IndexMap() as b:
                 boxes = [[extent for _, extent in x.over] for x in (a, b)]
                 if boxes[0] != boxes[1] or len(a.value) != len(b.value):
@@ -100,12 +116,12 @@ class Equivalent:
     @property
     def bases(self) -> tuple[Base, Base]:
         """Where the two lie."""
-        found = [_base_of(x) for x in (self.first, self.second)]
-        return found[0] or found[1] or DEFAULT_BASE, found[1] or found[0] or DEFAULT_BASE
+        return _bases(self.first, self.second)
 
     def alignments(self) -> tuple[int, ...]:
         """The larger base alignments to try when the claim fails; none where the base is fixed."""
-        if isinstance(self.first, IndexMap) and isinstance(self.second, IndexMap):
+        maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
+        if len(maps) == 2 and not any(x.uses_base for x in maps):
             return ()
         align = open_alignment(*self.bases)
         if align is None or self._mismatch():
@@ -114,14 +130,13 @@ class Equivalent:
 
     def scope(self) -> str:
         """Every coordinate or lane, at every common base."""
+        base = "" if self._mismatch() else f", {origin_text(common_origins(*self.bases)[0])}"
         if isinstance(self.first, Access):
-            return access_scope(self.first, hardware=False)
-        what = "coordinate" if isinstance(self.first, Tile) or isinstance(self.second, Tile) else "point"
-        if isinstance(self.first, IndexMap) and isinstance(self.second, IndexMap):
-            return f"every {what} of {self.first.name}"
-        a, _ = common_origins(*self.bases)
-        base = base_text(self.bases[0]) if a.count == 1 else f"any common base that is a multiple of {a.unit_bytes}"
-        return f"every {what}, {base}"
+            return access_scope(self.first, hardware=False, base=False) + base
+        maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
+        if len(maps) == 2:
+            return f"every point of {self.first.name}" + (base if any(x.uses_base for x in maps) else "")
+        return f"every coordinate{base}"
 
     def evidence(self) -> str:
         """No hardware fact."""
@@ -133,6 +148,13 @@ class Equivalent:
         if isinstance(self.first, Access) and isinstance(self.second, Access):
             return _lanes_differ(self.first, self.second, point)
         return _Pair.of(self.first, self.second, 1).differ(point)
+
+
+def _bases(first: Subject, other: Subject) -> tuple[Base, Base]:
+    """Where two subjects lie; one without a base takes the other's, two without may be anywhere."""
+    a, b = _base_of(first), _base_of(other)
+    anywhere = AlignedBase(1)
+    return a or b or anywhere, b or a or anywhere
 
 
 def _base_of(subject: Subject) -> Base | None:
@@ -156,7 +178,7 @@ class _Pair:
     def of(first: Subject, other: Subject, align_bytes: int) -> _Pair:
         if isinstance(first, Access) or isinstance(other, Access):
             raise TypeError("accesses are compared lane by lane")
-        bases = Equivalent(first, other).bases
+        bases = _bases(first, other)
         tile = first if isinstance(first, Tile) else other if isinstance(other, Tile) else None
         if tile is not None:
             coords = TilePoints.of(tile).coords
@@ -246,7 +268,7 @@ class _Pair:
 
 
 def _accesses(first: Access, other: Access, align_bytes: int) -> Always:
-    bases = Equivalent(first, other).bases
+    bases = _bases(first, other)
     places = common_origins(*bases, align_bytes)
     values = [_lower_access(x, place) for x, place in zip((first, other), places, strict=True)]
     (a, active_a), (b, active_b) = values
@@ -262,36 +284,46 @@ def _accesses(first: Access, other: Access, align_bytes: int) -> Always:
         1 if x.tile is None or x.tile.address_swizzle is None else x.tile.address_swizzle.span for x in (first, other)
     ]
     enough = () if base is None else ((base.name, max(1, max(spans) // places[0].unit_bytes)),)
-    assumption = conjunction([first.lowered.assumption, other.lowered.assumption])
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         found = [_plain_access(x, place, arrays) for x, place in zip((first, other), places, strict=True)]
-        (assumed_a, on_a, at_a), (assumed_b, on_b, at_b) = found
-        return assumed_a & assumed_b, (on_a == on_b) & (~on_a | (at_a == at_b))
+        (on_a, at_a), (on_b, at_b) = found
+        return np.asarray(True), (on_a == on_b) & (~on_a | (at_a == at_b))
 
-    return Always(Domain(tuple(nodes), assumption, enough), holds, definition)
+    return Always(Domain(tuple(nodes), enough=enough), holds, definition)
 
 
 def _lower_access(access: Access, place: Origin) -> tuple[Integer, Expr]:
     moved = access.moved(place)
     lowered = moved.lowered
-    return ints.multiply(lowered.position, ints.integer(access.unit_bits)), lowered.active
+    # A case that an access's assumption excludes is one that it does not run in.
+    runs = conjunction([lowered.assumption, lowered.active])
+    return ints.multiply(lowered.position, ints.integer(access.unit_bits)), runs
 
 
-def _plain_access(access: Access, place: Origin, arrays: Arrays) -> tuple[Truths, Truths, Numbers]:
+def _plain_access(access: Access, place: Origin, arrays: Arrays) -> tuple[Truths, Numbers]:
     moved = access.moved(place)
     assumed, active, position, _ = moved.definition(arrays)
-    return assumed, active, position * access.unit_bits
+    return assumed & active, position * access.unit_bits
+
+
+def _same_loops(first: Access, other: Access) -> tuple[Access, Access]:
+    """Unbounded loops of both end where the first of them overflows."""
+    if first.loop_limits == other.loop_limits or [x.name for x in first.loops] != [x.name for x in other.loops]:
+        return first, other
+    limits = [min(pair) for pair in zip(first.loop_limits, other.loop_limits, strict=True)]
+    loops = tuple(replace(x, stop=x.start + x.step * n) for x, n in zip(first.loops, limits, strict=True))
+    return replace(first, loops=loops), replace(other, loops=loops)
 
 
 def _lanes_differ(first: Access, other: Access, point: Mapping[str, int]) -> Counterexample | None:
-    places = common_origins(*Equivalent(first, other).bases)
+    places = common_origins(*_bases(first, other))
     a, b = (x.moved(place) for x, place in zip((first, other), places, strict=True))
-    if not (a.assumed_at(point) and b.assumed_at(point)):
-        return None
     rows: list[Row] = []
     note = ""
-    for one, two in zip(a.lanes_at(point), b.lanes_at(point), strict=True):
+    nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))
+    sides = [x.lanes_at(point) if x.assumed_at(point) else nothing for x in (a, b)]
+    for one, two in zip(*sides, strict=True):
         differ = (one.address_bytes, one.in_whole_bytes) != (two.address_bytes, two.in_whole_bytes)
         if differ and not note:
             note = f"lane {one.lane}: {first.name} gives {one.address_bytes}, {other.name} gives {two.address_bytes}"

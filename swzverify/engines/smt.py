@@ -39,8 +39,8 @@ from swzverify.engines.smt_linear import LinearSum, linear_sum
 from swzverify.engines.smt_terms import Bits, Model, Number, Translator, Truth
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
-from swzverify.ir.evaluate import evaluate, evaluate_many
-from swzverify.ir.expr import TRUE, Expr, Var, const, substitute, variables
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate, evaluate_many
+from swzverify.ir.expr import TRUE, Expr, Var, const, postorder, substitute, variables
 
 NAME = "z3"
 DEFAULT_RLIMIT = 30_000_000
@@ -227,6 +227,8 @@ class SMT:
         in_conditions = set(variables(goal.active, goal.domain.assumption))
         wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
         row = goal.instruction
+        if not _evaluable(goal.address, goal.active, goal.domain.assumption):
+            return None
         units = [(row.width_bytes, False), (BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, True)]
         if linear_sum(goal.address) is not None:
             units.reverse()  # sums shift, XORs flip: try what is likelier first
@@ -263,6 +265,8 @@ class SMT:
         Bits of the points that change neither address nor activity double the touches of every element; with them
         fixed, the rest has the fewer touches to tell apart.
         """
+        if not _evaluable(goal.address, goal.active, goal.points.assumption, goal.position):
+            return Finding(NAME, Answer.NOT_APPLICABLE, detail="positions of more than 63 bits")
         counted = _count_touches(goal)
         if counted is None:
             return Finding(NAME, Answer.NOT_APPLICABLE, detail="too many points to count")
@@ -281,7 +285,7 @@ class SMT:
         element = terms.term(goal.position)
         tickets: list[Bits] = []
         for copy in range(times + 1):
-            given = _copy(terms, goal.points.variables, f".{copy}")
+            given = _copy(terms, goal.points.variables, f"#{copy}")
             query.require(terms.truth(goal.points.assumption, given), terms.truth(goal.active, given))
             query.require(*_overlap(terms, terms.term(goal.address, given), goal.reach, element, goal.extent))
             query.require(*(z3.Extract(bit, bit, given[node]) == 0 for node, bit in idle))
@@ -351,9 +355,16 @@ def _copy(terms: Translator, nodes: Iterable[Var], suffix: str) -> dict[Var, Bit
     return {node: terms.variable(node, node.name + suffix) for node in nodes}
 
 
+def _evaluable(*roots: Expr) -> bool:
+    """Whether numpy's 64 bits hold every value."""
+    return all(node.width < MAX_ARRAY_WIDTH for node in postorder(*roots))
+
+
 def _seen_true(condition: Expr) -> bool:
     """Whether a look at a few points, each variable by itself over its first values, shows one that satisfies."""
     nodes = variables(condition)
+    if not _evaluable(condition):
+        return False
     for swept in nodes:
         point = {node.name: np.zeros(1, dtype=np.int64) for node in nodes}
         point[swept.name] = np.arange(min(swept.limit, LANES), dtype=np.int64)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, assert_never
 
 import z3
 
+from swzverify.errors import InternalError
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
@@ -47,16 +48,16 @@ class Translator:
     def __init__(self, context: z3.Context) -> None:
         self.context = context
         self.bounds: dict[str, Truth] = {}
-        self.widths: dict[str, int] = {}
+        self.limits: dict[str, int] = {}
 
     def variable(self, node: Var, name: str | None = None) -> Bits:
         """The Z3 constant for a variable, and its bound among `bounds`."""
         label = name or node.name
         term = z3.BitVec(label, node.width, self.context)
-        if label not in self.widths:
-            self.widths[label] = node.width
-            if node.limit < 1 << node.width:
-                self.bounds[label] = z3.ULE(term, z3.BitVecVal(node.limit - 1, node.width, self.context))
+        if self.limits.setdefault(label, node.limit) != node.limit:
+            raise InternalError(f"two variables are called {label}: of {self.limits[label]} and {node.limit} values")
+        if label not in self.bounds and node.limit < 1 << node.width:
+            self.bounds[label] = z3.ULE(term, z3.BitVecVal(node.limit - 1, node.width, self.context))
         return term
 
     def fixed(self, value: int, width: int) -> Bits:

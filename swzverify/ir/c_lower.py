@@ -48,12 +48,13 @@ def no_enumeration(_: frozenset[str]) -> None:
 class Lowering:
     """How to lower: what each name stands for, and how to enumerate names where intervals are too coarse.
 
-    With `bounded` off, values may leave -2^31 .. 2^32 - 1: the caller has said which points count.
+    With a list for `leaving`, values may leave -2^31 .. 2^32 - 1: they are noted there, and the caller excludes the
+    points where they do.
     """
 
     env: Mapping[str, Integer]
     enumerate_names: Enumeration = no_enumeration
-    bounded: bool = True
+    leaving: list[Integer] | None = None
 
     def lower(self, expression: Expression) -> Integer:
         """The expression's exact value at every point.
@@ -147,7 +148,10 @@ class Lowering:
         raise SwzError("SWZ304", message, hint=hint, text=text, span=node.span)
 
     def _in_range(self, value: Integer, node: CExpr, text: str) -> Integer:
-        if not self.bounded or (value.low >= VALUE_MIN and value.high <= VALUE_MAX):
+        if value.low >= VALUE_MIN and value.high <= VALUE_MAX:
+            return value
+        if self.leaving is not None:
+            self.leaving.append(value)
             return value
         every = self._values(node)
         low, high = (value.low, value.high) if every is None else (int(every.min()), int(every.max()))

@@ -157,18 +157,18 @@ def _binary(
             exact = a.exact and x_high << y.value < full
             return _reduce(Repetition(a.period, a.increment << y.value, exact), width)
         case BinaryOperator.UDIV:
-            if not isinstance(y, Const) or y.value == 0 or not a.exact:
+            if not isinstance(y, Const) or y.value == 0:
                 return None
-            scaled = _multiple(a, y.value)
+            scaled = _multiple(_settled(a, width), y.value)
             return Repetition(scaled.period, scaled.increment // y.value, exact=True)
         case BinaryOperator.UREM:
-            if not isinstance(y, Const) or y.value == 0 or not a.exact:
+            if not isinstance(y, Const) or y.value == 0:
                 return None
-            return Repetition(_multiple(a, y.value).period, 0, exact=True)
+            return Repetition(_multiple(_settled(a, width), y.value).period, 0, exact=True)
         case BinaryOperator.LSHR:
-            if not isinstance(y, Const) or y.value >= width or not a.exact:
+            if not isinstance(y, Const) or y.value >= width:
                 return None
-            scaled = _multiple(a, 1 << y.value)
+            scaled = _multiple(_settled(a, width), 1 << y.value)
             return Repetition(scaled.period, scaled.increment >> y.value, exact=True)
         case BinaryOperator.AND:
             for mask, other in ((x, b), (y, a)):
@@ -230,6 +230,11 @@ def _constant_again(value: Repetition, width: int) -> Repetition:
     return Repetition(_multiple(value, 1 << width).period, 0, exact=True)
 
 
+def _settled(value: Repetition, width: int) -> Repetition:
+    """The same value repeating exactly: what goes round modulo 2^width is constant from one round to the next."""
+    return value if value.exact else _constant_again(value, width)
+
+
 def _compare(comparison: Comparison, a: Repetition, b: Repetition, width: int) -> Repetition | None:
     a, b = _aligned(a, b)
     if a.constant and b.constant and a.exact and b.exact:
@@ -237,13 +242,15 @@ def _compare(comparison: Comparison, a: Repetition, b: Repetition, width: int) -
     same = a.increment == b.increment or (a.increment - b.increment) % (1 << width) == 0
     if comparison is Comparison.EQ and same:
         return Repetition(a.period, 0, exact=True)
-    if comparison in (Comparison.ULT, Comparison.ULE) and a.exact and b.exact and a.increment == b.increment:
+    if not (a.exact and b.exact):
+        return _compare(comparison, _settled(a, width), _settled(b, width), width)
+    if comparison in (Comparison.ULT, Comparison.ULE) and a.increment == b.increment:
         return Repetition(a.period, 0, exact=True)
     return None
 
 
 def _choose(c: Repetition, a: Repetition, b: Repetition, width: int) -> Repetition | None:
-    c, a, b = _aligned(c, a, b)
+    c, a, b = _aligned(_settled(c, 1), a, b)
     if not (c.constant and c.exact):
         return None
     if a.increment == b.increment:

@@ -24,6 +24,7 @@ from swzverify.claims import (
 from swzverify.claims.conflict_free import measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.engines.obligation import Answer, Cost, Finding
+from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.prove.panel import Panel
 
@@ -103,6 +104,9 @@ def _possible(exists: Expr, panel: Panel) -> bool | None:
 def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict, panel: Panel) -> Verdict:
     """The worst decision is the verdict; facts that fail refute."""
     engines = tuple(dict.fromkeys(name for decision in decisions for name in decision.engines))
+    # A claim rests on its weakest part: one goal by one engine only is what a reader must see.
+    alone = [decision.engines for decision in decisions if len(decision.engines) == 1]
+    engines = alone[0] if alone else engines
     measure = _measure(claim, decisions)
     for outcome in (Outcome.ERROR, Outcome.REFUTED):
         for decision in decisions:
@@ -184,7 +188,13 @@ def _decide(claim: Claim, goal: Goal, panel: Panel) -> _Decision:
 
 def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> _Decision:
     """A failing point counts once it fails in plain integers."""
-    counterexample = None if finding.point is None else claim.replay(goal, finding.point)
+    try:
+        counterexample = None if finding.point is None else claim.replay(goal, finding.point)
+    except SwzError as error:
+        if error.code != "SWZ303":
+            raise
+        # Some other thread overflows in that iteration: it does not exist, and whether another one fails is open.
+        return _Decision(Outcome.UNKNOWN, reason=f"the counterexample of {finding.engine} overflows: {error.message}")
     if counterexample is None:
         where = dict(finding.point or {})
         reason = f"{finding.engine} found a counterexample that does not replay: {where}; {_SEND}"

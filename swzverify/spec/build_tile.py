@@ -60,12 +60,17 @@ def build_base(value: BaseValue, values: Values, names: Names) -> Base:
     """Where a tile, access or map begins. Raises `Broken` where its memory is unknown or broken."""
     match value:
         case AlignedBasePart():
-            return AlignedBase(values.power_of_two(value.align, "base", "align"))
+            align = values.power_of_two(value.align, "base", "align")
+            with values.noted(values.at("base", "align")):
+                return AlignedBase(align)
         case MemoryBasePart():
             offset = values.number(value.offset, "base", "offset", least=0)
             return MemoryBase(names.memory(value.in_, values.at("base", "in")), offset)
         case int() | str():
-            return FixedBase(values.number(value, "base", least=0))
+            address = values.number(value, "base", least=0)
+            with values.noted(values.at("base")):
+                return FixedBase(address)
+    raise Broken
 
 
 def build_tile(name: str, part: TilePart, values: Values, names: Names, target: Target) -> Tile:

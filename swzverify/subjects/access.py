@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Target, require
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import Expression
+from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN, Expression
 from swzverify.ir.c_eval import evaluate, evaluate_many
 from swzverify.ir.c_lower import Lowering
 from swzverify.ir.expr import FALSE, TRUE, Expr, Var, compare, conjunction, const, var
@@ -26,6 +26,7 @@ from swzverify.subjects.tile import Tile
 LANE, WARP, STAGE = "lane", "warp", "stage"
 MAX_ENUMERATED = 1 << 18
 ANY_LIMIT = 1 << 32
+MAX_POSITION = 1 << 62
 AT_ZERO = FixedBase(0)
 Array = NDArray[np.int64]
 
@@ -84,6 +85,12 @@ class LoweredAccess:
     coord: tuple[Integer, ...]
     active: Expr
     assumption: Expr
+
+
+def _in_range(value: Integer) -> Expr:
+    """Whether a value lies in C's range, -2^31 .. 2^32 - 1."""
+    above = ints.less_equal(ints.integer(VALUE_MIN), value)
+    return conjunction([ints.truth(above), ints.truth(ints.less_equal(value, ints.integer(VALUE_MAX)))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,27 +190,69 @@ class Access:
 
     @cached_property
     def loop_limits(self) -> tuple[int, ...]:
-        """Iterations of each loop; 0 where it never runs. An unbounded one ends before anything overflows."""
+        """Iterations of each loop; 0 where it never runs. An unbounded one ends where everything beyond overflows."""
         counts = [1 if loop.count is None else loop.count for loop in self.loops]
-        return tuple(
-            self._unbounded_limit(index, counts) if loop.count is None else counts[index]
-            for index, loop in enumerate(self.loops)
-        )
+        open_loops = [index for index, loop in enumerate(self.loops) if loop.stop is None]
+        if len(open_loops) == 1:
+            counts[open_loops[0]] = self._unbounded_limit(open_loops[0], counts) or ANY_LIMIT
+        else:
+            for index in open_loops:
+                counts[index] = ANY_LIMIT
+        return tuple(counts)
 
-    def _unbounded_limit(self, index: int, counts: list[int]) -> int:
-        """The largest count with which no expression can leave its range, by bisection."""
-        good, bad = 1, ANY_LIMIT + 1
-        self._lower([max(1, n) if i != index else 1 for i, n in enumerate(counts)], bounded=True)
-        while bad - good > 1:
-            middle = (good + bad) // 2
+    def _unbounded_limit(self, index: int, counts: list[int]) -> int | None:
+        """The count beyond which some thread's expression overflows for certain; None where intervals cannot tell.
+
+        Bisection finds the last count that intervals call safe; one thread that overflows at every later value shows
+        that nothing real was cut off.
+        """
+        safe = [max(1, n) for n in counts]
+
+        def overflows(count: int) -> bool:
             try:
-                self._lower([max(1, n) if i != index else middle for i, n in enumerate(counts)], bounded=True)
-                good = middle
+                self._lower([count if i == index else n for i, n in enumerate(safe)])
             except SwzError as error:
                 if error.code != "SWZ303":
                     raise
-                bad = middle
-        return good
+                return True
+            return False
+
+        good, bad = 1, ANY_LIMIT + 1
+        if overflows(1):
+            return None
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (good, middle) if overflows(middle) else (middle, bad)
+        if good == ANY_LIMIT or self._certain_overflow(index, good, safe):
+            return good
+        return None
+
+    def _certain_overflow(self, index: int, first: int, counts: list[int]) -> bool:
+        """Whether the last thread overflows at every value from `first` on, whatever the other loops are at."""
+        env = {name: ints.integer(value) for name, value in self.constants.items()}
+        last = self._thread_names(np.asarray([self.threads - 1], dtype=np.int64))
+        env |= {name: ints.integer(int(value[0])) for name, value in last.items()}
+        for i, (loop, count) in enumerate(zip(self.loops, counts, strict=True)):
+            number = ints.named(loop.name, ANY_LIMIT - first + 1 if i == index else count)
+            if i == index:
+                number = ints.add(number, ints.integer(first))
+            env[loop.name] = ints.add(ints.multiply(number, ints.integer(loop.step)), ints.integer(loop.start))
+        leaving: list[Integer] = [env[self.loops[index].name]]
+        lowering = Lowering(env, leaving=leaving)
+        for expression in self._expressions:
+            lowering.lower(expression)
+        return any(value.low > VALUE_MAX or value.high < VALUE_MIN for value in leaving)
+
+    @property
+    def _expressions(self) -> tuple[Expression, ...]:
+        """Every expression that each thread evaluates."""
+        single = (self.address, self.stage, self.predicate)
+        return (*self.coord, *(each for each in single if each is not None))
+
+    @cached_property
+    def wide(self) -> bool:
+        """Whether points where an expression leaves C's range are inside the loops' limits and must be excluded."""
+        return any(loop.stop is None and n == ANY_LIMIT for loop, n in zip(self.loops, self.loop_limits, strict=True))
 
     @property
     def variables(self) -> tuple[Var, ...]:
@@ -230,19 +279,26 @@ class Access:
     @cached_property
     def lowered(self) -> LoweredAccess:
         """The access over expressions."""
-        unbounded = sum(loop.stop is None for loop in self.loops)
-        found = self._lower(list(self.loop_limits), bounded=unbounded < 2)
+        leaving: list[Integer] | None = [] if self.wide else None
+        found = self._lower(list(self.loop_limits), leaving)
+        if found.position.high >= MAX_POSITION:
+            raise SwzError("SWZ206", f"access {self.name} reaches beyond unit 2^62: not modelled")
         if any(n == 0 for n in self.loop_limits):
-            return LoweredAccess(found.position, found.start, found.coord, found.active, FALSE)
+            return replace(found, assumption=FALSE)
+        if leaving:
+            inside = [_in_range(value) for value in leaving]
+            return replace(found, active=conjunction([found.active, *inside]))
         return found
 
-    def _lower(self, counts: list[int], *, bounded: bool) -> LoweredAccess:
+    def _lower(self, counts: list[int], leaving: list[Integer] | None = None) -> LoweredAccess:
         env = self._names(counts)
+        if leaving is not None:
+            leaving += [env[loop.name] for loop in self.loops if loop.stop is None]
         loops = {loop.name: env[loop.name] for loop in self.loops}
         constants = {name: ints.integer(value) for name, value in self.constants.items()}
-        assuming = Lowering(loops | constants, lambda names: self._enumerate(names, counts), bounded)
+        assuming = Lowering(loops | constants, lambda names: self._enumerate(names, counts), leaving)
         assumption = conjunction(ints.truth(assuming.lower(each)) for each in self.assume)
-        lowering = Lowering(env, lambda names: self._enumerate(names, counts), bounded)
+        lowering = Lowering(env, lambda names: self._enumerate(names, counts), leaving)
         active = self._lower_active(lowering, env)
         stage = ints.integer(0)
         if self.tile is None:
@@ -364,7 +420,9 @@ class Access:
     def environment(self, point: Mapping[str, Array]) -> dict[str, Array]:
         """The plain definition of every name, from arrays of the variables (loops counted from 0)."""
         env: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in self.constants.items()}
-        env |= self._thread_names(np.asarray(point[WARP] * LANES + point[LANE]))
+        # Lanes beyond the block do not exist: what stands in for them must be a thread that does.
+        tid = np.minimum(point[WARP] * LANES + point[LANE], self.threads - 1)
+        env |= self._thread_names(np.asarray(tid))
         for loop in self.loops:
             env[loop.name] = loop.start + loop.step * point[loop.name]
         return env
@@ -384,7 +442,7 @@ class Access:
         assumed = np.asarray(all(self.loop_limits))
         for condition in self.assume:
             assumed = assumed & (np.asarray(evaluate_many(condition, env)) != 0)
-        active = (env["tid"] < self.threads) & (point[LANE] < self.instruction.address_lanes)
+        active = (point[WARP] * LANES + point[LANE] < self.threads) & (point[LANE] < self.instruction.address_lanes)
         if self.predicate is not None:
             active = active & (np.asarray(evaluate_many(self.predicate, env)) != 0)
         base = self.base_bytes(point)

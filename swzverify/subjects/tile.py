@@ -14,9 +14,19 @@ from swzverify.ir import integers as ints
 from swzverify.ir.integers import Integer
 from swzverify.layout import Layout, Swizzle, flatten
 from swzverify.layout.int_tuple import Ints
-from swzverify.subjects.memory import AlignedBase, Base, Origin, base_text, origin, pitch_alignment_bytes
+from swzverify.subjects.memory import (
+    ADDRESS_LIMIT_BYTES,
+    AlignedBase,
+    Base,
+    Origin,
+    base_text,
+    origin,
+    pitch_alignment_bytes,
+)
 
 DEFAULT_BASE = AlignedBase(1024)
+MAX_POSITION_BITS = 1 << 60
+"""Positions stay far below what an int64 holds."""
 SwizzleOn = Literal["offset", "address"]
 
 
@@ -74,6 +84,9 @@ class Tile:
         pitch = -(-allocation // align) * align if pitch_bytes is None else pitch_bytes
         if allocation < 1 or pitch < 0:
             raise SwzError("SWZ105", f"tile {name}: an allocation of {allocation} bytes, {pitch} bytes a stage")
+        farthest = 8 * (ADDRESS_LIMIT_BYTES + stages * pitch + allocation) + layout.cosize * element_bits
+        if max(farthest, 0 if swizzle is None else swizzle.span * element_bits) >= MAX_POSITION_BITS:
+            raise SwzError("SWZ206", f"tile {name} reaches beyond bit 2^60: not modelled")
         fields = (name, element_bits, layout, swizzle, swizzle_on, base, stages, allocation, pitch)
         for field, value in zip(self.__dataclass_fields__, fields, strict=True):
             object.__setattr__(self, field, value)
@@ -182,8 +195,8 @@ def lower_swizzle(swizzle: Swizzle, value: Integer) -> Integer:
     Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
     """
     picked = ints.bit_and(value, ints.integer(swizzle.yyy_mask))
-    amount = ints.integer(abs(swizzle.shift))
-    moved = ints.shift_right(picked, amount) if swizzle.shift >= 0 else ints.shift_left(picked, amount)
+    factor = ints.integer(1 << abs(swizzle.shift))
+    moved = ints.divide(picked, factor) if swizzle.shift >= 0 else ints.multiply(picked, factor)
     return ints.bit_xor(value, moved)
 
 
