@@ -32,13 +32,13 @@ from swzverify.engines.obligation import (
     Obligation,
     Point,
     Side,
+    WorstCost,
     second,
 )
 from swzverify.engines.smt_cost import joined, lane_terms, pair_conflict, same_group, wavefronts
 from swzverify.engines.smt_linear import LinearSum, linear_sum
 from swzverify.engines.smt_terms import Bits, Model, Number, Translator, Truth
-from swzverify.engines.worst import judge_rows
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, AccessCost, access_cost
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate, evaluate_many
 from swzverify.ir.expr import TRUE, Expr, Var, const, postorder, substitute, variables
 
@@ -491,7 +491,10 @@ def _finding(model: Model | None, nodes: Iterable[Var]) -> Finding:
 
 
 def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> Finding:
-    """The rule at every value of `rest`, the separated variables at 0."""
+    """The rule at every value of `rest`, the separated variables at 0, priced warp by warp.
+
+    The other engines price with `cost_many`; this one uses the scalar rule, so that one wrong rule cannot be both.
+    """
     counts = {node.name: node.limit for node in rest}
     rows = prod(counts.values())
     free = grid(counts)
@@ -500,11 +503,33 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     arrays[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
     roots = (goal.address, goal.active, goal.domain.assumption)
     address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, arrays))
-
-    def point_of(index: int) -> Point:
-        return {name: int(array[index]) for name, array in free.items()} | {node.name: 0 for node in chosen}
-
-    return judge_rows(NAME, goal, address, active == 1, assumed[:, 0] == 1, point_of)
+    costs: dict[tuple[int | None, ...], AccessCost] = {}
+    worst: tuple[tuple[int, int], int, AccessCost] | None = None
+    broken = -1
+    for row in np.flatnonzero(assumed[:, 0]).tolist():
+        lanes = zip(address[row].tolist(), active[row].tolist(), strict=True)
+        warp = tuple(int(at) if on else None for at, on in lanes)
+        if all(at is None for at in warp):
+            continue
+        cost = costs[warp] if warp in costs else costs.setdefault(warp, access_cost(goal.instruction, warp))
+        limit = cost.minimum if goal.at_most is None else goal.at_most
+        rank = (cost.wavefronts - limit, cost.wavefronts)
+        if worst is None or rank > worst[0]:
+            worst = (rank, row, cost)
+        if cost.lower_bound > limit:
+            broken = row
+    if worst is None:
+        return Finding(NAME, Answer.EMPTY)
+    _, row, cost = worst
+    shown = broken if broken >= 0 and goal.instruction.bound_only else row
+    point = {name: int(array[shown]) for name, array in free.items()} | {node.name: 0 for node in chosen}
+    found = WorstCost(cost.wavefronts, cost.minimum, cost.lower_bound, point)
+    if worst[0][0] <= 0:
+        return Finding(NAME, Answer.HOLDS, point, found)
+    if broken < 0:
+        detail = f"the rule for {goal.instruction.name} only bounds it, by {cost.wavefronts} wavefronts"
+        return Finding(NAME, Answer.UNDECIDED, point, found, detail)
+    return Finding(NAME, Answer.FAILS, point, found)
 
 
 def _count_touches(goal: Covers) -> Finding | bool | None:

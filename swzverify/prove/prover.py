@@ -132,11 +132,23 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
         for decision in decisions:
             if decision.outcome is outcome:
                 return replace(bare, outcome=outcome, engines=engines, reason=decision.reason, measure=measure)
+    if measure is not None and _exceeds(claim, measure):
+        said = (
+            f"proved, but priced plainly the worst case takes {measure.wavefronts} wavefronts at {dict(measure.where)}"
+        )
+        return replace(bare, outcome=Outcome.ERROR, engines=engines, reason=f"{said}; {_SEND}", measure=measure)
     reason = "; ".join(dict.fromkeys(decision.reason for decision in decisions if decision.reason))
     notes = ()
     if bare.evidence and bare.evidence != "measured":
         notes = (f"the hardware rule for this instruction on this target is {bare.evidence}, not measured",)
     return replace(bare, engines=engines, reason=reason, measure=measure, notes=notes)
+
+
+def _exceeds(claim: Claim, measure: Measure) -> bool:
+    """Whether the worst case, priced by the plain rule, breaks a claim that the engines have proved."""
+    if isinstance(claim, Wavefronts):
+        return measure.wavefronts > claim.at_most
+    return isinstance(claim, ConflictFree) and measure.bank_conflicts > 0
 
 
 def _measure(claim: Claim, decisions: list[_Decision]) -> Measure | None:

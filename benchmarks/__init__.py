@@ -1,0 +1,1 @@
+"""What swzverify costs, against enumeration with numpy and other tools: `python -m benchmarks`."""

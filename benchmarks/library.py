@@ -1,0 +1,62 @@
+"""The whole spec library as a user runs it: wall clock and memory; and one small spec against importing Z3."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+from benchmarks.measure import Effort, Row, require, slowdown, time_text
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_SECONDS, MAX_MEGABYTES, MAX_OF_Z3 = 5.0, 300.0, 5.0
+MAX_LIBRARY_RUNS = 3
+# A child counts what its parent held when it was started: a small process in between keeps our arrays out.
+_LAUNCHER = """
+import resource, subprocess, sys, time
+started = time.perf_counter()
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+print(code, time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def rows(effort: Effort) -> list[Row]:
+    """Wall clock and peak memory with two processes, and a ten-claim spec."""
+    runs = [_prove(effort.library, "-j", "2") for _ in range(min(effort.repeats, MAX_LIBRARY_RUNS))]
+    seconds = median(run[0] for run in runs)
+    megabytes = max(run[1] for run in runs)
+    small = slowdown(
+        "prove a spec of ten claims, against `import z3`",
+        lambda: _prove(effort.ten_claims),
+        lambda: _finish([sys.executable, "-c", "import z3"]),
+        effort.repeats,
+        MAX_OF_Z3,
+    )
+    what = f"prove {effort.library} -j 2"
+    return [
+        Row(f"{what}: wall clock", time_text(seconds), "", seconds, "", MAX_SECONDS, True, f"< {MAX_SECONDS:g} s"),
+        Row(
+            f"{what}: peak memory of a process",
+            f"{megabytes:.0f} MB",
+            "",
+            megabytes,
+            "",
+            MAX_MEGABYTES,
+            True,
+            f"< {MAX_MEGABYTES:g} MB",
+        ),
+        small,
+    ]
+
+
+def _prove(path: str, *options: str) -> tuple[float, float]:
+    return _finish([sys.executable, "-m", "swzverify", "prove", path, *options])
+
+
+def _finish(command: list[str]) -> tuple[float, float]:
+    """Wall clock in seconds, and the largest resident size of the command or a process it waited for, in MB."""
+    found = subprocess.run([sys.executable, "-c", _LAUNCHER, *command], cwd=ROOT, capture_output=True, check=True)
+    code, seconds, largest = found.stdout.split()
+    require(int(code) == 0, f"`{' '.join(command[1:])}` exits with {int(code)}")
+    return float(seconds), int(largest) * (1 if sys.platform == "darwin" else 1024) / 1e6

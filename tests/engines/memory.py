@@ -1,0 +1,23 @@
+"""What engines and prover remember from one question to the next, emptied where tests exchange engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swzverify.claims import aligned, conflict_free, equivalent, in_bounds, injective
+from swzverify.engines import f2, radix, residue, smt
+from swzverify.prove import panel
+
+
+def forget() -> None:
+    for module in (aligned, conflict_free, equivalent, in_bounds, injective, f2, radix, residue, smt, panel):
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
+def forgotten() -> Iterator[None]:
+    """For fixtures: nothing remembered before, nothing left behind."""
+    forget()
+    yield
+    forget()
