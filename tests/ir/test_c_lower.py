@@ -84,7 +84,7 @@ def random_text(source: random.Random, size: int) -> str:
 def test_lowered_value_is_the_expressions(with_enumeration: bool) -> None:
     source = random.Random(17)
     lowered = refused = 0
-    for _ in range(1200):
+    for _ in range(700):
         text = random_text(source, source.randint(0, 8))
         how = lowering(LIMITS, enumeration(LIMITS) if with_enumeration else no_enumeration)
         error: SwzError | None = None
@@ -108,8 +108,8 @@ def test_lowered_value_is_the_expressions(with_enumeration: bool) -> None:
             assert value_at(value, point) == exact, (text, point)
         # What was lowered is defined at every point.
         evaluate_many(parse(text), grid(LIMITS))
-    assert lowered > 500
-    assert refused > 100
+    assert lowered > 250
+    assert refused > 60
 
 
 def check_refusal(text: str, error: SwzError) -> None:

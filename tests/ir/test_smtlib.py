@@ -40,7 +40,7 @@ def test_verdict_is_that_of_every_point() -> None:
     source = random.Random(1)
     limits = {"x": 5, "leaf.0": 6}
     verdicts: list[bool] = []
-    for _ in range(120):
+    for _ in range(80):
         width = source.randint(1, 4)
         root = build(random_tree(source, limits, source.randint(1, 8), width, most_bits=6))
         values = {evaluate(root, point) for point in points(limits)}
@@ -48,7 +48,7 @@ def test_verdict_is_that_of_every_point() -> None:
             condition = compare(Comparison.EQ, root, const(target, width))
             verdicts.append(satisfiable(smtlib_script(condition)))
             assert verdicts[-1] == (target in values), smtlib_script(condition)
-    assert min(verdicts.count(True), verdicts.count(False)) > 15
+    assert min(verdicts.count(True), verdicts.count(False)) > 10
 
 
 @pytest.mark.parametrize("operator", [*BinaryOperator, *Comparison])
