@@ -80,7 +80,9 @@ def _verdict(claim: Claim, panel: Panel) -> Verdict:
     possible = _possible(plan.exists, panel)
     if possible is False:
         reason = "no thread in any case satisfies the assumptions and predicates"
-        return replace(bare, outcome=Outcome.VACUOUS, reason=reason, engines=("z3",))
+        # Where the condition is the word "false", nobody was asked.
+        engines = () if plan.exists is FALSE else ("z3",)
+        return replace(bare, outcome=Outcome.VACUOUS, reason=reason, engines=engines)
     if possible is None:
         reason = "whether any case satisfies the assumptions could not be decided within the budget"
         return replace(bare, outcome=Outcome.UNKNOWN, reason=reason)
