@@ -31,7 +31,6 @@ from swzverify.engines.obligation import (
     Injective,
     Obligation,
     Point,
-    Side,
     WorstCost,
     second,
 )
@@ -39,7 +38,7 @@ from swzverify.engines.smt_cost import joined, lane_terms, pair_conflict, same_g
 from swzverify.engines.smt_linear import LinearSum, linear_sum
 from swzverify.engines.smt_terms import Bits, Model, Number, Translator, Truth
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, AccessCost, access_cost
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate, evaluate_many
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import TRUE, Expr, Var, const, postorder, substitute, variables
 
 NAME = "z3"
@@ -561,11 +560,3 @@ def _count_touches(goal: Covers) -> Finding | bool | None:
             where |= {second(name): int(array[fewest]) for name, array in each.items()}
             return Finding(NAME, Answer.FAILS, where)
     return True
-
-
-def value_of(root: Expr, point: Point) -> int:
-    """The expression's value at a point, for reports and tests."""
-    return evaluate(root, point)
-
-
-__all__ = ["DEFAULT_RLIMIT", "SMT", "Side", "value_of"]
