@@ -198,7 +198,7 @@ class TestOptions:
         from typing import get_args
 
         from swzverify.claims import Claim
-        from swzverify.cli import KINDS
+        from swzverify.cli.prove import KINDS
 
         assert sorted(KINDS) == sorted(kind.kind for kind in get_args(Claim))
 

@@ -1,7 +1,4 @@
-"""The command line: arguments in, a report and an exit code out.
-
-Only click is imported at the top; what proves and renders is imported when a command runs, so that `--help` is quick.
-"""
+"""`swzverify prove`: spec files in, a report and an exit code out."""
 
 from __future__ import annotations
 
@@ -12,9 +9,10 @@ from typing import TYPE_CHECKING, NoReturn, assert_never
 
 import click
 
+from swzverify.cli.terminal import FILE_WIDTH, INTERRUPTED, Failure, echo, terminal_style
+
 if TYPE_CHECKING:
     from swzverify.report.result import Report
-    from swzverify.report.style import TextStyle
     from swzverify.run.settings import Settings
 
 KINDS = (
@@ -32,17 +30,6 @@ KINDS = (
 )
 """The kinds of claims; listed here, and checked against `claims/` by a test, since importing those takes a while."""
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
-
-_FILE_WIDTH = 120
-
-
-class _Failure(click.ClickException):
-    """A message after which the command ends with exit code 2."""
-
-    exit_code = 2
-
 
 class Format(StrEnum):
     """What a report can be written as."""
@@ -51,32 +38,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if not wanted or context.resilient_parsing:
-        return
-    from swzverify.run.version import installed_version  # noqa: PLC0415 - see the top
-
-    click.echo(f"swzverify {installed_version()}")
-    context.exit()
-
-
-_version_option = click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and exit.",
-)
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@_version_option
-def main() -> None:
-    """Prove shared-memory layouts of GPU kernels right: one to one, aligned, free of bank conflicts."""
-
-
-@main.command()
+@click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--format",
@@ -148,7 +110,7 @@ def prove(
         from swzverify.report.escape import visible_lines  # noqa: PLC0415
         from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
 
-        raise _Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
+        raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
     sys.exit(int(report.exit_code))
 
 
@@ -196,10 +158,10 @@ def _write(report: Report, form: Format, output: str | None, verbosity: int) -> 
     from swzverify.report.text import render_text  # noqa: PLC0415
     from swzverify.report.words import summary_line  # noqa: PLC0415
 
-    errors = _terminal_style(err=True, verbosity=verbosity)
+    errors = terminal_style(err=True, verbosity=verbosity)
     if form is Format.TEXT and report.problems:
-        _echo(render_problems(report.problems, errors), errors, err=True)
-    style = TextStyle(_FILE_WIDTH, verbosity=verbosity) if output else _terminal_style(err=False, verbosity=verbosity)
+        echo(render_problems(report.problems, errors), errors, err=True)
+    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
     match form:
         case Format.TEXT:
             text = render_text(report, style)
@@ -208,43 +170,12 @@ def _write(report: Report, form: Format, output: str | None, verbosity: int) -> 
         case _:
             assert_never(form)
     if output is None:
-        _echo(text, style, err=False)
+        echo(text, style, err=False)
         return
     try:
         with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
     except OSError as error:
-        raise _Failure(f"SWZ504 cannot write the report {output!r}: {error.strerror}") from error
+        raise Failure(f"SWZ504 cannot write the report {output!r}: {error.strerror}") from error
     if verbosity >= 0:
-        _echo(f"{summary_line(report)}; report in {output}\n", errors, err=True)
-
-
-def _terminal_style(*, err: bool, verbosity: int) -> TextStyle:
-    """How to write to a standard stream: its width and colours when it is a terminal, plain when it is piped."""
-    import shutil  # noqa: PLC0415 - see the top
-
-    from swzverify.report.style import TextStyle  # noqa: PLC0415
-
-    stream = sys.stderr if err else sys.stdout
-    wanted = stream.isatty() and os.environ.get("TERM") != "dumb"
-    forced = bool(os.environ.get("FORCE_COLOR"))
-    width = shutil.get_terminal_size(fallback=(_FILE_WIDTH, 24)).columns
-    return TextStyle(
-        width=width if stream.isatty() or "COLUMNS" in os.environ else _FILE_WIDTH,
-        colour=(wanted or forced) and not os.environ.get("NO_COLOR"),
-        unicode=(stream.encoding or "").lower().replace("-", "").startswith("utf"),
-        verbosity=verbosity,
-    )
-
-
-def _echo(text: str, style: TextStyle, *, err: bool) -> None:
-    """Write to a standard stream; a reader that has gone away (`| head`) ends the writing, not the run."""
-    stream = sys.stderr if err else sys.stdout
-    encoding = stream.encoding or "utf-8"
-    printable = text.encode(encoding, "backslashreplace").decode(encoding)
-    try:
-        click.echo(printable, nl=False, err=err, color=style.colour)
-        stream.flush()
-    except BrokenPipeError:
-        # what is left in the buffer would fail again, with a traceback, when the interpreter ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        echo(f"{summary_line(report)}; report in {output}\n", errors, err=True)
