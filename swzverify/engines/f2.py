@@ -22,12 +22,13 @@ from swzverify.engines.obligation import (
     Injective,
     Obligation,
     Point,
+    WorstCost,
     second,
 )
 from swzverify.engines.worst import judge_rows
-from swzverify.hardware import LANES
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES
 from swzverify.ir.expr import TRUE, Expr, Var, variables
-from swzverify.ir.gf2 import Bits, VariableBits, affine_bits
+from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
 
 NAME = "gf2"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
@@ -144,6 +145,8 @@ def one_to_one(image: Expr, x: Var) -> bool | None:
 def _injective(goal: Injective) -> Finding:
     if goal.outer is not None and not one_to_one(goal.outer.image, goal.outer.x):
         return _OTHER
+    if not looks_affine(goal.inner):
+        return _OTHER
     numbering = VariableBits.of(goal.domain.variables)
     columns = _columns(affine_bits([goal.inner], numbering)[0], numbering, goal.distinct)
     if columns is None:
@@ -170,30 +173,61 @@ def _injective(goal: Injective) -> Finding:
 
 def _cost(goal: Cost) -> Finding:
     """Free variables flip the same address bits in every lane; that permutes words and banks: one warp tells all."""
-    if goal.domain.assumption is not TRUE:
+    if goal.domain.assumption is not TRUE or not looks_affine(goal.address):
         return _OTHER
     if any(node is not goal.lane for node in variables(goal.active)):
         return _OTHER
     numbering = VariableBits.of(goal.domain.variables)
-    address, active = affine_bits([goal.address, goal.active], numbering)
-    if any(form is None for form in address) or active[0] is None:
+    (address,) = affine_bits([goal.address], numbering)
+    columns = _columns(address, numbering, [goal.lane])
+    if columns is None:
         return _OTHER
-    lanes = np.arange(LANES)
-    shift = numbering.first[goal.lane.name] + 1
-    addresses = np.zeros(LANES, dtype=np.int64)
-    for row, form in enumerate(form for form in address if form is not None):
-        addresses |= _values(form, shift, lanes) << row
-    on = _values(active[0], shift, lanes) == 1
-    zero = {node.name: 0 for node in goal.free}
-    return judge_rows(NAME, goal, addresses[None, :], on[None, :], np.ones(1, dtype=np.bool_), lambda _: dict(zero))
+    if goal.active is TRUE and not goal.instruction.bound_only:
+        return _judge_ranks(goal, columns)
+    ((active,),) = affine_bits([goal.active], numbering)
+    if active is None:
+        return _OTHER
+    origin = sum(1 << row for row, form in enumerate(address) if form is not None and form & 1)
+    addresses = np.array([[_image(columns, lane, origin) for lane in range(LANES)]], dtype=np.int64)
+    form = active >> numbering.first[goal.lane.name]
+    on = np.array([[_parity(form, lane) for lane in range(LANES)]], dtype=np.bool_)
+    return judge_rows(NAME, goal, addresses, on, np.ones(1, dtype=np.bool_), lambda _: _origin(goal))
 
 
-def _values(
-    form: int, shift: int, lanes: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """A form's value in each lane where every other variable is 0."""
-    result = np.full(LANES, form & 1, dtype=np.int64)
-    for bit in range(5):
-        if form >> (shift + bit) & 1:
-            result = result ^ (lanes >> bit & 1)
-    return result
+def _origin(goal: Cost) -> Point:
+    return {node.name: 0 for node in goal.free}
+
+
+def _image(columns: Sequence[int], lane: int, origin: int) -> int:
+    """A lane's address where every other variable is 0."""
+    for bit, column in enumerate(columns):
+        if lane >> bit & 1:
+            origin ^= column
+    return origin
+
+
+def _parity(form: int, lane: int) -> bool:
+    """A form's value in a lane: bit 0 is its constant, the lane's bits follow."""
+    return bool((form & (lane << 1 | 1)).bit_count() & 1)
+
+
+def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
+    """A whole warp's cost from ranks, with no address computed.
+
+    The lanes of a group touch 2^rank(unit bits) units. The units of one slot (the banks of a unit) are a coset of a
+    kernel, so every slot that is touched holds 2^(rank(unit bits) - rank(slot bits)) of them: the group's wavefronts.
+    """
+    row = goal.instruction
+    unit_low = max(BANK_WORD_BYTES, row.width_bytes).bit_length() - 1
+    slot_mask = (BANK_PERIOD_BYTES - 1) >> unit_low
+    units = [column >> unit_low for column in columns]
+    # Lanes agree in pairs at distance 2^i exactly when lane bit i flips nothing.
+    agree = row.joins and any(not columns[distance.bit_length() - 1] for distance in PAIR_DISTANCES)
+    group_lanes = row.joined_group_lanes if agree else row.group_lanes
+    own = units[: group_lanes.bit_length() - 1]
+    slots = rank([unit & slot_mask for unit in own])
+    each = 1 << ((len(own) if row.counts_equal_words else rank(own)) - slots)
+    groups = row.address_lanes // group_lanes
+    worst = WorstCost(groups * each, groups, groups * each, _origin(goal))
+    limit = groups if goal.at_most is None else goal.at_most
+    return Finding(NAME, Answer.HOLDS if worst.wavefronts <= limit else Answer.FAILS, worst.point, worst)

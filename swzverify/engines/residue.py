@@ -8,7 +8,7 @@ the rest is evaluated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import gcd, prod
+from math import gcd, lcm, prod
 from typing import assert_never
 
 import numpy as np
@@ -82,7 +82,7 @@ def _always(goal: Always) -> Finding:
     periods: dict[str, int | None] = {}
     for node in nodes:
         found = [_constant_period(root, node.name) for root in (goal.holds, goal.domain.assumption)]
-        periods[node.name] = None if found[0] is None or found[1] is None else int(np.lcm(found[0], found[1]))
+        periods[node.name] = None if found[0] is None or found[1] is None else lcm(found[0], found[1])
     counts = _cut(nodes, periods)
     if prod(counts.values()) > MAX_POINTS or not _fits((goal.holds, goal.domain.assumption)):
         return _OTHER
@@ -130,8 +130,8 @@ def _cost_period(goal: Cost, node: Var, unit: int) -> int | None:
     if active is None or assumed is None:
         return None
     if address is not None and (address.exact or (1 << goal.address.width) % BANK_PERIOD_BYTES == 0):
-        return int(np.lcm.reduce([_scaled(address, unit), active, assumed]))
-    return _linear_period(goal, int(np.lcm(active, assumed)))
+        return lcm(_scaled(address, unit), active, assumed)
+    return _linear_period(goal, lcm(active, assumed))
 
 
 def _linear_period(goal: Cost, others: int) -> int | None:
@@ -146,7 +146,7 @@ def _injective(goal: Injective) -> Finding:
     for node in goal.shared:
         step = repetition(goal.inner, node.name)
         assumed = _constant_period(goal.domain.assumption, node.name)
-        periods[node.name] = None if step is None or assumed is None else int(np.lcm(step.period, assumed))
+        periods[node.name] = None if step is None or assumed is None else lcm(step.period, assumed)
         if step is not None and not step.exact:
             periods[node.name] = None
     nodes = (*goal.shared, *goal.distinct)

@@ -275,7 +275,7 @@ class SMT:
         while idle and goal.times % (1 << len(idle)):
             idle.pop()
         times = goal.times >> len(idle)
-        if times == 1 and not idle and self._apart_as_sums(goal):
+        if times == 1 and (self._apart_as_sums(goal, idle) or self._apart_in_blocks(goal, idle)):
             return Finding(NAME, Answer.HOLDS)
         if times > MAX_TOUCHES:
             return Finding(NAME, Answer.NOT_APPLICABLE, detail=f"more than {MAX_TOUCHES} unlike touches an element")
@@ -298,8 +298,10 @@ class SMT:
         point |= {second(node.name): _value(model, terms, node.name, node) for node in goal.elements}
         return Finding(NAME, Answer.FAILS, point)
 
-    def _apart_as_sums(self, goal: Covers) -> bool:
+    def _apart_as_sums(self, goal: Covers, idle: list[tuple[Var, int]]) -> bool:
         """Whether linear arithmetic shows that no two points' ranges meet, where ranges take elements whole."""
+        if idle:
+            return False
         address, position = linear_sum(goal.address), linear_sum(goal.position)
         if address is None or position is None or goal.reach % goal.extent:
             return False
@@ -307,6 +309,33 @@ class SMT:
         if any(number % goal.extent for number in numbers):
             return False
         return self._differences(goal.points.variables, address, goal.reach) is None
+
+    def _apart_in_blocks(self, goal: Covers, idle: list[tuple[Var, int]]) -> bool:
+        """Whether ranges and elements lie in aligned blocks, and no two points take one block.
+
+        A much easier question than how ranges overlap, where lengths are powers of two. It says nothing when the
+        answer is no.
+        """
+        if goal.reach % goal.extent or goal.reach & (goal.reach - 1) or goal.extent & (goal.extent - 1):
+            return False
+        query = _Query()
+        terms = query.terms
+        block_bits, element_bits = goal.reach.bit_length() - 1, goal.extent.bit_length() - 1
+        copies = [_copy(terms, goal.points.variables, f"#{copy}") for copy in range(2)]
+        addresses = [terms.term(goal.address, given) for given in copies]
+        for given in copies:
+            query.require(terms.truth(goal.points.assumption, given), terms.truth(goal.active, given))
+            query.require(*(z3.Extract(bit, bit, given[node]) == 0 for node, bit in idle))
+        tickets = [_joined_bits(list(given.values())) for given in copies]
+        query.require(z3.ULT(*tickets))
+        query.require(
+            z3.Or(
+                *(_unaligned(address, block_bits) for address in addresses),
+                _unaligned(terms.term(goal.position), element_bits),
+                addresses[0] == addresses[1],
+            )
+        )
+        return query.solve(self.rlimit) is None
 
     def _idle_bits(self, goal: Covers) -> list[tuple[Var, int]]:
         """Bits of the points' variables that may be flipped without changing address, activity or assumption.
@@ -395,6 +424,8 @@ def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shi
 
     The difference must be a multiple of `unit` bytes.
     """
+    if not _seems_separate(address, lane, chosen, unit, shift):
+        return False
     query = _Query()
     terms = query.terms
     width = max(32, address.width)
@@ -410,6 +441,22 @@ def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shi
     same = both == (plain + step if shift else plain ^ step)
     query.require(z3.Not(z3.And(same, whole)))
     return query.solve(rlimit) is None
+
+
+def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool) -> bool:
+    """The same in numbers, each chosen variable by itself at its first and last values: a no is a no."""
+    lanes = np.arange(LANES, dtype=np.int64)[None, :]
+    start = {node.name: np.zeros((1, 1), dtype=np.int64) for node in variables(address)} | {lane.name: lanes}
+    (plain,) = evaluate_many((address,), start)
+    plain = np.broadcast_to(plain, (1, LANES))
+    for node in chosen:
+        first = np.arange(min(node.limit, LANES), dtype=np.int64)
+        values = np.union1d(first, node.limit - 1 - first)[:, None]
+        both = np.broadcast_to(evaluate_many((address,), start | {node.name: values})[0], (values.size, LANES))
+        step = both - plain if shift else both ^ plain
+        if (step != step[:, :1]).any() or (step[:, 0] % unit).any():
+            return False
+    return True
 
 
 class _Query:
@@ -462,6 +509,12 @@ def _overlap(terms: Translator, a: Bits, length_a: int, b: Bits, length_b: int) 
     width = 1 + max(a.size(), b.size(), length_a.bit_length(), length_b.bit_length())
     a, b = terms.widen(a, width), terms.widen(b, width)
     return z3.ULT(a, b + terms.fixed(length_b, width)), z3.ULT(b, a + terms.fixed(length_a, width))
+
+
+def _unaligned(position: Bits, low_bits: int) -> Truth:
+    """Whether any of the lowest bits is set."""
+    low = min(low_bits, position.size())
+    return z3.Extract(low - 1, 0, position) != 0 if low else z3.BoolVal(False, position.ctx)
 
 
 def _seconds(nodes: Iterable[Var]) -> tuple[Var, ...]:

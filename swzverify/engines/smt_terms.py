@@ -1,4 +1,4 @@
-"""Expressions as Z3 terms, wrapped once: unsigned where z3py defaults to signed, widths checked, one context a query.
+"""Expressions as Z3 terms, wrapped once: operators by the names of Z3's C interface, one context a query.
 
 Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x == y)` is silently
 False, `BitVecVal(300, 8)` wraps.
@@ -10,6 +10,7 @@ False, `BitVecVal(300, 8)` wraps.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 
 import z3
@@ -26,6 +27,7 @@ from swzverify.ir.expr import (
     Extract,
     Ite,
     Var,
+    operands,
     postorder,
 )
 
@@ -49,6 +51,8 @@ class Translator:
         self.context = context
         self.bounds: dict[str, Truth] = {}
         self.limits: dict[str, int] = {}
+        self._terms: dict[Expr, Bits] = {}
+        self._fixed: dict[tuple[int, int], Bits] = {}
 
     def variable(self, node: Var, name: str | None = None) -> Bits:
         """The Z3 constant for a variable, and its bound among `bounds`."""
@@ -64,37 +68,52 @@ class Translator:
         """A constant, never wrapped."""
         if not 0 <= value < 1 << width:
             raise ValueError(f"{value} does not fit {width} bits")
-        return z3.BitVecVal(value, width, self.context)
+        found = self._fixed.get((value, width))
+        if found is None:
+            found = self._fixed[value, width] = z3.BitVecVal(value, width, self.context)
+        return found
 
-    def term(self, root: Expr, given: dict[Var, Bits] | None = None) -> Bits:
-        """A bit-vector term for an expression; `given` replaces variables by terms of their width."""
-        terms: dict[Expr, Bits] = {}
+    def term(self, root: Expr, given: Mapping[Var, Bits] | None = None) -> Bits:
+        """A bit-vector term for an expression; `given` replaces variables by terms of their width.
+
+        What `given` does not touch is translated once for all of a query's roots.
+        """
+        replaced: dict[Expr, Bits] = dict(given or {})
+        kept = self._terms
         for node in postorder(root):
-            match node:
-                case Const(value, width):
-                    terms[node] = self.fixed(value, width)
-                case Var():
-                    found = (given or {}).get(node)
-                    terms[node] = self.variable(node) if found is None else found
-                case Binary(operator, left, right):
-                    terms[node] = _binary(operator, terms[left], terms[right])
-                case Compare(comparison, left, right):
-                    one, zero = self.fixed(1, 1), self.fixed(0, 1)
-                    terms[node] = z3.If(_compare(comparison, terms[left], terms[right]), one, zero, self.context)
-                case Extract(operand, low, width):
-                    terms[node] = z3.Extract(low + width - 1, low, terms[operand])
-                case Extend(operand, width, signed):
-                    extra = width - operand.width
-                    widen = z3.SignExt if signed else z3.ZeroExt
-                    terms[node] = widen(extra, terms[operand])
-                case Ite(condition, then, otherwise):
-                    chosen = terms[condition] == self.fixed(1, 1)
-                    terms[node] = z3.If(chosen, terms[then], terms[otherwise], self.context)
-                case _:
-                    assert_never(node)
-        return terms[root]
+            if node in replaced:
+                continue
+            if replaced and any(operand in replaced for operand in operands(node)):
+                replaced[node] = self._node(node, [(replaced if o in replaced else kept)[o] for o in operands(node)])
+            elif node not in kept:
+                kept[node] = self._node(node, [kept[o] for o in operands(node)])
+        return (replaced if root in replaced else kept)[root]
 
-    def truth(self, root: Expr, given: dict[Var, Bits] | None = None) -> Truth:
+    def _node(self, node: Expr, parts: Sequence[Bits]) -> Bits:
+        """One operator, over its operands' terms."""
+        match node:
+            case Const(value, width):
+                return self.fixed(value, width)
+            case Var():
+                return self.variable(node)
+            case Binary(operator):
+                return _binary(operator, parts[0], parts[1])
+            case Compare(comparison):
+                return self._choose(_compare(comparison, parts[0], parts[1]), self.fixed(1, 1), self.fixed(0, 1))
+            case Extract(_, low, width):
+                return _bits(z3.Z3_mk_extract(self.context.ref(), low + width - 1, low, parts[0].ast), self.context)
+            case Extend(operand, width, signed):
+                widen = z3.Z3_mk_sign_ext if signed else z3.Z3_mk_zero_ext
+                return _bits(widen(self.context.ref(), width - operand.width, parts[0].ast), self.context)
+            case Ite():
+                return self._choose(parts[0] == self.fixed(1, 1), parts[1], parts[2])
+            case _:
+                assert_never(node)
+
+    def _choose(self, condition: Truth, then: Bits, otherwise: Bits) -> Bits:
+        return _bits(z3.Z3_mk_ite(self.context.ref(), condition.ast, then.ast, otherwise.ast), self.context)
+
+    def truth(self, root: Expr, given: Mapping[Var, Bits] | None = None) -> Truth:
         """A Boolean term for a one-bit expression."""
         return self.term(root, given) == self.fixed(1, 1)
 
@@ -103,49 +122,40 @@ class Translator:
         return z3.ZeroExt(width - term.size(), term) if width > term.size() else term
 
 
+# The C interface is called by name: the IR has made sure of the widths, which z3py would check again each time.
+
+_BINARY: dict[BinaryOperator, Callable[..., Any]] = {
+    BinaryOperator.ADD: z3.Z3_mk_bvadd,
+    BinaryOperator.SUB: z3.Z3_mk_bvsub,
+    BinaryOperator.MUL: z3.Z3_mk_bvmul,
+    BinaryOperator.UDIV: z3.Z3_mk_bvudiv,
+    BinaryOperator.UREM: z3.Z3_mk_bvurem,
+    BinaryOperator.SDIV: z3.Z3_mk_bvsdiv,
+    BinaryOperator.SREM: z3.Z3_mk_bvsrem,
+    BinaryOperator.SHL: z3.Z3_mk_bvshl,
+    BinaryOperator.LSHR: z3.Z3_mk_bvlshr,
+    BinaryOperator.ASHR: z3.Z3_mk_bvashr,
+    BinaryOperator.AND: z3.Z3_mk_bvand,
+    BinaryOperator.OR: z3.Z3_mk_bvor,
+    BinaryOperator.XOR: z3.Z3_mk_bvxor,
+}
+
+_COMPARE: dict[Comparison, Callable[..., Any]] = {
+    Comparison.EQ: z3.Z3_mk_eq,
+    Comparison.ULT: z3.Z3_mk_bvult,
+    Comparison.ULE: z3.Z3_mk_bvule,
+    Comparison.SLT: z3.Z3_mk_bvslt,
+    Comparison.SLE: z3.Z3_mk_bvsle,
+}
+
+
+def _bits(made: Any, context: z3.Context) -> Bits:
+    return z3.BitVecRef(made, context)
+
+
 def _binary(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
-    match operator:
-        case BinaryOperator.ADD:
-            return left + right
-        case BinaryOperator.SUB:
-            return left - right
-        case BinaryOperator.MUL:
-            return left * right
-        case BinaryOperator.UDIV:
-            return z3.UDiv(left, right)
-        case BinaryOperator.UREM:
-            return z3.URem(left, right)
-        case BinaryOperator.SDIV:
-            return left / right
-        case BinaryOperator.SREM:
-            return z3.SRem(left, right)
-        case BinaryOperator.SHL:
-            return left << right
-        case BinaryOperator.LSHR:
-            return z3.LShR(left, right)
-        case BinaryOperator.ASHR:
-            return left >> right
-        case BinaryOperator.AND:
-            return left & right
-        case BinaryOperator.OR:
-            return left | right
-        case BinaryOperator.XOR:
-            return left ^ right
-        case _:
-            assert_never(operator)
+    return _bits(_BINARY[operator](left.ctx.ref(), left.ast, right.ast), left.ctx)
 
 
 def _compare(comparison: Comparison, left: Bits, right: Bits) -> Truth:
-    match comparison:
-        case Comparison.EQ:
-            return left == right
-        case Comparison.ULT:
-            return z3.ULT(left, right)
-        case Comparison.ULE:
-            return z3.ULE(left, right)
-        case Comparison.SLT:
-            return left < right
-        case Comparison.SLE:
-            return left <= right
-        case _:
-            assert_never(comparison)
+    return z3.BoolRef(_COMPARE[comparison](left.ctx.ref(), left.ast, right.ast), left.ctx)

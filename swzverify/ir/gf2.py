@@ -51,7 +51,8 @@ class VariableBits:
 
     def forms(self, name: str) -> tuple[Form, ...]:
         """The forms of one variable's own bits, lowest first."""
-        return tuple(1 << (self.first[name] + i + 1) for i in range(self.width[name]))
+        first = self.first[name] + 1
+        return tuple([1 << i for i in range(first, first + self.width[name])])
 
 
 def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, ...]:
@@ -66,12 +67,12 @@ def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, .
     bits: dict[Expr, Bits] = {}
     for node in postorder(*roots):
         match node:
-            case Const(value, width):
-                bits[node] = tuple(value >> i & 1 for i in range(width))
-            case Var(name):
-                bits[node] = numbering.forms(name)
             case Binary(operator, left, right):
                 bits[node] = _binary(operator, bits[left], bits[right])
+            case Const(value, width):
+                bits[node] = tuple([value >> i & 1 for i in range(width)])
+            case Var(name):
+                bits[node] = numbering.forms(name)
             case Compare(comparison, left, right):
                 bits[node] = (_compare(comparison, bits[left], bits[right]),)
             case Extract(operand, low, width):
@@ -85,6 +86,40 @@ def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, .
             case _:
                 assert_never(node)
     return tuple(bits[root] for root in roots)
+
+
+def looks_affine(root: Expr) -> bool:
+    """Whether nothing in an expression rules out that all its bits are affine; a quick look, not a proof.
+
+    A product by a number whose set bits are closer together than the factor is wide has carries, and so has a
+    quotient or remainder by what is no power of two.
+    """
+    for node in postorder(root):
+        if not isinstance(node, Binary):
+            continue
+        left, right = node.left, node.right
+        match node.operator:
+            case BinaryOperator.MUL:
+                number, other = (right, left) if isinstance(right, Const) else (left, right)
+                if not isinstance(number, Const) or _overlaps(number.value, other):
+                    return False
+            case BinaryOperator.UDIV | BinaryOperator.UREM:
+                if not isinstance(right, Const) or right.value & (right.value - 1):
+                    return False
+            case _:
+                pass
+    return True
+
+
+def _overlaps(number: int, other: Expr) -> bool:
+    """Whether copies of `other`, moved to each set bit of the number, share bits."""
+    width = other.operand.width if isinstance(other, Extend) else other.width
+    while number:
+        lowest = (number & -number).bit_length()
+        number >>= lowest
+        if number and (number & -number).bit_length() < width:
+            return True
+    return False
 
 
 def _binary(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
@@ -105,11 +140,11 @@ def _binary(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
         case BinaryOperator.SHL | BinaryOperator.LSHR | BinaryOperator.ASHR:
             return _shift(operator, left, right)
         case BinaryOperator.AND:
-            return tuple(_and(a, b) for a, b in zip(left, right, strict=True))
+            return tuple([_and(a, b) for a, b in zip(left, right, strict=True)])
         case BinaryOperator.OR:
             return _not(tuple(_and(a, b) for a, b in zip(_not(left), _not(right), strict=True)))
         case BinaryOperator.XOR:
-            return tuple(_xor(a, b) for a, b in zip(left, right, strict=True))
+            return tuple([None if a is None or b is None else a ^ b for a, b in zip(left, right, strict=True)])
         case _:
             assert_never(operator)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from swzverify.ir.expr import (
     BinaryOperator,
@@ -53,6 +54,7 @@ def width_for(low: int, high: int) -> int:
     return max((-low - 1).bit_length(), high.bit_length() if high > 0 else 0) + 1
 
 
+@lru_cache(maxsize=4096)
 def integer(value: int) -> Integer:
     """A constant."""
     return Integer(const(value, width_for(value, value)), value, value)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd, lcm
 from typing import assert_never
 
@@ -27,6 +28,7 @@ from swzverify.ir.expr import (
     Extract,
     Ite,
     Var,
+    operands,
     postorder,
 )
 from swzverify.ir.intervals import Interval, intervals
@@ -62,12 +64,16 @@ def repetition(root: Expr, name: str) -> Repetition | None:
     >>> repetition(padded.bits, "v")
     Repetition(period=4, increment=132, exact=True)
     """
-    nodes = postorder(root)
-    if not any(isinstance(node, Var) and node.name == name for node in nodes):
-        return Repetition(1, 0, exact=True)
+    masks, places = _readers(root)
+    if name not in places:
+        return _STILL
+    mine = places[name]
     bounds = intervals(root)
     found: dict[Expr, Repetition | None] = {}
-    for node in nodes:
+    for node, mask in masks.items():
+        if not mask & mine:
+            found[node] = _STILL
+            continue
         result = _repetition(node, name, found, bounds)
         if result is not None and result.period > MAX_PERIOD:
             result = None
@@ -75,12 +81,32 @@ def repetition(root: Expr, name: str) -> Repetition | None:
     return found[root]
 
 
+_STILL = Repetition(1, 0, exact=True)
+"""What does not read the variable."""
+
+
+@lru_cache(maxsize=1024)
+def _readers(root: Expr) -> tuple[Mapping[Expr, int], Mapping[str, int]]:
+    """Which variables each sub-expression reads, one bit a variable, operands first; and each variable's bit."""
+    masks: dict[Expr, int] = {}
+    places: dict[str, int] = {}
+    for node in postorder(root):
+        if isinstance(node, Var):
+            masks[node] = places.setdefault(node.name, 1 << len(places))
+        else:
+            mask = 0
+            for operand in operands(node):
+                mask |= masks[operand]
+            masks[node] = mask
+    return masks, places
+
+
 def _repetition(
     node: Expr, name: str, found: Mapping[Expr, Repetition | None], bounds: Mapping[Expr, Interval]
 ) -> Repetition | None:
     match node:
         case Const():
-            return Repetition(1, 0, exact=True)
+            return _STILL
         case Var():
             return Repetition(1, int(node.name == name), exact=True)
         case Binary(operator, left, right):
@@ -115,7 +141,9 @@ def _reduce(value: Repetition, width: int) -> Repetition:
 
 def _aligned(*values: Repetition) -> list[Repetition]:
     """The same repetitions, all seen at one common period."""
-    period = lcm(*(value.period for value in values))
+    period = lcm(*[value.period for value in values])
+    if all([value.period == period for value in values]):
+        return list(values)
     return [value.times(period // value.period) for value in values]
 
 

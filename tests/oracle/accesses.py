@@ -21,7 +21,8 @@ Columns = dict[str, list[int]]
 class Access:
     """All points (loop combination, thread) of an access; a point is an index into the lists.
 
-    `warps` holds for each warp instruction the points of its 32 lanes, None where a lane is inactive or has
+    `exists` tells of each loop combination whether it does (a loop without iterations holds its start alone, and
+    nothing exists). `warps` holds for each warp instruction the points of its 32 lanes, None where a lane is inactive or has
     no address; instructions without any active lane are left out.
     """
 
@@ -29,7 +30,7 @@ class Access:
     instruction: Instruction
     threads: int
     loops: dict[str, list[int]]
-    assumptions: tuple[str, ...]
+    exists: list[bool]
     tile: Tile | None
     base: Base
     coordinates: list[list[int]]
@@ -100,15 +101,19 @@ def read_access(
     instruction = read_instruction(as_str(spec["instruction"]))
     block = [c_expr.constant(extent, constants) for extent in as_list(spec.get("block", spec.get("threads")))]
     threads = prod(block)
-    loops = {key: _loop(bounds, constants) for key, bounds in as_dict(spec.get("for")).items()}
+    read = {key: _loop(bounds, constants) for key, bounds in as_dict(spec.get("for")).items()}
+    runs = all(values for values, _ in read.values())
+    # Without an iteration the expressions are judged at the loop's start, and nothing exists.
+    loops = {key: values or [start] for key, (values, start) in read.items()}
     combos = list(product(*loops.values()))
     columns = _columns(block, loops, combos, constants)
     points = threads * len(combos)
     active = [bool(x) for x in c_expr.evaluate(c_expr.parse(spec.get("if", 1)), columns, points)]
     if instruction.kind == "matrix" and ("if" in spec or threads % 32):
-        raise OracleError(f"access {name}: ldmatrix and stmatrix need all 32 lanes")
-    exists = _assumed(spec, loops, combos, constants)
-    warps = _warps(instruction, threads, active, exists)
+        raise OracleError(f"access {name}: ldmatrix and stmatrix need all 32 lanes", "SWZ406")
+    assumed = _assumed(spec, loops, combos, constants)
+    judged = _warps(instruction, threads, active, assumed)
+    warps, exists = (judged, assumed) if runs else ([], [False] * len(combos))
     tile = None
     coordinates: list[list[int]] = []
     stage_column: list[int] | None = None
@@ -118,23 +123,23 @@ def read_access(
             raise OracleError(f"access {name}: no tile {spec['tile']!r}")
         _check_run(name, instruction, tile)
         coordinates = [c_expr.evaluate(c_expr.parse(item), columns, points) for item in as_list(spec["coord"])]
-        _check_coordinates(name, tile, coordinates, warps)
+        _check_coordinates(name, tile, coordinates, judged)
         raw_bits = _tile_bits(tile, coordinates, points)
         if "stage" in spec:
             stage_column = c_expr.evaluate(c_expr.parse(spec["stage"]), columns, points)
-            if any(not 0 <= s < tile.stages for s in stage_column):
-                raise OracleAmbiguousError(f"access {name}: a stage outside the tile's stages")
+            if any(not 0 <= stage_column[point] < tile.stages for warp in judged for point in warp if point is not None):
+                raise OracleError(f"access {name}: a stage outside the tile's stages", "SWZ306")
     else:
         raw_bits = [8 * x for x in c_expr.evaluate(c_expr.parse(spec["address"]), columns, points)]
+        _check_signs(name, [raw_bits], judged)
     base = tile.base if tile else read_base(spec.get("base", 0), memories, constants)
     limit = c_expr.constant(spec["bytes"], constants) if "bytes" in spec else None
-    assumptions = tuple(str(item) for item in as_list(spec.get("assume")))
     return Access(
         name,
         instruction,
         threads,
         loops,
-        assumptions,
+        exists,
         tile,
         base,
         coordinates,
@@ -145,17 +150,18 @@ def read_access(
     )
 
 
-def _loop(bounds: Yaml, constants: Mapping[str, int]) -> list[int]:
+def _loop(bounds: Yaml, constants: Mapping[str, int]) -> tuple[list[int], int]:
+    """The loop's values, and its start."""
     if bounds == "any":
         raise OracleAmbiguousError("an unbounded loop cannot be enumerated")
     if not isinstance(bounds, dict):
-        return list(range(c_expr.constant(bounds, constants)))
+        return list(range(c_expr.constant(bounds, constants))), 0
     start = c_expr.constant(bounds.get("start", 0), constants)
     stop = c_expr.constant(bounds["stop"], constants)
     step = c_expr.constant(bounds.get("step", 1), constants)
     if step <= 0:
         raise OracleError("a loop's step must be positive")
-    return list(range(start, stop, step))
+    return list(range(start, stop, step)), start
 
 
 def _columns(
@@ -215,7 +221,7 @@ def _check_run(name: str, instruction: Instruction, tile: Tile) -> None:
     width_bits = 8 * instruction.width_bytes
     as_written, most = (run * tile.element_bits for run in tile.layout.contiguous_runs())
     if width_bits > most:
-        raise OracleError(f"access {name} is wider than the contiguous elements of tile {tile.name}")
+        raise OracleError(f"access {name} is wider than the contiguous run of tile {tile.name}", "SWZ407")
     if width_bits > as_written:
         raise OracleAmbiguousError(f"access {name}: the contiguous run depends on how leaves are merged")
 
@@ -223,18 +229,22 @@ def _check_run(name: str, instruction: Instruction, tile: Tile) -> None:
 def _check_coordinates(name: str, tile: Tile, coordinates: list[list[int]], warps: list[list[int | None]]) -> None:
     if len(coordinates) != len(tile.layout.modes):
         raise OracleError(f"access {name}: one coordinate a mode")
+    _check_signs(name, coordinates, warps)
+
+
+def _check_signs(name: str, coordinates: list[list[int]], warps: list[list[int | None]]) -> None:
+    """Refuse what is negative where a lane is active; elsewhere it means nothing."""
     if all(min(column, default=0) >= 0 for column in coordinates):
         return
     lanes = [point for warp in warps for point in warp if point is not None]
     if any(column[point] < 0 for column in coordinates for point in lanes):
-        raise OracleError(f"access {name}: a coordinate can be negative")
-    raise OracleAmbiguousError(f"access {name}: a coordinate is negative where no lane is active")
+        raise OracleError(f"access {name}: a coordinate can be negative", "SWZ306")
 
 
 def _tile_bits(tile: Tile, coordinates: list[list[int]], points: int) -> list[int]:
     offsets = [0] * points
     for mode, column in enumerate(coordinates):
-        share = {c: tile.layout.mode_offset(mode, c) for c in set(column)}
+        share = {c: tile.layout.mode_offset(mode, max(c, 0)) for c in set(column)}
         offsets = [offset + share[c] for offset, c in zip(offsets, column, strict=True)]
     if not tile.on_address:
         offsets = tile.swizzle.shifted(offsets, 0)

@@ -113,7 +113,7 @@ def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
         name: read_access(name, value, tiles, memories, constants)
         for name, value in as_dict(spec.get("accesses")).items()
     }
-    maps = {name: read_map(name, value, constants) for name, value in as_dict(spec.get("maps")).items()}
+    maps = {name: read_map(name, value, memories, constants) for name, value in as_dict(spec.get("maps")).items()}
     return _World(constants, tiles, accesses, maps)
 
 

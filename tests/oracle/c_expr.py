@@ -38,7 +38,10 @@ LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class Literal:
+    """A number; `spelling` is its text where that is not plain decimal."""
+
     value: int
+    spelling: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ class _Parser:
             return inside
         token = self.take()
         if token[0].isdigit():
-            return Literal(_literal(token))
+            return _literal(token)
         if token in ("min", "max"):
             return self.call(token)
         if not (token[0].isalpha() or token[0] == "_"):
@@ -167,15 +170,17 @@ def _tokens(text: str) -> list[str]:
         match = TOKEN.match(text, at)
         if match is None:
             raise OracleError(f"cannot read {text[at:]!r} in {text!r}")
-        tokens.append(match["number"] or match["name"] or match["symbol"])
+        number = match["number"] and match["number"] + match["suffix"]
+        tokens.append(number or match["name"] or match["symbol"])
         at = match.end()
     return tokens
 
 
-def _literal(digits: str) -> int:
+def _literal(text: str) -> Literal:
+    digits = text.rstrip("uUlL")
     if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
-        raise OracleError(f"{digits} is octal in C")
-    return int(digits, 0)
+        raise OracleError(f"{digits} is octal in C", "SWZ302")
+    return Literal(int(digits, 0), "" if text.isdigit() else text)
 
 
 def parse(value: Yaml) -> Expr:
@@ -215,12 +220,12 @@ def evaluate(tree: Expr, columns: Mapping[str, Sequence[int]], points: int) -> l
             values = [value] * points
         case Name(name):
             if name not in columns:
-                raise OracleError(f"{name!r} is not known")
+                raise OracleError(f"{name!r} is not known", "SWZ301")
             values = list(columns[name])
         case Op(symbol, operands):
             values = _apply(symbol, [evaluate(operand, columns, points) for operand in operands])
     if values and not (min(values) >= LEAST and max(values) <= MOST):
-        raise OracleError(f"a value of {tree} leaves -2^31 .. 2^32 - 1")
+        raise OracleError(f"a value of {tree} leaves -2^31 .. 2^32 - 1", "SWZ303")
     return values
 
 
@@ -235,10 +240,10 @@ def _apply(symbol: str, operands: list[list[int]]) -> list[int]:
         case _, [only]:
             return list(map(UNARY[symbol[0]], only))
         case _, [left, right]:
-            if symbol in ("/", "%") and 0 in right:
-                raise OracleError("a divisor can be 0")
+            if symbol in ("/", "%") and (0 in right or (right and min(right) < 0 < max(right))):
+                raise OracleError("a divisor can be 0, or has both signs", "SWZ305")
             if symbol in ("<<", ">>") and right and not (min(right) >= 0 and max(right) <= 31):
-                raise OracleError("a shift amount can lie outside 0 .. 31")
+                raise OracleError("a shift amount can lie outside 0 .. 31", "SWZ304")
             return list(map(BINARY[symbol], left, right))
         case _:
             raise OracleError(f"{symbol} with {len(operands)} operands")

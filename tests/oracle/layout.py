@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from . import c_expr
 from .oracle_errors import OracleError
-from .yaml_values import Yaml, as_dict, as_int, as_list, as_str
+from .yaml_values import Yaml, as_dict, as_list, as_str
 
 Tree: TypeAlias = "int | list[Tree]"
 Leaf: TypeAlias = tuple[int, int]
@@ -92,7 +92,7 @@ class Swizzle:
 
     def __post_init__(self) -> None:
         if self.bits < 0 or self.base < 0 or abs(self.shift) < self.bits:
-            raise OracleError(f"Swizzle<{self.bits},{self.base},{self.shift}> is illegal")
+            raise OracleError(f"Swizzle<{self.bits},{self.base},{self.shift}> is illegal", "SWZ210")
 
     @property
     def span(self) -> int:
@@ -138,9 +138,10 @@ def read_layout(value: Yaml, constants: Mapping[str, int]) -> tuple[Layout, int]
     if isinstance(value, dict):
         return _read_order(value, constants)
     text = as_str(value)
-    if text.count(":") != 1:
+    halves = _split(text, ":")
+    if len(halves) != 2:
         raise OracleError(f"{text!r} is not shape:stride")
-    shape, stride = (_read_tree(part, constants) for part in text.split(":"))
+    shape, stride = (_read_tree(part, constants) for part in halves)
     if isinstance(shape, int) or isinstance(stride, int):
         layout = Layout((tuple(_zip_leaves(shape, stride)),))
     elif len(shape) != len(stride):
@@ -164,7 +165,7 @@ def _read_tree(text: str, constants: Mapping[str, int]) -> Tree:
     text = text.strip()
     if not _wrapped(text):
         return c_expr.constant(text, constants)
-    parts = _split(text[1:-1])
+    parts = _split(text[1:-1], ",")
     if len(parts) == 1:
         return _read_tree(parts[0], constants)
     return [_read_tree(part, constants) for part in parts if part.strip()]
@@ -182,12 +183,12 @@ def _wrapped(text: str) -> bool:
     return False
 
 
-def _split(text: str) -> list[str]:
-    """The parts between the commas outside all brackets."""
+def _split(text: str, separator: str) -> list[str]:
+    """The parts between the separators outside all brackets."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
+        if character == separator and depth == 0:
             parts.append("")
         else:
             parts[-1] += character
@@ -225,13 +226,11 @@ def read_tma(value: Yaml, element_bits: int, constants: Mapping[str, int]) -> tu
     return layout, Swizzle(bits, 4, 3), rows * pitch_bytes
 
 
-def read_element_bits(tile: dict[str, Yaml]) -> int:
+def read_element_bits(tile: dict[str, Yaml], constants: Mapping[str, int]) -> int:
     """The width of an element, from `bits:` or from a name such as bf16 or f8e4m3."""
     if "bits" in tile:
-        return as_int(tile["bits"])
+        return c_expr.constant(tile["bits"], constants)
     element = tile["element"]
-    if isinstance(element, dict):
-        return as_int(element["bits"])
     match = re.fullmatch(r"(?:bf|tf|[fiu])(\d+)(?:e\d+m\d+)?", as_str(element))
     if match is None:
         raise OracleError(f"{element!r} is no element")

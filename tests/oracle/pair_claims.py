@@ -31,8 +31,8 @@ def equivalent_tiles(p: Tile, q: Tile) -> Finding:
 def equivalent_accesses(p: Access, q: Access) -> Finding:
     if p.threads != q.threads or p.loops != q.loops:
         return REFUTED
-    if p.assumptions != q.assumptions:
-        raise OracleAmbiguousError("equivalent of accesses under different assumptions")
+    if p.exists != q.exists and set(p.active) == set(q.active):
+        raise OracleAmbiguousError("equivalent of accesses that exist in different iterations and run in the same")
     if not p.active and not q.active:
         return VACUOUS
     if not p.active or not q.active:
@@ -53,7 +53,7 @@ def equivalent_accesses(p: Access, q: Access) -> Finding:
 
 
 def equivalent_maps(p: IndexMap, q: IndexMap) -> Finding:
-    if p.reads_base or q.reads_base:
+    if any(m.reads_base and m.fixed_base is None for m in (p, q)):
         raise OracleAmbiguousError("equivalent of two maps that read base")
     if p.names != q.names and p.extents == q.extents:
         raise OracleAmbiguousError("equivalent of maps whose variables have other names")
@@ -160,8 +160,8 @@ def _reaches(moving: set[int], fixed: set[int], step: int) -> bool:
 def permutation(index_map: IndexMap) -> Finding:
     if index_map.onto is None or len(index_map.onto) != len(index_map.trees):
         raise OracleError(f"map {index_map.name} needs onto: with one extent a value")
-    if index_map.reads_base:
-        raise OracleAmbiguousError("permutation of a map that reads base")
+    if index_map.reads_base and index_map.fixed_base is None:
+        raise OracleAmbiguousError("permutation of a map that reads an open base")
     values = index_map.values()
     inside = all(0 <= x < extent for value in values for x, extent in zip(value, index_map.onto, strict=True))
     return holds(inside and len(set(values)) == len(values) == prod(index_map.onto))

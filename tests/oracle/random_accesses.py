@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .random_parts import MATRIX, WIDTH_BYTES, Draft, predicate, quotient, remainder, size
+from .random_parts import MATRIX, WIDTH_BYTES, Draft, memory, predicate, quotient, remainder, size
 from .random_tiles import DrawnTile
 from .yaml_values import Yaml
 
@@ -61,6 +61,8 @@ def add_access(draft: Draft, tile: DrawnTile) -> str | None:
         if not fitting:
             return None
         instruction = rng.choice(fitting if draft.chance(0.3) else _widest(fitting))
+        if "cp.async.16" in fitting and draft.chance(0.15):
+            instruction = "cp.async.16"
         width_bits = 8 * WIDTH_BYTES[instruction]
     vector = max(1, -(-width_bits // tile.bits))
     if tile.bits < 8:
@@ -74,9 +76,12 @@ def add_access(draft: Draft, tile: DrawnTile) -> str | None:
         coordinate = _matrix_coordinate(draft, tile, threads, vector)
     else:
         coordinate = _any_coordinate(draft, tile, threads)
+    if draft.chance(0.25):
+        coordinate = _composite_coordinate(draft, tile, threads, coordinate, vector)
     access["coord"] = list[Yaml](coordinate)
-    if tile.stages > 1 and draft.chance(0.3):
-        access["stage"] = rng.choice([f"{name}%2" for name in threads.loops] + ["0", "1"])
+    if tile.stages > 1 and draft.chance(0.6):
+        forms = [f"{name}%2" for name in threads.loops] + ["0", "1", f"{draft.wild(list(threads.loops))} & 1"]
+        access["stage"] = rng.choice(forms)
     if not matrix:
         _add_conditions(draft, access, threads)
     elif draft.chance(0.1):
@@ -162,14 +167,45 @@ def _any_coordinate(draft: Draft, tile: DrawnTile, threads: Threads) -> list[str
     return coordinate
 
 
+def _composite_coordinate(
+    draft: Draft, tile: DrawnTile, threads: Threads, coordinate: list[str], vector: int
+) -> list[str]:
+    """One entry of a coordinate exchanged for any expression that stays inside the tile, or added to."""
+    at = draft.rng.randrange(len(coordinate))
+    extent = tile.extents[at].least
+    unit = vector if at == tile.run_mode and tile.run > 1 else 1
+    mask = (1 << max(0, (extent // unit).bit_length() - 1)) - 1
+    expression = draft.wild(list(threads.loops))
+    changed = list(coordinate)
+    if draft.chance(0.5):
+        changed[at] = f"({expression} & {mask})*{unit}"
+    else:
+        changed[at] = f"({coordinate[at]} + ({expression} & 1)*{unit})"
+    return changed
+
+
 def _add_conditions(draft: Draft, access: dict[str, Yaml], threads: Threads) -> None:
     rng = draft.rng
     if draft.chance(0.25):
-        access["if"] = predicate(rng, list(threads.loops))
+        access["if"] = predicate(draft, list(threads.loops))
     elif draft.chance(0.1):
         access["if"] = rng.choice([f"tid < {max(1, threads.count - 5)}", "tid%2 == 0", "lane < 16", "tid >= 2000"])
-    if draft.chance(0.1):
+    if draft.chance(0.25):
         _add_assumptions(draft, access, threads)
+    if draft.chance(0.04):
+        _let_nothing_run(draft, access)
+
+
+def _let_nothing_run(draft: Draft, access: dict[str, Yaml]) -> None:
+    """A predicate, an assumption or a loop that leaves nothing to judge."""
+    rng = draft.rng
+    loops = access.get("for")
+    if isinstance(loops, dict) and draft.chance(0.4):
+        loops[rng.choice(list(loops))] = rng.choice([0, {"start": 4, "stop": 4}, {"start": 8, "stop": 3, "step": 2}])
+    elif "if" in access:
+        access["if"] = f"({access['if']}) && tid < lane"
+    else:
+        access["if"] = rng.choice(["tid >= 2000", "lane > 31", "tid < lane", "(tid ^ lane) & 31"])
 
 
 def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) -> None:
@@ -178,13 +214,15 @@ def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) ->
     if names:
         name = rng.choice(names)
         assumption = rng.choice([f"{name} < 2", f"{name}%2 == 0", f"{name} >= 1", f"{name} > 1000", f"{name} != 64"])
+        if draft.chance(0.6):
+            assumption = draft.condition(tuple(threads.loops), rng.choice([1, 2, 3]))
         access["assume"] = [assumption, f"{name} >= 0"] if draft.chance(0.3) else [assumption]
 
 
 def add_bare_access(draft: Draft) -> str:
     """An access to a byte address that an expression gives outright."""
     rng = draft.rng
-    instruction = rng.choice(list(WIDTH_BYTES))
+    instruction = "cp.async.16" if draft.chance(0.2) else rng.choice(list(WIDTH_BYTES))
     width = WIDTH_BYTES[instruction]
     threads = threads_and_loops(draft)
     x = rng.choice(["tid", "lane"])
@@ -203,12 +241,30 @@ def add_bare_access(draft: Draft) -> str:
             f"(31 - lane)*{width}",
         ]
     )
+    if draft.chance(0.25):
+        expression = draft.wild(list(threads.loops))
+        form = rng.choice(
+            [
+                f"({expression} & {rng.choice([7, 31, 63])})*{width}",
+                f"{x}*{width} + ({expression} & 3)*{32 * width}",
+                f"({x}*{width} ^ ({expression} & 7)*{width})",
+                f"{x}*{width} + ({expression} & {rng.choice([1, 2])})",
+            ]
+        )
     for name in threads.loops:
         form = f"({form}) + {name}*{rng.choice([width, 16, 64, 128, 132])}"
     access: dict[str, Yaml] = {"instruction": instruction, **threads.fields, "address": form}
     if draft.chance(0.4):
-        access["base"] = rng.choice([0, 1024, 64, 2048 + 16, {"align": 16}, {"align": 128}, {"align": 8}])
-    elif draft.chance(0.6):
+        kind = rng.choice(["number", "align", "in"])
+        if kind == "in":
+            place = draft.fresh("mem")
+            draft.memories[place] = memory(draft, rng.choice([16, 128, 1024]))
+            access["base"] = {"in": place, "offset": rng.choice([0, 16, 64, 1024, 8])}
+        elif kind == "align":
+            access["base"] = {"align": rng.choice([16, 128, 8])}
+        else:
+            access["base"] = rng.choice([0, 1024, 64, 2048 + 16])
+    elif draft.chance(0.8):
         access["bytes"] = rng.choice([128, 512, 1024, 2048, 4096, 16384])
     _add_conditions(draft, access, threads)
     name = draft.fresh("bare")

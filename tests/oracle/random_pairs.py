@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .random_accesses import add_access, add_bare_access, threads_and_loops
-from .random_parts import Draft, element, swizzle_numbers
+from .c_expr import Name, Op
+from .random_expressions import number, rewritten, text_of, wild
+from .random_parts import Draft, element, memory, swizzle_numbers
 from .random_tiles import matrix_tile
 from .yaml_values import Yaml
 
@@ -46,9 +48,9 @@ def equivalent_tiles(draft: Draft) -> None:
             ]
         )
     if draft.chance(0.2):
-        memory = draft.fresh("mem")
-        draft.memories[memory] = {"bytes": 100_000, "align": rng.choice([128, 512, 1024])}
-        base = {"in": memory, "offset": 128 * rng.randrange(16)}
+        place = draft.fresh("mem")
+        draft.memories[place] = {"bytes": 100_000, "align": rng.choice([128, 512, 1024])}
+        base = {"in": place, "offset": 128 * rng.randrange(16)}
     elif draft.chance(0.1):
         base = 128 * rng.randrange(32)
     left["base"] = right["base"] = base
@@ -136,6 +138,8 @@ def equivalent_accesses(draft: Draft) -> None:
     other[expression] = list[Yaml](parts) if isinstance(value, list) else parts[0]
     if "if" in access and draft.chance(0.3):
         other["if"] = rng.choice([f"!!({access['if']})", f"({access['if']}) && tid != 4"])
+    if "if" in access and draft.chance(0.45):
+        access["if"] = other["if"] = f"({access['if']}) && lane > 40"
     twin = draft.fresh("acc")
     draft.accesses[twin] = other
     draft.claim("equivalent", [name, twin])
@@ -159,8 +163,16 @@ def equivalent_maps(draft: Draft) -> None:
         ]
     )
     left, right = rng.choice(spellings), rng.choice(spellings)
+    if draft.chance(0.5):
+        source = draft.source(("x", "y"))
+        tree = wild(source, 4).tree
+        other = rewritten(source, tree, 3)
+        if draft.chance(0.4):
+            other = Op(rng.choice(["+", "^"]), (other, Op("==", (Name("x"), number(rng, rng.randrange(n))))))
+        left, right = text_of(tree, rng), text_of(other, rng)
     draft.maps[p] = {"over": {"x": n, "y": 3}, "value": [left, "y"]}
     draft.maps[q] = {"over": {"x": n, "y": 3}, "value": [right, "y"]}
+    _add_map_bases(draft, p, q)
     draft.claim("equivalent", [p, q])
 
 
@@ -186,17 +198,17 @@ def disjoint(draft: Draft) -> None:
         draft.tiles[p] = left
         draft.claim("disjoint", p)
         return
-    memory = draft.fresh("mem")
+    place = draft.fresh("mem")
     if kind == "memory":
-        draft.memories[memory] = {"bytes": 200_000, "align": rng.choice([128, 1024])}
+        draft.memories[place] = {"bytes": 200_000, "align": rng.choice([128, 1024])}
         start = rng.choice([0, 128, 1024])
-        left["base"], right["base"] = {"in": memory, "offset": start}, {"in": memory, "offset": start + apart}
+        left["base"], right["base"] = {"in": place, "offset": start}, {"in": place, "offset": start + apart}
     elif kind == "fixed":
         left["base"], right["base"] = 1024, 1024 + apart
     else:
         align = rng.choice([128, 512, 1024])
-        draft.memories[memory] = {"bytes": 200_000, "align": align}
-        left["base"], right["base"] = {"align": align}, {"in": memory, "offset": apart}
+        draft.memories[place] = {"bytes": 200_000, "align": align}
+        left["base"], right["base"] = {"align": align}, {"in": place, "offset": apart}
         left["layout"] = right["layout"] = f"(4,{columns}):({align * 8 // bits},1)" if bits != 6 else layout
     if draft.chance(0.15):
         left["stages"] = {"count": 2, "pitch": 3 * bytes_}
@@ -215,10 +227,15 @@ def permutation(draft: Draft) -> None:
     c = rng.randrange(power)
     a = rng.choice([1, 3, 5, 7, 2, 6, 4])
     full = n + rng.choice([0, 0, 0, 1])
+    source = draft.source(("bid",))
+    wild_bits = f"({text_of(wild(source, 2).tree, rng)})"
+    wild_row = f"({text_of(wild(draft.source(('y',)), 3).tree, rng)})"
     over, value, onto = rng.choice(
         [
             ({"bid": n}, [f"bid%{w} + bid/{w * h}*{w + wrong}", f"bid/{w}%{h}"], [n // h, h]),
             ({"bid": power}, [f"bid {rng.choice('^^^|+')} {c}"], [power]),
+            ({"bid": power}, [f"bid ^ ({wild_bits} & {power - 1})"], [power]),
+            ({"x": power, "y": 4}, [f"x ^ ({wild_row} & {power - 1})", "y"], [power, 4]),
             ({"bid": n}, [f"(bid*{a} + {c}) % {n}"], [n]),
             ({"x": power, "y": power}, [f"x {rng.choice('^^^|')} y", "y"], [power, power]),
             ({"x": w, "y": h}, [f"x + y*{rng.choice([w, w, h])}"], [w * h]),
@@ -232,7 +249,38 @@ def permutation(draft: Draft) -> None:
         ]
     )
     draft.maps[name] = {"over": dict[str, Yaml](over), "value": list[Yaml](value), "onto": list[Yaml](onto)}
+    _add_map_bases(draft, name)
     draft.claim("permutation", name)
+
+
+def _add_map_bases(draft: Draft, *names: str) -> None:
+    """Bases of one kind for some maps: fixed ones that the values may read, or open ones that they do not."""
+    rng = draft.rng
+    if draft.chance(0.1):
+        return
+    kind = rng.choice(["number", "align", "in"])
+    place = draft.fresh("mem")
+    if kind == "in":
+        draft.memories[place] = memory(draft, 128)
+    for name in names:
+        drawn = draft.maps[name]
+        if not isinstance(drawn, dict):
+            continue
+        if kind == "in":
+            drawn["base"] = {"in": place, "offset": rng.randrange(64)}
+        elif kind == "align":
+            drawn["base"] = {"align": rng.choice([1, 16, 128])}
+        else:
+            _add_fixed_base(draft, drawn, rng.randrange(64))
+
+
+def _add_fixed_base(draft: Draft, drawn: dict[str, Yaml], base: int) -> None:
+    value, onto = drawn["value"], drawn.get("onto")
+    drawn["base"] = base
+    if isinstance(value, list) and draft.chance(0.7):
+        value[0] = f"({value[0]}) + base - {base}"
+        if isinstance(onto, list) and draft.chance(0.5):
+            value[0] = f"({value[0]} + base) % {onto[0]}"
 
 
 def covers(draft: Draft) -> None:
@@ -277,7 +325,7 @@ def covers(draft: Draft) -> None:
     draft.accesses[access] = value
     times = rng.choice([1, 1, 1, 1, 1, 1, 2])
     argument: dict[str, Yaml] = {"access": access, "tile": name}
-    if times != 1 or draft.chance(0.3):
+    if times != 1 or draft.chance(0.6):
         argument["times"] = times
     draft.claim("covers", argument)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from .random_expressions import Source, condition, text_of, wild
 from .yaml_values import Spec, Yaml
 
 ELEMENT_NAMES = {
@@ -48,7 +49,7 @@ def seeded(seed: int) -> random.Random:
 
 @dataclass(slots=True)
 class Draft:
-    """A spec in the making: its source of chance, and the parts drawn so far."""
+    """A spec in the making: its source of chance, and the parts drawn so far; `slip` as in `Source`."""
 
     rng: random.Random
     constants: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
@@ -57,6 +58,20 @@ class Draft:
     accesses: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
     maps: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
     claims: list[Yaml] = field(default_factory=list[Yaml])
+    slip: float = 0.0
+
+    def source(self, names: tuple[str, ...]) -> Source:
+        """What its expressions of some variables are drawn from; constants of several values are left out."""
+        single = {name: value for name, value in self.constants.items() if isinstance(value, int)}
+        return Source(self.rng, single, names, self.slip)
+
+    def wild(self, names: list[str], depth: int = 3) -> str:
+        """Any expression of threads and the names, in brackets."""
+        return f"({text_of(wild(self.source(('tid', 'lane', 'warp', *names)), depth).tree, self.rng)})"
+
+    def condition(self, names: tuple[str, ...], depth: int = 3) -> str:
+        """Any condition of the names."""
+        return text_of(condition(self.source(names), depth), self.rng)
 
     def spec(self) -> Spec:
         """The spec as YAML would give it."""
@@ -133,12 +148,19 @@ def remainder(rng: random.Random, x: str, n: int) -> str:
     return f"{x}%{n}"
 
 
-def predicate(rng: random.Random, names: list[str], depth: int = 2) -> str:
-    """A condition over threads and loop variables that is defined everywhere."""
+def predicate(draft: Draft, names: list[str]) -> str:
+    """A condition over threads and loop variables."""
+    if draft.chance(0.7):
+        return draft.condition(("tid", "lane", "warp", *names), draft.rng.choice((1, 2, 3)))
+    return _plain_predicate(draft.rng, names)
+
+
+def _plain_predicate(rng: random.Random, names: list[str], depth: int = 2) -> str:
+    """A condition over threads and loop variables that is defined everywhere, as people write it."""
     if depth > 0 and rng.random() < 0.6:
-        left, right = predicate(rng, names, depth - 1), predicate(rng, names, depth - 1)
+        left, right = _plain_predicate(rng, names, depth - 1), _plain_predicate(rng, names, depth - 1)
         form = rng.choice(["{0} && {1}", "{0} || {1}", "!({0})", "({0}) ? {1} : {2}", "({0}) != ({1})"])
-        return "(" + form.format(left, right, predicate(rng, names, 0)) + ")"
+        return "(" + form.format(left, right, _plain_predicate(rng, names, 0)) + ")"
     x = rng.choice(["tid", "lane", "warp", *names])
     terms = [
         x,
@@ -196,14 +218,22 @@ def base_value(draft: Draft, span_bytes: int, needed: int = 1) -> Yaml:
     if kind < 0.88:
         return rng.choice([0, 1024, 4096, 128 * rng.randrange(64), 16 * rng.randrange(64)]) // needed * needed
     name = draft.fresh("mem")
-    draft.memories[name] = {"bytes": 200_000, "align": rng.choice(aligns)}
+    draft.memories[name] = memory(draft, rng.choice(aligns), needed)
     if rng.random() < 0.3:
         return {"in": name, "offset": 0}
     return {"in": name, "offset": rng.choice([16, 128, 256, 1024, 4096]) // needed * needed}
 
 
+def memory(draft: Draft, align: int, needed: int = 1) -> Yaml:
+    """A memory of that alignment, sometimes at an address of its own."""
+    drawn: dict[str, Yaml] = {"bytes": 200_000, "align": align}
+    if draft.chance(0.35):
+        drawn["base"] = max(align, needed) * draft.rng.randrange(8)
+    return drawn
+
+
 def element(draft: Draft, bits: int) -> dict[str, Yaml]:
     """The element in one of its notations."""
-    if draft.chance(0.15):
+    if draft.chance(0.2):
         return {"bits": bits}
     return {"element": draft.rng.choice(ELEMENT_NAMES[bits])}

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 
 from . import random_pairs
 from .brute_force import OracleAmbiguousError, OracleError, judge
+from .random_dressing import dressed
 from .random_accesses import add_access, add_bare_access
 from .random_parts import MATRIX, WIDTH_BYTES, Draft, seeded
 from .random_tiles import DrawnTile, matrix_tile, strange_tile, tma_tile
@@ -19,7 +20,7 @@ from .yaml_values import Spec, Yaml
 
 def random_spec(rng: random.Random) -> Spec:
     """A spec of one or two themes; the same state of `rng` gives the same spec."""
-    draft = Draft(rng)
+    draft = Draft(rng, slip=0.05 if rng.random() < 0.08 else 0.0)
     themes = [
         _tile_theme,
         _tile_theme,
@@ -37,7 +38,7 @@ def random_spec(rng: random.Random) -> Spec:
         random_pairs.permutation(draft)
     if draft.chance(0.03):
         _spoil(draft)
-    return draft.spec()
+    return dressed(draft)
 
 
 def _spoil(draft: Draft) -> None:
@@ -55,13 +56,15 @@ def _spoil(draft: Draft) -> None:
                 "tid*4 % (lane/8 - 1)",
                 "(tid + 1) << 31",
                 "tid * 100000000 * 4",
-                "tid*4 + 010",
                 "tid*4 + no_such_name",
                 "1 || tid % lane",
                 "tid*4 + (1 << (tid - 4))",
             ]
         )
-        draft.accesses[name] = {"instruction": "ld.shared.b32", "threads": 64, "address": address}
+        draft.accesses[name] = {"instruction": "ld.shared.b32", "threads": 64, "address": "tid*4"}
+        access = draft.accesses[name]
+        if isinstance(access, dict):
+            access[rng.choice(["address", "if", "if"])] = address
         draft.claim("conflict_free", name)
         return
     tile = draft.fresh("bad_tile")
@@ -109,7 +112,7 @@ def _claim_contiguous(draft: Draft, tile: DrawnTile) -> None:
     elements = rng.choice([2, 2, 4, 8, max(1, 128 // tile.bits), 3, 16])
     if draft.chance(0.05):
         elements = 4096
-    if draft.chance(0.8):
+    if draft.chance(0.6):
         draft.claim("contiguous", {"tile": tile.name, "elements": elements})
     else:
         mode = rng.randrange(len(tile.extents))
@@ -144,7 +147,7 @@ def _bare_theme(draft: Draft) -> None:
     access = add_bare_access(draft)
     drawn = draft.accesses[access]
     draft.claim(draft.rng.choice(["aligned", "conflict_free"]), access)
-    if draft.chance(0.5):
+    if draft.chance(0.5) or (isinstance(drawn, dict) and drawn["instruction"] == "cp.async.16"):
         _claim_wavefronts(draft, access)
     if isinstance(drawn, dict) and "bytes" in drawn:
         draft.claim("in_bounds", access)
@@ -155,6 +158,7 @@ def _pair_theme(draft: Draft) -> None:
         random_pairs.equivalent_tiles,
         random_pairs.equivalent_tiles,
         random_pairs.equivalent_tile_and_map,
+        random_pairs.equivalent_accesses,
         random_pairs.equivalent_accesses,
         random_pairs.equivalent_maps,
         random_pairs.disjoint,
@@ -178,7 +182,7 @@ def _standard_theme(draft: Draft) -> None:
     draft.claims.append("standard")
 
 
-def main(count: int = 500) -> None:
+def main(count: int = 1000) -> None:
     """Prints what `count` specs come to."""
     verdicts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     reasons: Counter[str] = Counter()

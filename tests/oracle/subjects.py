@@ -106,12 +106,15 @@ class IndexMap:
     onto: tuple[int, ...] | None
     columns: dict[str, list[int]]
     points: int
+    fixed_base: int | None = None
 
     @property
     def reads_base(self) -> bool:
         return any("base" in c_expr.names_in(tree) for tree in self.trees)
 
-    def values(self, base: int = 0) -> list[tuple[int, ...]]:
+    def values(self, base: int | None = None) -> list[tuple[int, ...]]:
+        """The values over the box; `base` is the tile's where there is one, else the map's own."""
+        base = (self.fixed_base or 0) if base is None else base
         columns = {**self.columns, "base": [base] * self.points}
         return list(zip(*(c_expr.evaluate(tree, columns, self.points) for tree in self.trees), strict=True))
 
@@ -153,7 +156,7 @@ def _power_of_two(align: int) -> int:
 def read_tile(name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int], target: str) -> Tile:
     """A tile with every default filled in."""
     tile = as_dict(value)
-    bits = read_element_bits(tile)
+    bits = read_element_bits(tile, constants)
     base = read_base(tile.get("base", {"align": 1024}), memories, constants)
     if "tma" in tile:
         layout, swizzle, allocation = read_tma(tile["tma"], bits, constants)
@@ -180,7 +183,7 @@ def read_tile(name: str, value: Yaml, memories: Mapping[str, Base], constants: M
     return Tile(name, bits, layout, swizzle, on_address, base, allocation, stages, pitch)
 
 
-def read_map(name: str, value: Yaml, constants: Mapping[str, int]) -> IndexMap:
+def read_map(name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int]) -> IndexMap:
     """A map, judged over its whole box at once, so that an undefined operation is found."""
     spec = as_dict(value)
     over = {key: c_expr.constant(extent, constants) for key, extent in as_dict(spec["over"]).items()}
@@ -191,7 +194,9 @@ def read_map(name: str, value: Yaml, constants: Mapping[str, int]) -> IndexMap:
     onto = None
     if "onto" in spec:
         onto = tuple(c_expr.constant(extent, constants) for extent in as_list(spec["onto"]))
-    found = IndexMap(name, tuple(over), tuple(over.values()), trees, onto, columns, len(box))
+    base = read_base(spec["base"], memories, constants) if "base" in spec else None
+    fixed = base.offset if base is not None and base.align is None else None
+    found = IndexMap(name, tuple(over), tuple(over.values()), trees, onto, columns, len(box), fixed)
     found.values()
     return found
 

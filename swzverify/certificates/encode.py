@@ -1,0 +1,219 @@
+"""From a statement to conditions that no point satisfies exactly when the statement holds.
+
+An encoding of its own: written from docs/semantics.md and the statements' meanings, it shares nothing with the
+prover's. Each part is one question, to be answered `unsat`; the parts of a statement together say all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import assert_never
+
+from swzverify.certificates.encode_cost import cost_parts
+from swzverify.certificates.program import Builder, Operation, Program, reachable
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question: does some point of the variables' limits make the last line of the program, one bit, 1?"""
+
+    name: str
+    program: Program
+
+
+def parts(statement: Statement) -> tuple[Part, ...]:
+    """The questions that decide a statement; it holds when none has a point."""
+    match statement:
+        case Always():
+            return (_always(statement),)
+        case Injective():
+            return (_injective(statement),)
+        case Apart():
+            return (_apart(statement),)
+        case Cost():
+            return tuple(Part(name, finished(out, root)) for name, out, root in cost_parts(statement))
+        case Covers():
+            return _covers(statement)
+        case _:
+            assert_never(statement)
+
+
+def finished(out: Builder, root: int) -> Program:
+    """What the root depends on, the root last."""
+    tidy = Builder()
+    last = tidy.copy(out.program(), [root], {})[0]
+    lines = tidy.program()
+    kept = reachable(lines, [last])
+    if kept != list(range(len(lines))) or last != len(lines) - 1:
+        again = {old: new for new, old in enumerate(kept)}
+        return tuple(
+            type(line)(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
+            for line in (lines[place] for place in kept)
+        )
+    return lines
+
+
+def second_copy(out: Builder, program: Program, places: Sequence[int], mark: str = "'") -> dict[int, int]:
+    """Variables of the same limits under other names."""
+    return {p: out.var(program[p].name + mark, program[p].number, program[p].width) for p in places}
+
+
+def own_variables(out: Builder, program: Program, places: Sequence[int]) -> dict[int, int]:
+    """The variables themselves."""
+    return second_copy(out, program, places, "")
+
+
+def _always(goal: Always) -> Part:
+    out = Builder()
+    values = own_variables(out, goal.program, goal.variables)
+    assumed, holds = out.copy(goal.program, (goal.assumption, goal.holds), values)
+    return Part("a point breaks it", finished(out, out.all([assumed, out.negate(holds)])))
+
+
+def _differ(out: Builder, first: Sequence[int], other: Sequence[int]) -> int:
+    return out.any([out.negate(out.op("=", a, b)) for a, b in zip(first, other, strict=True)])
+
+
+def before_end(out: Builder, start: int, other: int, length: int) -> int:
+    """Whether `start` < `other` + length, as numbers: one bit more than both need, so that the sum does not wrap."""
+    width = 1 + max(out.width(start), out.width(other), length.bit_length())
+    end = out.op("bvadd", out.widen(other, width), out.const(length, width))
+    return out.op("bvult", out.widen(start, width), end)
+
+
+def meet(out: Builder, first: int, first_length: int, other: int, other_length: int) -> int:
+    """Whether two ranges share a unit."""
+    if first_length == other_length == 1:
+        width = max(out.width(first), out.width(other))
+        return out.op("=", out.widen(first, width), out.widen(other, width))
+    if _on_a_grid(out, first, first_length) and _on_a_grid(out, other, other_length):
+        return _meet_on_a_grid(out, first, other, max(first_length, other_length))
+    return out.all([before_end(out, first, other, other_length), before_end(out, other, first, first_length)])
+
+
+def _on_a_grid(out: Builder, place: int, length: int) -> bool:
+    """Whether the length is a power of two and the position visibly a multiple of it: its low bits are constants 0."""
+    bits = length.bit_length() - 1
+    return length == 1 << bits and (bits == 0 or trailing_zeros(out, place) >= bits)
+
+
+def _meet_on_a_grid(out: Builder, first: int, other: int, length: int) -> int:
+    """Aligned ranges share a unit exactly when they agree above the longer one's bits."""
+    bits = length.bit_length() - 1
+    width = max(out.width(first), out.width(other))
+    if width <= bits:
+        return out.const(1, 1)
+    high = [out.extract(out.widen(place, width), bits, width - bits) for place in (first, other)]
+    return out.op("=", high[0], high[1])
+
+
+def trailing_zeros(out: Builder, root: int) -> int:
+    """How many of the lowest bits at a place are 0 whatever the variables are, as far as is seen at once."""
+    zeros: dict[int, int] = {}
+    for place in reachable(out.lines, [root]):
+        line = out.lines[place]
+        zeros[place] = min(line.width, _zeros(line, [zeros[operand] for operand in line.operands], out))
+    return zeros[root]
+
+
+def _zeros(line: Operation, inner: Sequence[int], out: Builder) -> int:
+    """From how many low zeros the operands have."""
+    if line.operator == "const":
+        return (line.number & -line.number).bit_length() - 1 if line.number else line.width
+    if line.operator in ("bvadd", "bvsub", "bvor", "bvxor"):
+        return min(inner)
+    if line.operator == "bvand":
+        return max(inner)
+    if line.operator == "bvmul":
+        return sum(inner)
+    if line.operator == "bvshl" and (amount := out.known(line.operands[1])) is not None:
+        return inner[0] + amount
+    if line.operator == "zero_extend":
+        return inner[0] if inner[0] < out.width(line.operands[0]) else line.width
+    if line.operator == "extract":
+        return max(0, inner[0] - line.number)
+    return min(inner[1:]) if line.operator == "ite" else 0
+
+
+def _injective(goal: Injective) -> Part:
+    out = Builder()
+    program = goal.program
+    shared = own_variables(out, program, goal.shared)
+    positions: list[int] = []
+    assumed: list[int] = []
+    digits: list[list[int]] = []
+    for mark in ("", "'"):
+        own = second_copy(out, program, goal.distinct, mark)
+        place, kept = out.copy(program, (goal.inner, goal.assumption), shared | own)
+        if goal.outer:
+            place = out.copy(program, (goal.outer[1],), {goal.outer[0]: place})[0]
+        positions.append(place)
+        assumed.append(kept)
+        digits.append(list(own.values()))
+    together = meet(out, positions[0], goal.extent, positions[1], goal.extent)
+    return Part("two points meet", finished(out, out.all([*assumed, _differ(out, *digits), together])))
+
+
+def _apart(goal: Apart) -> Part:
+    out = Builder()
+    values = own_variables(out, goal.program, (*goal.shared, *goal.first, *goal.second))
+    first, other, condition = out.copy(
+        goal.program, (goal.first_position, goal.second_position, goal.condition), values
+    )
+    together = meet(out, first, goal.first_extent, other, goal.second_extent)
+    return Part("two ranges meet", finished(out, out.all([condition, together])))
+
+
+def _covers(goal: Covers) -> tuple[Part, ...]:
+    """Once: no two points meet one element, and no element is met by none. Else the points that meet it are counted."""
+    if goal.times == 1:
+        return (_met_twice(goal), _wrong_count(goal, "an element is met by no point"))
+    return (_wrong_count(goal, f"an element is met by another number than {goal.times}"),)
+
+
+def _element(out: Builder, goal: Covers, shared: dict[int, int]) -> int:
+    own = own_variables(out, goal.program, goal.elements)
+    return out.copy(goal.program, (goal.position,), shared | own)[0]
+
+
+def _met_twice(goal: Covers) -> Part:
+    out = Builder()
+    program = goal.program
+    shared = own_variables(out, program, goal.shared)
+    position = _element(out, goal, shared)
+    conditions: list[int] = []
+    points: list[list[int]] = []
+    for mark in ("", "'"):
+        own = second_copy(out, program, goal.points, mark)
+        conditions.append(_touches(out, goal, position, shared | own))
+        points.append(list(own.values()))
+    return Part("two points meet one element", finished(out, out.all([*conditions, _differ(out, *points)])))
+
+
+def _touches(out: Builder, goal: Covers, position: int, values: dict[int, int]) -> int:
+    """Whether a point counts, is active, and its range meets the element's."""
+    address, active, assumed = out.copy(goal.program, (goal.address, goal.active, goal.assumption), values)
+    return out.all([assumed, active, meet(out, address, goal.reach, position, goal.extent)])
+
+
+def _wrong_count(goal: Covers, name: str) -> Part:
+    """Every point written out, so that they can be counted."""
+    out = Builder()
+    program = goal.program
+    shared = own_variables(out, program, goal.shared)
+    position = _element(out, goal, shared)
+    touches: list[int] = []
+    for values in product(*(range(program[place].number) for place in goal.points)):
+        point = {p: out.const(v, program[p].width) for p, v in zip(goal.points, values, strict=True)}
+        touches.append(_touches(out, goal, position, shared | point))
+    touches = [bit for bit in touches if out.known(bit) != 0]
+    if goal.times == 1:
+        return Part(name, finished(out, out.negate(out.any(touches))))
+    count = out.total(touches)
+    if goal.times >= 1 << out.width(count):
+        return Part(name, finished(out, out.const(1, 1)))
+    wrong = out.negate(out.op("=", count, out.const(goal.times, out.width(count))))
+    return Part(name, finished(out, wrong))

@@ -1,0 +1,202 @@
+"""The cost of warp instructions as conditions: the rule of docs/semantics.md, section 4, over symbolic addresses.
+
+A warp instruction that is misaligned breaks a cost statement too, so that the statement needs no other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from swzverify.certificates.program import Builder
+from swzverify.certificates.statement import Cost
+from swzverify.certificates.warp_rule import CHUNK_BYTES, LANES, LINE_BYTES, WarpRule, warp_rule
+
+Question = tuple[str, Builder, int]
+
+
+def cost_parts(goal: Cost) -> Iterator[Question]:
+    """A lane that is misaligned, and a warp that costs too much."""
+    rule = warp_rule(goal.instruction)
+    if rule.width_bytes > 1:
+        yield _misaligned(goal, rule)
+    if goal.at_most:
+        yield _too_many(goal, rule, goal.at_most[0])
+    else:
+        yield _conflict(goal, rule)
+
+
+class _Warp:
+    """The lanes of a warp over common free variables: each with its address and whether it is active."""
+
+    def __init__(self, goal: Cost, rule: WarpRule) -> None:
+        self.out = Builder()
+        self.goal, self.rule = goal, rule
+        program = goal.program
+        self.free = {p: self.out.var(program[p].name, program[p].number, program[p].width) for p in goal.free}
+
+    def lane(self, value: int) -> tuple[int, int]:
+        """(address, active) of a lane that a place gives; only the rule's leading lanes are ever active."""
+        goal, out = self.goal, self.out
+        address, active, assumed = out.copy(
+            goal.program, (goal.address, goal.active, goal.assumption), {**self.free, goal.lane: value}
+        )
+        within = out.op("bvult", out.widen(value, 6), out.const(self.rule.address_lanes, 6))
+        return address, out.all([assumed, active, within])
+
+    def all_lanes(self) -> list[tuple[int, int]]:
+        """Every lane with a number."""
+        return [self.lane(self.out.const(lane, 5)) for lane in range(LANES)]
+
+    def some_lane(self, name: str) -> int:
+        """A lane that is looked for; no variable of the front end has a name with a blank."""
+        return self.out.var(f"lane {name}", LANES, 5)
+
+    def unit(self, address: int) -> int:
+        """The address in whole units."""
+        return self._above(address, self.rule.unit_bytes.bit_length() - 1)
+
+    def slot(self, unit: int) -> int:
+        """Which of the slots a unit lies in."""
+        bits = self.rule.slots.bit_length() - 1
+        wide = self.out.widen(unit, max(bits, self.out.width(unit)))
+        return self.out.extract(wide, 0, bits)
+
+    def _above(self, place: int, low: int) -> int:
+        width = self.out.width(place)
+        return self.out.const(0, 1) if width <= low else self.out.extract(place, low, width - low)
+
+    def same(self, a: int, b: int) -> int:
+        """Whether two values are equal."""
+        return self.out.op("=", a, b)
+
+    def joined(self, lanes: list[tuple[int, int]]) -> int:
+        """Whether groups join: lanes agree in pairs, at one distance or the other."""
+        out = self.out
+        agree: list[int] = []
+        for distance in (1, 2):
+            pairs = [(lane, lane ^ distance) for lane in range(LANES) if not lane & distance]
+            bits = [
+                out.any(
+                    [out.negate(lanes[i][1]), out.negate(lanes[j][1]), self.same(lanes[i][0], lanes[j][0])]
+                )
+                for i, j in pairs
+            ]
+            agree.append(out.all(bits))
+        return out.any(agree)
+
+
+def _misaligned(goal: Cost, rule: WarpRule) -> Question:
+    warp = _Warp(goal, rule)
+    out = warp.out
+    address, active = warp.lane(warp.some_lane("i"))
+    bits = rule.width_bytes.bit_length() - 1
+    low = out.extract(out.widen(address, max(bits, out.width(address))), 0, bits)
+    return "a lane is misaligned", out, out.all([active, out.negate(out.op("=", low, out.const(0, bits)))])
+
+
+def _conflict(goal: Cost, rule: WarpRule) -> Question:
+    """A group costs more than 1: two of its lanes are looked for."""
+    warp = _Warp(goal, rule)
+    out = warp.out
+    i, j = warp.some_lane("i"), warp.some_lane("j")
+    (address_i, active_i), (address_j, active_j) = warp.lane(i), warp.lane(j)
+    if rule.octets:
+        apart = out.negate(_same_octet_unit(warp, i, j))
+    else:
+        unit_i, unit_j = warp.unit(address_i), warp.unit(address_j)
+        apart = out.op("=", warp.slot(unit_i), warp.slot(unit_j))
+        if not rule.repeats:
+            apart = out.all([apart, out.negate(warp.same(unit_i, unit_j))])
+    group = _same_group(out, i, j, rule.group_lanes)
+    if rule.joins:
+        wider = _same_group(out, i, j, rule.joined_lanes)
+        group = out.any([group, out.all([wider, warp.joined(warp.all_lanes())])])
+    ordered = out.op("bvult", i, j)
+    return "two lanes of a group conflict", out, out.all([ordered, active_i, active_j, group, apart])
+
+
+def _same_group(out: Builder, i: int, j: int, lanes: int) -> int:
+    low = lanes.bit_length() - 1
+    if low == 5:
+        return out.const(1, 1)
+    return out.op("=", out.extract(i, low, 5 - low), out.extract(j, low, 5 - low))
+
+
+def _key(warp: _Warp, lane: int, address: int) -> int:
+    """Line and moved chunk of an address, for the octet rule: the lane's low bits XORed into the chunk's number."""
+    out = warp.out
+    chunk_bits = CHUNK_BYTES.bit_length() - 1
+    wide = out.widen(address, max(out.width(address), LINE_BYTES.bit_length() - 1))
+    chunk = out.extract(wide, chunk_bits, out.width(wide) - chunk_bits)
+    moved = out.extract(lane, 0, 3)
+    return out.op("bvxor", chunk, out.widen(moved, out.width(chunk)))
+
+
+def _marked(warp: _Warp, lane: int) -> tuple[int, int, int]:
+    """(key, paired, odd): the key, whether the partner has it too, and the lane's parity."""
+    out = warp.out
+    partner = out.op("bvxor", lane, out.const(1, 5))
+    address, _ = warp.lane(lane)
+    other, other_active = warp.lane(partner)
+    key = _key(warp, lane, address)
+    paired = out.all([other_active, warp.same(key, _key(warp, partner, other))])
+    return key, paired, out.extract(lane, 0, 1)
+
+
+def _same_octet_unit(warp: _Warp, i: int, j: int) -> int:
+    """Equal keys, and both in a pair, or neither and of one parity."""
+    out = warp.out
+    (key_i, paired_i, odd_i), (key_j, paired_j, odd_j) = _marked(warp, i), _marked(warp, j)
+    same_mark = out.all([out.op("=", paired_i, paired_j), out.any([paired_i, out.op("=", odd_i, odd_j)])])
+    return out.all([warp.same(key_i, key_j), same_mark])
+
+
+def _too_many(goal: Cost, rule: WarpRule, at_most: int) -> Question:
+    """More than so many wavefronts, counted over all groups; each group's worst slot is looked for."""
+    warp = _Warp(goal, rule)
+    out = warp.out
+    lanes = warp.all_lanes()
+    if rule.octets:
+        count = out.total(_first_units(warp, lanes))
+    else:
+        count = _grouped(warp, lanes, rule.group_lanes, "")
+        if rule.joins:
+            wide = _grouped(warp, lanes, rule.joined_lanes, " joined")
+            width = max(out.width(count), out.width(wide))
+            count = out.ite(warp.joined(lanes), out.widen(wide, width), out.widen(count, width))
+    width = max(out.width(count), at_most.bit_length() + 1)
+    over = out.op("bvult", out.const(at_most, width), out.widen(count, width))
+    return f"more than {at_most} wavefronts", out, over
+
+
+def _grouped(warp: _Warp, lanes: list[tuple[int, int]], size: int, mark: str) -> int:
+    """The sum over the groups of what one slot holds; the slot is free, so the sum can be the largest there is."""
+    out, rule = warp.out, warp.rule
+    counted: list[int] = []
+    slot_bits = rule.slots.bit_length() - 1
+    for start in range(0, rule.address_lanes, size):
+        slot = out.var(f"slot of group {start // size}{mark}", rule.slots, slot_bits)
+        units = [(warp.unit(address), active) for address, active in lanes[start : start + size]]
+        for index, (unit, active) in enumerate(units):
+            here = [active, out.op("=", warp.slot(unit), slot)]
+            if not rule.repeats:
+                earlier = [out.all([on, warp.same(unit, other)]) for other, on in units[:index]]
+                here.append(out.negate(out.any(earlier)))
+            counted.append(out.all(here))
+    return out.total(counted)
+
+
+def _first_units(warp: _Warp, lanes: list[tuple[int, int]]) -> list[int]:
+    """For each lane, whether it is the first of its octet with its unit."""
+    out = warp.out
+    keys = [_key(warp, out.const(lane, 5), address) for lane, (address, _) in enumerate(lanes)]
+    paired = [out.all([lanes[lane ^ 1][1], warp.same(keys[lane], keys[lane ^ 1])]) for lane in range(LANES)]
+    earlier: dict[int, list[int]] = {lane: [] for lane in range(LANES)}
+    for i, j in combinations(range(LANES), 2):
+        if i // 8 == j // 8:
+            marks = out.op("=", paired[i], paired[j])
+            if i % 2 != j % 2:
+                marks = out.all([paired[i], paired[j]])
+            earlier[j].append(out.all([lanes[i][1], warp.same(keys[i], keys[j]), marks]))
+    return [out.all([lanes[lane][1], out.negate(out.any(earlier[lane]))]) for lane in range(LANES)]

@@ -1,0 +1,127 @@
+"""From the prover's obligations to the statements of certificates: a copy of the expressions, no encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from swzverify.certificates import statement as st
+from swzverify.certificates.program import Builder, Operation
+from swzverify.engines import obligation as ob
+from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder
+
+
+def state(goal: ob.Obligation) -> st.Statement:
+    """The statement of an obligation."""
+    match goal:
+        case ob.Always(domain, holds):
+            out, (assumption, kept), places = _written(domain.variables, (domain.assumption, holds))
+            return st.Always(out, _at(places, domain.variables), assumption, kept)
+        case ob.Injective():
+            return _injective(goal)
+        case ob.Apart(shared=shared, first=first, second=second, condition=condition):
+            variables = (*shared, *first.variables, *second.variables)
+            out, roots, places = _written(variables, (first.position, second.position, condition))
+            return st.Apart(
+                program=out,
+                shared=_at(places, shared),
+                first=_at(places, first.variables),
+                first_position=roots[0],
+                first_extent=first.extent,
+                second=_at(places, second.variables),
+                second_position=roots[1],
+                second_extent=second.extent,
+                condition=roots[2],
+            )
+        case ob.Cost(domain, lane, address, active, instruction, at_most):
+            out, roots, places = _written(domain.variables, (domain.assumption, address, active))
+            return st.Cost(
+                program=out,
+                lane=places[lane],
+                free=_at(places, goal.free),
+                assumption=roots[0],
+                address=roots[1],
+                active=roots[2],
+                instruction=instruction.name,
+                at_most=() if at_most is None else (at_most,),
+            )
+        case ob.Covers():
+            return _covers(goal)
+        case _:
+            assert_never(goal)
+
+
+def state_condition(condition: Expr, variables: Sequence[Var]) -> st.Always:
+    """A one-bit expression as the assumption of a statement that claims nothing: for what must be possible."""
+    out, roots, places = _written(variables, (condition,))
+    return st.Always(out, _at(places, variables), roots[0], roots[0])
+
+
+def _injective(goal: ob.Injective) -> st.Injective:
+    domain, outer = goal.domain, goal.outer
+    more = () if outer is None else (outer.image,)
+    variables = domain.variables if outer is None else (*domain.variables, outer.x)
+    out, roots, places = _written(variables, (domain.assumption, goal.inner, *more))
+    return st.Injective(
+        program=out,
+        shared=_at(places, goal.shared),
+        distinct=_at(places, goal.distinct),
+        assumption=roots[0],
+        inner=roots[1],
+        extent=goal.extent,
+        outer=() if outer is None else (places[outer.x], roots[2]),
+    )
+
+
+def _covers(goal: ob.Covers) -> st.Covers:
+    variables = (*goal.shared, *goal.points.variables, *goal.elements)
+    out, roots, places = _written(variables, (goal.points.assumption, goal.address, goal.active, goal.position))
+    return st.Covers(
+        program=out,
+        shared=_at(places, goal.shared),
+        points=_at(places, goal.points.variables),
+        assumption=roots[0],
+        address=roots[1],
+        active=roots[2],
+        reach=goal.reach,
+        elements=_at(places, goal.elements),
+        position=roots[3],
+        extent=goal.extent,
+        times=goal.times,
+    )
+
+
+def _at(places: dict[Expr, int], variables: Sequence[Var]) -> tuple[int, ...]:
+    return tuple(places[node] for node in variables)
+
+
+def _written(
+    variables: Sequence[Var], roots: Sequence[Expr]
+) -> tuple[tuple[Operation, ...], tuple[int, ...], dict[Expr, int]]:
+    """The lines of some expressions, the variables first, whether an expression reads them or not."""
+    out = Builder()
+    places: dict[Expr, int] = {}
+    for node in (*variables, *postorder(*roots)):
+        if node not in places:
+            places[node] = out.place(_operation(node, places))
+    return out.program(), tuple(places[root] for root in roots), places
+
+
+def _operation(node: Expr, places: dict[Expr, int]) -> Operation:
+    match node:
+        case Const(value, width):
+            return Operation("const", width, number=value)
+        case Var(name, limit, width):
+            return Operation("var", width, number=limit, name=name)
+        case Binary(operator, left, right, width):
+            return Operation(operator.value, width, (places[left], places[right]))
+        case Compare(comparison, left, right):
+            return Operation(comparison.value, 1, (places[left], places[right]))
+        case Extract(operand, low, width):
+            return Operation("extract", width, (places[operand],), low)
+        case Extend(operand, width, signed):
+            return Operation("sign_extend" if signed else "zero_extend", width, (places[operand],))
+        case Ite(condition, then, otherwise, width):
+            return Operation("ite", width, (places[condition], places[then], places[otherwise]))
+        case _:
+            assert_never(node)

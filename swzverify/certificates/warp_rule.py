@@ -1,0 +1,124 @@
+"""The hardware's cost rule once more, for rechecks: from an instruction's name, by docs/semantics.md, section 4.
+
+No table of `hardware/` is read; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+LANES = 32
+WORD_BYTES = 4
+LINE_BYTES = 128
+CHUNK_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class WarpRule:
+    """What the rule needs of an instruction.
+
+    `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each; `octets`: the rule
+    of the 16-byte cp.async, an upper bound.
+    """
+
+    width_bytes: int
+    group_lanes: int
+    address_lanes: int
+    joins: bool
+    repeats: bool
+    octets: bool
+
+    @property
+    def unit_bytes(self) -> int:
+        """What lanes are told apart by: their own width, but a word at least."""
+        return max(self.width_bytes, WORD_BYTES)
+
+    @property
+    def slots(self) -> int:
+        """How many units lie side by side in all banks: lanes are aligned, so units meet in all banks or in none."""
+        return LINE_BYTES // self.unit_bytes
+
+    @property
+    def joined_lanes(self) -> int:
+        """Lanes of a group once groups have joined."""
+        return 2 * self.group_lanes
+
+
+_MATRIX = re.compile(r"(?:ld|st)matrix\.x([124])(?:\.trans)?")
+_PLAIN = re.compile(r"(ld|st)\.shared\.(?:v([24])\.)?b(8|16|32|64)")
+_COPY = re.compile(r"cp\.async\.(?:ca\.)?(4|8|16)")
+_ATOMIC = re.compile(r"atom\.shared\.add\.u32")
+
+
+def warp_rule(name: str) -> WarpRule:
+    """The rule of an instruction.
+
+    Errors: ValueError for a name that it does not know.
+
+    >>> warp_rule("ld.shared.v4.b32").group_lanes, warp_rule("ldmatrix.x2").address_lanes
+    (8, 16)
+    """
+    if found := _MATRIX.fullmatch(name):
+        return WarpRule(16, 8, 8 * int(found[1]), joins=False, repeats=False, octets=False)
+    if found := _PLAIN.fullmatch(name):
+        width = int(found[2] or 1) * int(found[3]) // 8
+        if width <= CHUNK_BYTES:
+            return WarpRule(width, _group(width), LANES, found[1] == "ld" and width >= 8, repeats=False, octets=False)
+    if found := _COPY.fullmatch(name):
+        width = int(found[1])
+        return WarpRule(width, _group(width), LANES, joins=False, repeats=width < 16, octets=width == 16)
+    if _ATOMIC.fullmatch(name):
+        return WarpRule(4, LANES, LANES, joins=False, repeats=True, octets=False)
+    raise ValueError(f"no cost rule for the instruction {name!r}")
+
+
+def _group(width_bytes: int) -> int:
+    return {8: 16, 16: 8}.get(width_bytes, LANES)
+
+
+def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int]:
+    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane; an upper bound for octets.
+
+    Errors: ValueError for an address that is not a multiple of the width.
+
+    >>> warp_cost(warp_rule("ld.shared.b32"), [8 * lane for lane in range(32)])
+    (2, 1)
+    """
+    lanes = [address if lane < rule.address_lanes else None for lane, address in enumerate(addresses)]
+    for lane, address in enumerate(lanes):
+        if address is not None and address % rule.width_bytes:
+            raise ValueError(f"lane {lane}'s address {address} is no multiple of {rule.width_bytes}")
+    size = rule.group_lanes
+    if rule.joins and any(_agree(lanes, distance) for distance in (1, 2)):
+        size = rule.joined_lanes
+    wavefronts = minimum = 0
+    for start, end in pairwise(range(0, LANES + 1, size)):
+        group = {lane: address for lane in range(start, end) if (address := lanes[lane]) is not None}
+        if group:
+            minimum += 1
+            wavefronts += _octet(group) if rule.octets else _banks(rule, list(group.values()))
+    return wavefronts, minimum
+
+
+def _agree(lanes: Sequence[int | None], distance: int) -> bool:
+    pairs = [(lanes[lane], lanes[lane ^ distance]) for lane in range(LANES)]
+    return all(a is None or b is None or a == b for a, b in pairs)
+
+
+def _banks(rule: WarpRule, addresses: list[int]) -> int:
+    words = [
+        address // WORD_BYTES + word
+        for address in addresses
+        for word in range(max(1, rule.width_bytes // WORD_BYTES))
+    ]
+    counted = words if rule.repeats else set(words)
+    banks = [word % (LINE_BYTES // WORD_BYTES) for word in counted]
+    return max(banks.count(bank) for bank in set(banks))
+
+
+def _octet(group: dict[int, int]) -> int:
+    keys = {lane: (a // LINE_BYTES, a // CHUNK_BYTES % 8 ^ lane % 8) for lane, a in group.items()}
+    return len({(key, 2 if keys.get(lane ^ 1) == key else lane % 2) for lane, key in keys.items()})

@@ -1,0 +1,250 @@
+"""Formulas for the proofs: words of fixed width whose every operator is unsigned, and truths that are never Python's.
+
+Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x == y)` is silently
+False, `BitVecVal(300, 8)` wraps. Proofs are written with these two classes and never see z3py.
+"""
+
+# z3py ships no types: what comes out of it is Unknown to a type checker, here and in solve.py only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+import z3
+
+WIDTH = 32
+"""Bits of a word unless a proof says otherwise."""
+
+Term: TypeAlias = Any
+"""A term of z3py, whose own annotations name unions of every sort."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """A formula. Joined with `&`, `|`, `~` and `implies`; `if truth:` and `truth and truth` raise."""
+
+    term: Term
+
+    def __and__(self, other: Truth) -> Truth:
+        """Both."""
+        return Truth(z3.And(self.term, other.term))
+
+    def __or__(self, other: Truth) -> Truth:
+        """At least one."""
+        return Truth(z3.Or(self.term, other.term))
+
+    def __invert__(self) -> Truth:
+        """Not."""
+        return Truth(z3.Not(self.term))
+
+    def implies(self, other: Truth) -> Truth:
+        """The other one wherever this one holds."""
+        return Truth(z3.Implies(self.term, other.term))
+
+    def iff(self, other: Truth) -> Truth:
+        """Both or neither."""
+        return Truth(self.term == other.term)
+
+    def __bool__(self) -> NoReturn:
+        """Refuses: a formula has no value yet."""
+        raise TypeError("a formula is neither true nor false; use & | ~ and implies")
+
+    def __eq__(self, other: object) -> NoReturn:
+        """Refuses: z3py would compare the formulas' text."""
+        raise TypeError("use iff to say that two formulas hold together")
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Word:
+    """A word of `width` bits, unsigned; arithmetic is modulo 2^width, as in the machine.
+
+    Python integers may stand on either side of an operator when they fit the width. A shift by the width or more
+    gives 0.
+    """
+
+    term: Term
+
+    @property
+    def width(self) -> int:
+        """Bits."""
+        return self.term.size()
+
+    def _operand(self, other: Word | int) -> Term:
+        if isinstance(other, Word):
+            if other.width != self.width:
+                raise TypeError(f"words of {self.width} and {other.width} bits")
+            return other.term
+        if not 0 <= other < 1 << self.width:
+            raise ValueError(f"{other} does not fit {self.width} bits")
+        return z3.BitVecVal(other, self.width, self.term.ctx)
+
+    def __add__(self, other: Word | int) -> Word:
+        """The sum."""
+        return Word(self.term + self._operand(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Word | int) -> Word:
+        """The difference."""
+        return Word(self.term - self._operand(other))
+
+    def __rsub__(self, other: int) -> Word:
+        """The difference from an integer."""
+        return Word(self._operand(other) - self.term)
+
+    def __mul__(self, other: Word | int) -> Word:
+        """The product."""
+        return Word(self.term * self._operand(other))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: int) -> Word:
+        """The quotient by a positive integer."""
+        return Word(z3.UDiv(self.term, self._operand(_positive(other))))
+
+    def __mod__(self, other: int) -> Word:
+        """The remainder by a positive integer."""
+        return Word(z3.URem(self.term, self._operand(_positive(other))))
+
+    def __and__(self, other: Word | int) -> Word:
+        """The bits in both."""
+        return Word(self.term & self._operand(other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: Word | int) -> Word:
+        """The bits in either."""
+        return Word(self.term | self._operand(other))
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Word | int) -> Word:
+        """The bits in one of them."""
+        return Word(self.term ^ self._operand(other))
+
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Word:
+        """Every bit flipped."""
+        return Word(~self.term)
+
+    def __lshift__(self, other: Word | int) -> Word:
+        """Shifted up."""
+        return Word(self.term << self._operand(other))
+
+    def __rlshift__(self, other: int) -> Word:
+        """An integer shifted up: `1 << n` is the n-th power of two."""
+        return Word(self._operand(other) << self.term)
+
+    def __rshift__(self, other: Word | int) -> Word:
+        """Shifted down, zeros from above."""
+        return Word(z3.LShR(self.term, self._operand(other)))
+
+    def __eq__(self, other: object) -> Truth:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Equal, as a formula."""
+        return Truth(self.term == self._operand(_word_or_int(other)))
+
+    def __ne__(self, other: object) -> Truth:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Different, as a formula."""
+        return Truth(self.term != self._operand(_word_or_int(other)))
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __lt__(self, other: Word | int) -> Truth:
+        """Less, unsigned."""
+        return Truth(z3.ULT(self.term, self._operand(other)))
+
+    def __le__(self, other: Word | int) -> Truth:
+        """At most, unsigned."""
+        return Truth(z3.ULE(self.term, self._operand(other)))
+
+    def __gt__(self, other: Word | int) -> Truth:
+        """More, unsigned."""
+        return Truth(z3.UGT(self.term, self._operand(other)))
+
+    def __ge__(self, other: Word | int) -> Truth:
+        """At least, unsigned."""
+        return Truth(z3.UGE(self.term, self._operand(other)))
+
+    def bits(self, high: int, low: int) -> Word:
+        """The bits `high` to `low`, both included, in a word of their own width (`a[high:low]`)."""
+        return Word(z3.Extract(high, low, self.term))
+
+    def widened(self, width: int) -> Word:
+        """The same number in a wider word."""
+        return Word(z3.ZeroExt(width - self.width, self.term))
+
+
+class Symbols:
+    """The variables of one query, each with the bound it was made with; `bounds` are hypotheses."""
+
+    def __init__(self, width: int = WIDTH) -> None:
+        self.context = z3.Context()
+        self.width = width
+        self.words: dict[str, Word] = {}
+        self.bounds: list[Truth] = []
+
+    def word(self, name: str, below: int | None = None, *, width: int | None = None) -> Word:
+        """A new variable: any word, or any of 0 .. below - 1."""
+        if name in self.words:
+            raise ValueError(f"two variables are called {name}")
+        made = Word(z3.BitVec(name, width or self.width, self.context))
+        self.words[name] = made
+        if below is not None:
+            self.bounds.append(made < below)
+        return made
+
+    def number(self, value: int, *, width: int | None = None) -> Word:
+        """A constant. Error: ValueError where it does not fit."""
+        bits = width or self.width
+        if not 0 <= value < 1 << bits:
+            raise ValueError(f"{value} does not fit {bits} bits")
+        return Word(z3.BitVecVal(value, bits, self.context))
+
+    def every(self, truths: Iterable[Truth]) -> Truth:
+        """All of them; true for none."""
+        return Truth(z3.And([z3.BoolVal(True, self.context), *(truth.term for truth in truths)]))
+
+    def some(self, truths: Iterable[Truth]) -> Truth:
+        """At least one of them; false for none."""
+        return Truth(z3.Or([z3.BoolVal(False, self.context), *(truth.term for truth in truths)]))
+
+    def count(self, truths: Iterable[Truth], *, width: int | None = None) -> Word:
+        """How many of them hold."""
+        total = self.number(0, width=width)
+        for truth in truths:
+            total = total + choose(truth, self.number(1, width=width), self.number(0, width=width))
+        return total
+
+
+def choose(condition: Truth, then: Word, otherwise: Word) -> Word:
+    """One of two words of the same width."""
+    return Word(z3.If(condition.term, then.term, otherwise.term))
+
+
+def greater(a: Word, b: Word) -> Word:
+    """The larger of two words."""
+    return choose(a < b, b, a)
+
+
+def lesser(a: Word, b: Word) -> Word:
+    """The smaller of two words."""
+    return choose(a < b, a, b)
+
+
+def _positive(divisor: int) -> int:
+    if divisor <= 0:
+        raise ValueError(f"a division by {divisor}")
+    return divisor
+
+
+def _word_or_int(value: object) -> Word | int:
+    if isinstance(value, Word) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"a word cannot be compared with {value!r}")

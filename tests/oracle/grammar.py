@@ -1,0 +1,237 @@
+"""Where a spec takes expressions, and which operators stand in them: what the coverage of random specs counts.
+
+`places` knows every position of the format; the tests hold its list against the models of the spec reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from . import c_expr
+from .c_expr import Expr, Literal, Name, Op
+from .yaml_values import Spec, Yaml, as_dict
+
+BINARY = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||")
+UNARY = ("-1", "+1", "~1", "!1")
+OTHER = ("?:", "min", "max", "hex", "binary", "suffix")
+OPERATORS = (*BINARY, *UNARY, *OTHER)
+"""Operators as the oracle's trees name them, and the ways to write a number that is not plain decimal."""
+
+VARIABLE_POSITIONS = ("coord", "stage", "address", "if", "assume", "map.value")
+CONSTANT_POSITIONS = (
+    "memory.bytes",
+    "memory.align",
+    "memory.base",
+    "tile.bits",
+    "tile.bytes",
+    "tile.base",
+    "tile.base.align",
+    "tile.base.offset",
+    "tile.stages",
+    "tile.stages.count",
+    "tile.stages.pitch",
+    "layout.shape",
+    "layout.pad",
+    "notation.shape",
+    "notation.stride",
+    "swizzle.bits",
+    "swizzle.base",
+    "swizzle.shift",
+    "tma.box",
+    "threads",
+    "block",
+    "access.base",
+    "access.base.align",
+    "access.base.offset",
+    "access.bytes",
+    "loop.count",
+    "loop.start",
+    "loop.stop",
+    "loop.step",
+    "map.over",
+    "map.onto",
+    "map.base",
+    "map.base.align",
+    "map.base.offset",
+    "contiguous.elements",
+    "contiguous.mode",
+    "wavefronts.at_most",
+    "covers.times",
+)
+POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An expression of a spec: its position, and where it hangs; `names` are the variables that it may read."""
+
+    position: str
+    holder: dict[str, Yaml] | list[Yaml]
+    key: str | int
+    names: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> Yaml:
+        """What stands there now."""
+        return self.holder[self.key]  # type: ignore[index,call-overload]  # the key fits its holder
+
+    def put(self, value: Yaml) -> None:
+        """Replace it."""
+        self.holder[self.key] = value  # type: ignore[index,call-overload]  # the key fits its holder
+
+
+def places(spec: Spec) -> Iterator[Place]:
+    """Every place of a spec where an expression may stand, except inside the text of a layout."""
+    for memory in _entries(spec, "memories"):
+        yield from _at(memory, "memory", ("bytes", "align", "base"))
+    for tile in _entries(spec, "tiles"):
+        yield from _tile(tile)
+    for access in _entries(spec, "accesses"):
+        yield from _access(access)
+    for index_map in _entries(spec, "maps"):
+        over = as_dict(index_map["over"])
+        yield from (Place("map.over", over, key) for key in over)
+        yield from _items(index_map, "value", "map.value", tuple(over))
+        yield from _items(index_map, "onto", "map.onto")
+        yield from _base(index_map, "map")
+    claims = spec.get("claims")
+    for claim in claims if isinstance(claims, list) else ():
+        if isinstance(claim, dict):
+            for kind, keys in _ARGUMENTS.items():
+                if isinstance(argument := claim.get(kind), dict):
+                    yield from _at(argument, kind, keys)
+
+
+_ARGUMENTS = {"contiguous": ("elements", "mode"), "wavefronts": ("at_most",), "covers": ("times",)}
+
+
+def _entries(spec: Spec, section: str) -> list[dict[str, Yaml]]:
+    return [entry for entry in as_dict(spec.get(section)).values() if isinstance(entry, dict)]
+
+
+def _at(holder: dict[str, Yaml], prefix: str, keys: tuple[str, ...]) -> Iterator[Place]:
+    """The keys of a mapping that hold a number or a text."""
+    for key in keys:
+        if key in holder and not isinstance(holder[key], dict | list):
+            yield Place(f"{prefix}.{key}", holder, key)
+
+
+def _items(holder: dict[str, Yaml], key: str, position: str, names: tuple[str, ...] = ()) -> Iterator[Place]:
+    items = holder.get(key)
+    if isinstance(items, list):
+        yield from (Place(position, items, index, names) for index in range(len(items)))
+
+
+def _base(holder: dict[str, Yaml], prefix: str) -> Iterator[Place]:
+    base = holder.get("base")
+    if isinstance(base, dict):
+        yield from _at(base, f"{prefix}.base", ("align", "offset"))
+    elif base is not None:
+        yield Place(f"{prefix}.base", holder, "base")
+
+
+def _tile(tile: dict[str, Yaml]) -> Iterator[Place]:
+    yield from _at(tile, "tile", ("bits", "bytes", "stages"))
+    yield from _base(tile, "tile")
+    if isinstance(stages := tile.get("stages"), dict):
+        yield from _at(stages, "tile.stages", ("count", "pitch"))
+    if isinstance(layout := tile.get("layout"), dict):
+        yield from _items(layout, "shape", "layout.shape")
+        yield from _at(layout, "layout", ("pad",))
+    if isinstance(swizzle := tile.get("swizzle"), dict):
+        yield from _at(swizzle, "swizzle", ("bits", "base", "shift"))
+    yield from _items(as_dict(tile.get("tma")), "box", "tma.box")
+
+
+def _access(access: dict[str, Yaml]) -> Iterator[Place]:
+    loops = as_dict(access.get("for"))
+    names = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x", *loops)
+    if "threads" in access:
+        yield Place("threads", access, "threads")
+    yield from _items(access, "block", "block")
+    yield from _at(access, "access", ("bytes",))
+    yield from _base(access, "access")
+    yield from _items(access, "coord", "coord", names)
+    for key in ("stage", "address", "if"):
+        if key in access:
+            yield Place(key, access, key, names)
+    yield from _items(access, "assume", "assume", tuple(loops))
+    for name, bounds in loops.items():
+        if isinstance(bounds, dict):
+            yield from _at(bounds, "loop", ("start", "stop", "step"))
+        elif bounds != "any":
+            yield Place("loop.count", loops, name)
+
+
+def map_leaves(text: str, change: Callable[[str, str], str]) -> str:
+    """A layout's text with every leaf changed; `change` gets the leaf's position and its text.
+
+    >>> map_leaves("((2,N/2),8):((8*2,32),1)", lambda position, leaf: f"{leaf}@{position[9:11]}")
+    '((2@sh,N/2@sh),8@sh):((8*2@st,32@st),1@st)'
+    """
+    shape, stride = _split(text, ":")
+    return f"{_map_tree(shape, 'notation.shape', change)}:{_map_tree(stride, 'notation.stride', change)}"
+
+
+def _map_tree(text: str, position: str, change: Callable[[str, str], str]) -> str:
+    text = text.strip()
+    parts = _split(text[1:-1], ",") if is_bracketed(text) else []
+    if len(parts) > 1:
+        return f"({','.join(_map_tree(part, position, change) for part in parts)})"
+    return change(position, text)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts between separators outside all brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def is_bracketed(text: str) -> bool:
+    """Whether the first bracket closes with the last character."""
+    depths = list(accumulate((character == "(") - (character == ")") for character in text))
+    return text.startswith("(") and 0 not in depths[:-1]
+
+
+def expressions(spec: Spec) -> Iterator[tuple[str, str]]:
+    """(position, text) of every expression of a spec, those inside layouts' texts included."""
+    for place in places(spec):
+        yield place.position, str(place.value)
+    for tile in _entries(spec, "tiles"):
+        if isinstance(layout := tile.get("layout"), str):
+            leaves: list[tuple[str, str]] = []
+            map_leaves(layout, lambda position, leaf, kept=leaves: kept.append((position, leaf)) or leaf)
+            yield from leaves
+
+
+def operators(tree: Expr) -> set[str]:
+    """The names from OPERATORS that occur in a tree.
+
+    >>> sorted(operators(c_expr.parse("-x * 0x1F + (a ? 2u : 1)")))
+    ['*', '+', '-1', '?:', 'hex', 'suffix']
+    """
+    match tree:
+        case Literal(_, spelling):
+            forms = {"hex": spelling[:2].lower() == "0x", "binary": spelling[:2].lower() == "0b"}
+            return {form for form, used in forms.items() if used} | ({"suffix"} if spelling[-1:] in "uUlL" and spelling else set())
+        case Name():
+            return set()
+        case Op(symbol, operands):
+            return {symbol}.union(*(operators(operand) for operand in operands))
+
+
+def pairs(spec: Spec) -> set[tuple[str, str]]:
+    """Every (operator, position) that occurs in a spec."""
+    return {
+        (operator, position)
+        for position, text in expressions(spec)
+        for operator in operators(c_expr.parse(text))
+    }

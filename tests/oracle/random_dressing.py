@@ -1,0 +1,92 @@
+"""Random specs in other words: every number of a spec may become an expression of that value, every expression another.
+
+Nothing changes its value here, but for the few operands that slip: those specs are errors.
+"""
+
+from __future__ import annotations
+
+from . import c_expr
+from .grammar import VARIABLE_POSITIONS, Place, is_bracketed, map_leaves, places
+from .random_expressions import Source, rewritten, text_of, valued
+from .random_parts import Draft
+from .yaml_values import Spec, Yaml
+
+COMMON = frozenset(("threads", "notation.shape", "notation.stride"))
+"""Positions that most specs have: they are dressed less often, and not so deeply."""
+
+RARE = frozenset(
+    (
+        "memory.base",
+        "tile.bytes",
+        "access.base",
+        "access.base.align",
+        "access.base.offset",
+        "access.bytes",
+        "map.base",
+        "map.base.align",
+        "map.base.offset",
+        "map.onto",
+        "contiguous.mode",
+        "covers.times",
+    )
+)
+"""Positions that few specs have: always dressed, and with many operators."""
+
+
+def dressed(draft: Draft) -> Spec:
+    """The draft's spec, its numbers and expressions dressed; the draft itself is left alone."""
+    spec = {key: _copied(value) for key, value in draft.spec().items()}
+    for place in list(places(spec)):
+        if place.position in VARIABLE_POSITIONS:
+            _dress_expression(draft, place)
+        else:
+            place.put(_dressed_number(draft, place.position, place.value))
+    tiles = spec.get("tiles")
+    for tile in tiles.values() if isinstance(tiles, dict) else ():
+        if isinstance(tile, dict) and isinstance(layout := tile.get("layout"), str):
+            tile["layout"] = map_leaves(layout, lambda part, leaf: _dressed_leaf(draft, part, leaf))
+    return spec
+
+
+def _copied(value: Yaml) -> Yaml:
+    """A copy that shares nothing, with itself neither."""
+    match value:
+        case dict():
+            return {key: _copied(item) for key, item in value.items()}
+        case list():
+            return [_copied(item) for item in value]
+        case _:
+            return value
+
+
+def _dress_expression(draft: Draft, place: Place) -> None:
+    """Some parts of an expression of variables in other words."""
+    rng = draft.rng
+    tree = c_expr.parse(place.value)
+    if "base" in c_expr.names_in(tree) or draft.chance(0.3):
+        # The oracle enumerates few bases by the form of the map, which must stay as it is.
+        return
+    source = draft.source(place.names)
+    place.put(text_of(rewritten(source, tree, rng.choice((1, 1, 2, 3))), rng))
+
+
+def _dressed_number(draft: Draft, position: str, value: Yaml) -> Yaml:
+    if value == "any":
+        return value
+    common = position in COMMON
+    rare = position in RARE
+    if draft.chance(0.6 if common else 0.02 if rare else 0.1):
+        return value
+    rng = draft.rng
+    depth = rng.choice((1, 2, 2, 3) if common else (5, 6) if rare else (2, 3, 3, 4))
+    source = draft.source(())
+    if isinstance(value, int):
+        return text_of(valued(source, value, depth), rng)
+    return text_of(rewritten(source, c_expr.parse(value), depth), rng)
+
+
+def _dressed_leaf(draft: Draft, position: str, leaf: str) -> str:
+    value = int(leaf) if leaf.isdigit() else leaf
+    text = str(_dressed_number(draft, position, value))
+    # A bracket around a bracket would be a tuple of one.
+    return f"({text})" if "?" in text and not is_bracketed(text) else text
