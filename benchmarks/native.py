@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from swzverify.claims.in_bounds import tile_bounds_goal
 from swzverify.claims.injective import injective_goal
 from swzverify.engines.obligation import Answer, Obligation
+from swzverify.ir.expr import postorder
+from swzverify.ir.intervals import intervals
+from swzverify.ir.periods import readers
 from swzverify.prove.panel import NATIVE
 from swzverify.subjects import Tile
 
 
 def holds(obligations: Sequence[Obligation]) -> bool:
-    """Whether the first engine that applies to each says that it holds."""
+    """Whether the first engine that applies to each says that it holds; nothing is remembered from the last time."""
+    for memory in (postorder, intervals, readers):
+        memory.cache_clear()
     return all(_answer(obligation) is Answer.HOLDS for obligation in obligations)
 
 

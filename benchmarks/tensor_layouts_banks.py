@@ -66,8 +66,8 @@ def cases(count: int) -> list[Case]:
 
 def addresses(layouts: Sequence[tuple[Layout, int]]) -> np.ndarray:
     """Byte addresses, a row a layout."""
-    lanes = np.arange(32, dtype=np.int64)
-    return np.stack([layout(lanes) * size for layout, size in layouts])
+    offsets = np.array([layout.offsets() for layout, _ in layouts], dtype=np.int64)
+    return offsets * np.array([[size] for _, size in layouts])
 
 
 def costs(layouts: Sequence[tuple[Layout, int]]) -> tuple[np.ndarray, np.ndarray]:

@@ -118,13 +118,16 @@ _interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
 
 def _intern(kind: type[_Node], *fields: object) -> _Node:
     key = (kind, *fields)
-    found = _interned.get(key)
+    # The dictionary's own `get` is several Python calls, and this is where lowering spends its time.
+    known = _interned.data.get(key)
+    found = None if known is None else known()
     if found is None:
         found = kind(*fields)  # type: ignore[arg-type]  # the callers below pass each kind its own fields
         _interned[key] = found
     return found  # type: ignore[return-value]  # the key starts with the kind
 
 
+@lru_cache(maxsize=4096)
 def const(value: int, width: int) -> Const:
     """The constant `value` modulo 2^width."""
     if width < 1:

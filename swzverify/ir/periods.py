@@ -64,7 +64,7 @@ def repetition(root: Expr, name: str) -> Repetition | None:
     >>> repetition(padded.bits, "v")
     Repetition(period=4, increment=132, exact=True)
     """
-    masks, places = _readers(root)
+    masks, places = readers(root)
     if name not in places:
         return _STILL
     mine = places[name]
@@ -86,7 +86,7 @@ _STILL = Repetition(1, 0, exact=True)
 
 
 @lru_cache(maxsize=1024)
-def _readers(root: Expr) -> tuple[Mapping[Expr, int], Mapping[str, int]]:
+def readers(root: Expr) -> tuple[Mapping[Expr, int], Mapping[str, int]]:
     """Which variables each sub-expression reads, one bit a variable, operands first; and each variable's bit."""
     masks: dict[Expr, int] = {}
     places: dict[str, int] = {}

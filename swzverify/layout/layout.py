@@ -97,6 +97,17 @@ class Layout:
             total = total + crd2idx(value, shape, stride)
         return total
 
+    def offsets(self) -> list[int]:
+        """The offset of every linear index in order, all `size` of them; much quicker than asking for each.
+
+        >>> Layout((2, 3), (1, 4)).offsets()
+        [0, 1, 4, 5, 8, 9]
+        """
+        found = [0]
+        for extent, stride in self.leaves:
+            found = [digit * stride + inner for digit in range(extent) for inner in found]
+        return found
+
     @property
     def mode_pairs(self) -> tuple[tuple[IntTuple, IntTuple], ...]:
         """The (shape, stride) of every mode; one pair where the shape is an int."""
