@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.measure import Effort, Row, fastest, require, slowdown, speedup
 from benchmarks.enumeration import offsets_of, swizzled
+from benchmarks.measure import Effort, Row, fastest, require, slowdown, speedup
 from benchmarks.native import bijective_obligations, holds
 from swzverify.claims import Bijective
 from swzverify.layout import Layout, Swizzle

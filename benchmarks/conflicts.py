@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.measure import Effort, Row, fastest, require, speedup
 from benchmarks.enumeration import swizzled as moved
+from benchmarks.measure import Effort, Row, fastest, require, speedup
 from benchmarks.native import holds
 from swzverify.claims.conflict_free import cost_goal
 from swzverify.hardware import cost_many, find_instruction, find_target

@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
-from benchmarks.measure import Effort, Row, fastest, require, speedup
 from benchmarks.enumeration import offsets_of
+from benchmarks.measure import Effort, Row, fastest, require, speedup
 from benchmarks.native import holds
 from swzverify.claims.injective import injective_goal
 from swzverify.layout import Layout

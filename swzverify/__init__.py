@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from swzverify.lazy import importer
 
 if TYPE_CHECKING:
     from swzverify.hardware import access_cost
@@ -16,19 +17,15 @@ __version__ = "0.1.0"
 
 __all__ = ["Access", "Layout", "Swizzle", "Tile", "access_cost", "load_spec", "prove"]
 
-_HOMES = {
-    "Access": "swzverify.subjects",
-    "Layout": "swzverify.layout",
-    "Swizzle": "swzverify.layout",
-    "Tile": "swzverify.subjects",
-    "access_cost": "swzverify.hardware",
-    "load_spec": "swzverify.spec",
-    "prove": "swzverify.prove",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for only then: `swzverify --help` needs neither numpy nor Z3."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'swzverify' has no attribute '{name}'")
+__getattr__ = importer(
+    "swzverify",
+    {
+        "Access": ".subjects",
+        "Layout": ".layout",
+        "Swizzle": ".layout",
+        "Tile": ".subjects",
+        "access_cost": ".hardware",
+        "load_spec": ".spec",
+        "prove": ".prove",
+    },
+)

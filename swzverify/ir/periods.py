@@ -142,7 +142,7 @@ def _reduce(value: Repetition, width: int) -> Repetition:
 def _aligned(*values: Repetition) -> list[Repetition]:
     """The same repetitions, all seen at one common period."""
     period = lcm(*[value.period for value in values])
-    if all([value.period == period for value in values]):
+    if all(value.period == period for value in values):
         return list(values)
     return [value.times(period // value.period) for value in values]
 

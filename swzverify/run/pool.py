@@ -18,7 +18,6 @@ from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
 from swzverify.report.result import ClaimResult
-from swzverify.run.one import run_spec
 from swzverify.run.settings import Settings
 from swzverify.spec.problems import Problem
 
@@ -122,6 +121,9 @@ def _no_interrupt() -> Generator[None]:
 def _serve(pipe: Connection[Message, Job], settings: Settings) -> None:
     """A worker's life: prove the files that come along the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What proves takes a while to import, and the process that hands out the work never needs it.
+    from swzverify.run.one import run_spec  # noqa: PLC0415
+
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             _, file = pipe.recv()

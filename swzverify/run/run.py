@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from swzverify.report.result import ClaimResult, Report
-from swzverify.run.one import run_spec
 from swzverify.run.pool import run_in_pool
 from swzverify.run.settings import Settings
 from swzverify.spec.problems import Problem
@@ -64,7 +63,9 @@ def run_specs(
     processes = settings.processes(len(files))
     if processes > 1:
         run_in_pool(files, settings, processes, hear)
-    else:
+    elif files:
+        from swzverify.run.one import run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
+
         for index, file in enumerate(files):
             hear(index, run_spec(file, settings, lambda result, index=index: hear(index, result)))
     return Report(

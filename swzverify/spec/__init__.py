@@ -7,9 +7,9 @@ Nothing is imported from `prove`, `report` or the command line.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from swzverify.lazy import importer
 from swzverify.spec.problems import Problem, SpecError
 
 if TYPE_CHECKING:
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Problem", "Spec", "SpecClaim", "SpecError", "json_schema", "load_spec", "parse_spec"]
 
-_HOMES = {"Spec": "build", "SpecClaim": "build", "load_spec": "load", "parse_spec": "load", "json_schema": "schema"}
-
-
-def __getattr__(name: str) -> object:
-    """Import what reads specs at its first use: `report` needs `Problem` alone, and pydantic takes its time."""
-    if name in _HOMES:
-        return getattr(import_module(f"swzverify.spec.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'swzverify.spec' has no attribute '{name}'")
+__getattr__ = importer(
+    "swzverify.spec",
+    {"Spec": ".build", "SpecClaim": ".build", "load_spec": ".load", "parse_spec": ".load", "json_schema": ".schema"},
+)

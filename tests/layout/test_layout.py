@@ -47,6 +47,7 @@ def test_every_linear_index(layout):
     expected = [offset_of_digits(layout, digits) for digits in digit_coordinates(layout)]
     assert [layout(index) for index in range(layout.size)] == expected
     assert layout(np.arange(layout.size)).tolist() == expected
+    assert layout.offsets() == expected
     assert layout.size == len(expected)
     assert layout.cosize == max(expected) + 1
 
