@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, NoReturn, assert_never
+from typing import TYPE_CHECKING, NoReturn, TypeVar, assert_never
 
 import click
 
@@ -29,6 +29,9 @@ KINDS = (
     "permutation",
 )
 """The kinds of claims; listed here, and checked against `claims/` by a test, since importing those takes a while."""
+
+
+_Limit = TypeVar("_Limit", float | None, int | None)
 
 
 class Format(StrEnum):
@@ -65,6 +68,20 @@ class Format(StrEnum):
 )
 @click.option("--target", metavar="NAME", help="Prove for this target instead of the specs' own, such as sm_90.")
 @click.option("--rlimit", type=click.IntRange(min=1), metavar="N", help="Budget of a query, in Z3's resource units.")
+@click.option(
+    "--time-limit",
+    "time_limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End a Z3 query after so long, in a process of its own; its claim is then unknown.",
+)
+@click.option(
+    "--memory-limit",
+    "memory_limit_mib",
+    type=click.IntRange(min=1),
+    metavar="MIB",
+    help="Give a Z3 query so much memory, in a process of its own; out of it, its claim is unknown.",
+)
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
@@ -77,6 +94,8 @@ def prove(
     select: tuple[str, ...],
     target: str | None,
     rlimit: int | None,
+    time_limit_s: float | None,
+    memory_limit_mib: int | None,
     single_engine: bool,
     verbose: bool,
     quiet: bool,
@@ -98,7 +117,9 @@ def prove(
     try:
         from swzverify.run.settings import Settings  # noqa: PLC0415 - see the top
 
-        settings = Settings(frozenset(select), target, rlimit, single_engine, jobs)
+        settings = Settings(
+            frozenset(select), target, rlimit, single_engine, jobs, _isolated(time_limit_s), _isolated(memory_limit_mib)
+        )
         report = _run(paths, settings, output, quiet)
         _write(report, Format(form), output, int(verbose) - int(quiet))
     except KeyboardInterrupt:
@@ -112,6 +133,13 @@ def prove(
 
         raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
     sys.exit(int(report.exit_code))
+
+
+def _isolated(limit: _Limit) -> _Limit:
+    """A limit on a query, where the system has what it takes."""
+    if limit is not None and not hasattr(os, "fork"):
+        raise click.UsageError("--time-limit and --memory-limit need a system that can fork; this one cannot")
+    return limit
 
 
 def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: bool) -> Report:

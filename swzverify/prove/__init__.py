@@ -3,6 +3,7 @@
 May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`.
 """
 
-from swzverify.prove.prover import Options, prove
+from swzverify.prove.isolation import Limits
+from swzverify.prove.prover import DEFAULT_RLIMIT, Options, prove
 
-__all__ = ["Options", "prove"]
+__all__ = ["DEFAULT_RLIMIT", "Limits", "Options", "prove"]

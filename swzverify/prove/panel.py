@@ -11,6 +11,7 @@ from swzverify.engines.obligation import Answer, Engine, Finding, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import Expr
+from swzverify.prove.isolation import IsolatedSMT
 
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
@@ -39,7 +40,7 @@ class Panel:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self._smt: SMT | None = None
+        self._smt: SMT | IsolatedSMT | None = None
 
     def natives(self, obligation: Obligation) -> list[Finding]:
         """The answers of the engines that apply: of the first one, or of all with `every_engine`."""
@@ -62,10 +63,11 @@ class Panel:
         """Whether Z3 finds a point for a one-bit condition."""
         return self._engine().satisfiable(condition)
 
-    def _engine(self) -> SMT:
+    def _engine(self) -> SMT | IsolatedSMT:
         if self._smt is None:
             # Z3 takes a third of a second to import: only when there is something to prove.
             from swzverify.engines.smt import SMT  # noqa: PLC0415
 
-            self._smt = SMT(self.options.rlimit)
+            smt, limits = SMT(self.options.rlimit), self.options.limits
+            self._smt = smt if limits is None else IsolatedSMT(smt, limits)
         return self._smt

@@ -26,6 +26,7 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.engines.obligation import Answer, Cost, Finding
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
+from swzverify.prove.isolation import Limits
 from swzverify.prove.panel import Panel
 
 DEFAULT_RLIMIT = 30_000_000
@@ -37,12 +38,14 @@ class Options:
     """How hard to try.
 
     `rlimit` is Z3's budget a query; `single_engine` leaves the second engine out (the verdict says so);
-    `every_engine` asks all of them, even where one has refuted already, and compares their answers.
+    `every_engine` asks all of them, even where one has refuted already, and compares their answers; `limits` runs
+    each Z3 query in a process of its own, which they end.
     """
 
     rlimit: int = DEFAULT_RLIMIT
     single_engine: bool = False
     every_engine: bool = False
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
-from swzverify.prove import Options, prove
+from swzverify.prove import DEFAULT_RLIMIT, Limits, Options, prove
 from swzverify.report.result import ClaimResult
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.settings import Settings
@@ -46,6 +46,10 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
         verdict = prove(claim.claim, options=options_for(settings))
         if _INTERRUPTED in verdict.reason:
             raise KeyboardInterrupt
+        if settings.certificates is not None:
+            from swzverify.run.certificates import certify_claim  # noqa: PLC0415 - few runs write certificates
+
+            certify_claim(settings.certificates, file, claim, verdict, options_for(settings))
     except SwzError as error:
         verdict = _error_verdict(str(error), started)
     except MemoryError:
@@ -68,9 +72,16 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
 
 def options_for(settings: Settings) -> Options:
     """The prover's options."""
-    if settings.rlimit is None:
-        return Options(single_engine=settings.single_engine)
-    return Options(single_engine=settings.single_engine, rlimit=settings.rlimit)
+    rlimit = DEFAULT_RLIMIT if settings.rlimit is None else settings.rlimit
+    return Options(rlimit, settings.single_engine, limits=_limits(settings))
+
+
+def _limits(settings: Settings) -> Limits | None:
+    """Either limit alone isolates too; the other one is then the default's."""
+    if settings.time_limit_s is None and settings.memory_limit_mib is None:
+        return None
+    usual = Limits()
+    return Limits(settings.time_limit_s or usual.seconds, settings.memory_limit_mib or usual.memory_mib)
 
 
 def _error_verdict(reason: str, started: float) -> Verdict:

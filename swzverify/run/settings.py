@@ -14,8 +14,9 @@ class Settings:
     """Which claims to prove, and how.
 
     `select` keeps claims of these kinds only (empty: all); `target` overrides the specs' own; `rlimit` is the budget of
-    one Z3 query (None: the prover's default); `jobs` is the number of processes (None: one for every usable
-    processor, and no other process for a few specs).
+    one Z3 query (None: the prover's default), `time_limit_s` and `memory_limit_mib` run it in a process of its own,
+    which they end; `jobs` is the number of processes (None: one for every usable processor, and no other process for a
+    few specs).
     """
 
     select: frozenset[str] = frozenset()
@@ -23,6 +24,8 @@ class Settings:
     rlimit: int | None = None
     single_engine: bool = False
     jobs: int | None = None
+    time_limit_s: float | None = None
+    memory_limit_mib: int | None = None
 
     def processes(self, specs: int) -> int:
         """How many processes to prove so many specs in; 1 stands for this one alone.
