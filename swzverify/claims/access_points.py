@@ -10,8 +10,9 @@ from swzverify.hardware import BANK_WORD_BYTES, BANKS, evidence
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.subjects import Access
-from swzverify.subjects.access import LANE, WARP, LaneRecord
+from swzverify.subjects.loop import LANE, WARP
 from swzverify.subjects.memory import base_text
+from swzverify.subjects.plain_access import LaneRecord
 
 
 def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], ...]:

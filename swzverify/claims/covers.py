@@ -20,7 +20,7 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.subjects import Access, Tile
-from swzverify.subjects.access import STAGE, WARP
+from swzverify.subjects.loop import STAGE, WARP
 
 MAX_SHOWN = 64
 

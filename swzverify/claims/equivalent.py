@@ -22,8 +22,8 @@ from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, compare, conjun
 from swzverify.ir.expr import Comparison as Cmp
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Access, AlignedBase, Base, IndexMap, Tile
-from swzverify.subjects.access import LaneRecord
 from swzverify.subjects.memory import Origin
+from swzverify.subjects.plain_access import LaneRecord
 
 Subject: TypeAlias = Tile | Access | IndexMap
 MAX_ALIGN_LOG2 = 20

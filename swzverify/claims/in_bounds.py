@@ -18,7 +18,7 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Access, Tile
-from swzverify.subjects.access import LaneRecord
+from swzverify.subjects.plain_access import LaneRecord
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 
 

@@ -4,8 +4,9 @@ The plain functions are the definition that exhaustion and replay use; the lower
 The two share no code beyond the user's own data. May import `hardware`, `layout`, `ir`, `errors`.
 """
 
-from swzverify.subjects.access import Access, Loop
+from swzverify.subjects.access import Access
 from swzverify.subjects.index_map import IndexMap
+from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.tile import Tile
 

@@ -1,0 +1,132 @@
+"""An access by its plain definition, in integers: what exhaustion and replay read, and what the lowering must equal.
+
+Nothing here knows of expressions over bit-vectors, and `lowered_access` uses nothing of this but the enumeration of
+thread names: an error of one shows against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware import LANES
+from swzverify.ir.c_eval import evaluate, evaluate_many
+from swzverify.subjects.loop import LANE, STAGE, WARP
+
+if TYPE_CHECKING:
+    from swzverify.subjects.access import Access
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRecord:
+    """One lane at one binding, in plain integers: None in place of an address where the lane is inactive."""
+
+    lane: int
+    coord: tuple[int, ...] | None
+    offset_elements: int | None
+    address_bytes: int | None
+    in_whole_bytes: bool = True
+
+
+def thread_names(access: Access, tid: Array) -> dict[str, Array]:
+    """The plain definition of every name that depends on the thread."""
+    bx, by, bz = (*access.block, 1, 1)[:3]
+    parts = {"x": tid % bx, "y": tid // bx % by, "z": tid // (bx * by)}
+    names: dict[str, Array] = {"tid": tid, "lane": tid % LANES, "warp": tid // LANES}
+    for axis, extent in zip("xyz", (bx, by, bz), strict=True):
+        names[f"tid_{axis}"] = names[f"threadIdx.{axis}"] = parts[axis]
+        names[f"blockDim.{axis}"] = np.full(1, extent, dtype=np.int64)
+    return names
+
+
+def environment(access: Access, point: Mapping[str, Array]) -> dict[str, Array]:
+    """The plain definition of every name, from arrays of the variables (loops counted from 0)."""
+    env: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
+    # Lanes beyond the block do not exist: what stands in for them must be a thread that does.
+    tid = np.minimum(point[WARP] * LANES + point[LANE], access.threads - 1)
+    env |= thread_names(access, np.asarray(tid))
+    for loop in access.loops:
+        env[loop.name] = loop.start + loop.step * point[loop.name]
+    return env
+
+
+def base_bytes(access: Access, point: Mapping[str, Array]) -> Array:
+    """The base address at each point."""
+    place = access.origin
+    index = point[place.name] if place.variable is not None else np.zeros(1, dtype=np.int64)
+    return place.start_bytes + place.unit_bytes * index
+
+
+def definition(access: Access, point: Mapping[str, Array]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
+    """(assumed, active, position in units, the stage's start in units), from plain integer functions.
+
+    Lanes that are not active have some position that means nothing.
+    """
+    env = environment(access, point)
+    assumed = np.asarray(all(access.loop_limits))
+    for condition in access.assume:
+        assumed = assumed & (np.asarray(evaluate_many(condition, env)) != 0)
+    active = (point[WARP] * LANES + point[LANE] < access.threads) & (point[LANE] < access.instruction.address_lanes)
+    if access.predicate is not None:
+        active = active & (np.asarray(evaluate_many(access.predicate, env)) != 0)
+    base = base_bytes(access, point)
+    if access.tile is None:
+        assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
+        own = np.asarray(evaluate_many(access.address, env), dtype=np.int64)
+        return np.asarray(assumed), active, base + own, base
+    stage = stage_at(access, point, env)
+    start = (base + stage * access.tile.pitch_bytes) * access.tile.units_a_byte
+    position = cast("Array", access.tile.position(coordinates(access, env), stage=stage, base=base))
+    return np.asarray(assumed), active, position, start
+
+
+def coordinates(access: Access, env: Mapping[str, Array]) -> list[Array]:
+    """The tile coordinate at each point; what is negative belongs to no active lane and counts as 0."""
+    return [np.maximum(np.asarray(evaluate_many(each, env), dtype=np.int64), 0) for each in access.coord]
+
+
+def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array]) -> Array:
+    """The stage at each point."""
+    if access.stage is not None:
+        last = access.tile.stages - 1 if access.tile is not None else 0
+        return np.clip(np.asarray(evaluate_many(access.stage, env), dtype=np.int64), 0, last)
+    return point.get(STAGE, np.zeros(1, dtype=np.int64))
+
+
+def lane_at(access: Access, lane: int, point: Mapping[str, int]) -> LaneRecord:
+    """One lane at a point of the free variables, in plain Python integers."""
+    tid = point.get(WARP, 0) * LANES + lane
+    nothing = LaneRecord(lane, None, None, None)
+    if tid >= access.threads or lane >= access.instruction.address_lanes:
+        return nothing
+    env = dict(access.constants)
+    env |= {loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops}
+    bx, by, bz = (*access.block, 1, 1)[:3]
+    env |= {"tid": tid, "lane": lane, "warp": tid // LANES}
+    for axis, value, extent in (("x", tid % bx, bx), ("y", tid // bx % by, by), ("z", tid // (bx * by), bz)):
+        env |= {f"tid_{axis}": value, f"threadIdx.{axis}": value, f"blockDim.{axis}": extent}
+    if access.predicate is not None and not evaluate(access.predicate, env):
+        return nothing
+    place = access.origin
+    base = place.start_bytes + place.unit_bytes * point.get(place.name, 0)
+    if access.tile is None:
+        assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
+        return LaneRecord(lane, None, None, base + evaluate(access.address, env))
+    coord = tuple(evaluate(each, env) for each in access.coord)
+    stage = evaluate(access.stage, env) if access.stage is not None else point.get(STAGE, 0)
+    position = int(access.tile.position(coord, stage=stage, base=base))
+    byte, rest = divmod(position, access.tile.units_a_byte)
+    return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, in_whole_bytes=rest == 0)
+
+
+def assumed_at(access: Access, point: Mapping[str, int]) -> bool:
+    """Whether the assumptions hold at a point of the free variables, in plain Python integers."""
+    env = dict(access.constants)
+    env |= {loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops}
+    return all(access.loop_limits) and all(evaluate(each, env) for each in access.assume)
