@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swzverify.claims import aligned, conflict_free, equivalent, in_bounds, injective
-from swzverify.engines import f2, radix, residue, smt
+from swzverify.engines import f2, radix, residue
+from swzverify.engines.smt import cost, engine, linear
+from swzverify.engines.smt import injective as smt_injective
 from swzverify.prove import panel
+
+_MODULES = (
+    *(aligned, conflict_free, equivalent, in_bounds, injective, f2, radix, residue),
+    *(cost, engine, smt_injective, linear, panel),
+)
 
 
 def forget() -> None:
-    for module in (aligned, conflict_free, equivalent, in_bounds, injective, f2, radix, residue, smt, panel):
+    for module in _MODULES:
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

@@ -13,7 +13,8 @@ from swzverify.engines.f2 import GF2
 from swzverify.engines.obligation import Answer, Apart, Cost, Engine, Finding, Point
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
-from swzverify.engines.smt import SMT
+from swzverify.engines.smt import DEFAULT_RLIMIT, SMT
+from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir.expr import TRUE, Comparison, Var, compare, negation, var
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map, leaf, number
@@ -445,8 +446,8 @@ def test_counting_and_separation_agree(seed: int) -> None:
     goal, address, active, assumed = cost_case(seed + 5000, [1, 2, 4])
     if goal.at_most is None:
         goal = ob.replace_limit(goal, 4)
-    separated = SMT()._by_separation(goal)
-    counted = SMT()._by_counting(goal)
+    separated = smt_cost._by_separation(goal, DEFAULT_RLIMIT)
+    counted = smt_cost._by_counting(goal, DEFAULT_RLIMIT)
     wanted = ob.cost_holds(goal, address.plain, active, assumed, list(ob.points(goal.free)))
     if wanted is None:
         assert counted.answer is Answer.HOLDS

@@ -11,7 +11,7 @@ import z3
 
 from swzverify.engines.obligation import Answer
 from swzverify.engines.smt import SMT
-from swzverify.engines.smt_cost import joined, pair_conflict, same_group, wavefronts
+from swzverify.engines.smt.warp_rule import joined, pair_conflict, same_group, wavefronts
 from swzverify.hardware import find_instruction
 from swzverify.ir.integers import Integer
 from tests.engines.obligations import Map, cost, table, truth_of, var

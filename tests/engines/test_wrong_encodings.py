@@ -14,9 +14,14 @@ import z3
 
 from swzverify.claims import Aligned, ConflictFree, Counterexample, Verdict
 from swzverify.claims.verdict import Outcome
-from swzverify.engines import enumeration, exhaust, f2, radix, residue, smt, smt_cost, smt_terms
+from swzverify.engines import enumeration, exhaust, f2, radix, residue
 from swzverify.engines.obligation import Always, Answer, Cost, Covers, Engine, Finding, Injective, Obligation
 from swzverify.engines.smt import SMT
+from swzverify.engines.smt import cost as smt_cost
+from swzverify.engines.smt import covers as smt_covers
+from swzverify.engines.smt import injective as smt_injective
+from swzverify.engines.smt import query as smt_query
+from swzverify.engines.smt import terms as smt_terms
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.ir.expr import BinaryOperator, Expr, Var, var
@@ -70,45 +75,45 @@ def same_group_without_order(patch: Patch) -> None:
             return z3.BoolVal(True, a.ctx)
         return z3.Extract(4, low, a) == z3.Extract(4, low, b)
 
-    patch.setattr(smt, "same_group", wrong)
+    patch.setattr(smt_cost, "same_group", wrong)
 
 
 def same_group_without_size(patch: Patch) -> None:
-    patch.setattr(smt, "same_group", lambda a, b, _: z3.ULT(a, b))
+    patch.setattr(smt_cost, "same_group", lambda a, b, _: z3.ULT(a, b))
 
 
 def groups_too_small(patch: Patch) -> None:
     """Half the lanes: conflicts across the halves are lost, a wrong `proved`."""
     sound = smt_cost.same_group
-    patch.setattr(smt, "same_group", lambda a, b, lanes: sound(a, b, lanes // 2))
+    patch.setattr(smt_cost, "same_group", lambda a, b, lanes: sound(a, b, lanes // 2))
 
 
 def pair_without_slot(patch: Patch) -> None:
     def wrong(_: object, a: z3.BitVecRef, b: z3.BitVecRef) -> z3.BoolRef:
         return z3.Extract(a.size() - 1, 2, a) != z3.Extract(b.size() - 1, 2, b)
 
-    patch.setattr(smt, "pair_conflict", wrong)
+    patch.setattr(smt_cost, "pair_conflict", wrong)
 
 
 def pair_without_unit(patch: Patch) -> None:
     """Equal words then conflict: no broadcast."""
     sound = smt_cost.pair_conflict
-    patch.setattr(smt, "pair_conflict", lambda row, a, b: sound(replace(row, counts_equal_words=True), a, b))
+    patch.setattr(smt_cost, "pair_conflict", lambda row, a, b: sound(replace(row, counts_equal_words=True), a, b))
 
 
 def equal_words_merged(patch: Patch) -> None:
     """Atomics treated like loads: a wrong `proved`."""
     sound = smt_cost.pair_conflict
-    patch.setattr(smt, "pair_conflict", lambda row, a, b: sound(replace(row, counts_equal_words=False), a, b))
+    patch.setattr(smt_cost, "pair_conflict", lambda row, a, b: sound(replace(row, counts_equal_words=False), a, b))
 
 
 def joined_always_false(patch: Patch) -> None:
     """A conflict across joined groups is then explained away: a wrong `proved`."""
-    patch.setattr(smt, "joined", lambda addresses, _: z3.BoolVal(False, addresses[0].ctx))
+    patch.setattr(smt_cost, "joined", lambda addresses, _: z3.BoolVal(False, addresses[0].ctx))
 
 
 def joined_always_true(patch: Patch) -> None:
-    patch.setattr(smt, "joined", lambda addresses, _: z3.BoolVal(True, addresses[0].ctx))
+    patch.setattr(smt_cost, "joined", lambda addresses, _: z3.BoolVal(True, addresses[0].ctx))
 
 
 def arithmetic_shift(patch: Patch) -> None:
@@ -153,19 +158,19 @@ def limits_forgotten(patch: Patch) -> None:
 
 
 def unknown_as_unsat(patch: Patch) -> None:
-    sound = smt._Query.solve
+    sound = smt_query.Query.solve
 
-    def wrong(self: smt._Query, rlimit: int) -> object:
+    def wrong(self: smt_query.Query, rlimit: int) -> object:
         try:
             return sound(self, rlimit)
-        except smt._OutOfBudgetError:
+        except smt_query.OutOfBudgetError:
             return None
 
-    patch.setattr(smt._Query, "solve", wrong)
+    patch.setattr(smt_query.Query, "solve", wrong)
 
 
 def outer_unchecked(patch: Patch) -> None:
-    patch.setattr(smt, "_one_to_one", lambda *_: True)
+    patch.setattr(smt_injective, "_one_to_one", lambda *_: True)
 
 
 def outer_unchecked_in_gf2(patch: Patch) -> None:
@@ -189,11 +194,11 @@ def base_ignored(patch: Patch) -> None:
 
 
 def separation_unproved(patch: Patch) -> None:
-    patch.setattr(smt, "_separates", lambda *_: True)
+    patch.setattr(smt_cost, "_separates", lambda *_: True)
 
 
 def touch_counts_unchecked(patch: Patch) -> None:
-    patch.setattr(smt, "_count_touches", lambda _: True)
+    patch.setattr(smt_covers, "_count_touches", lambda _: True)
 
 
 # --- the native engines --------------------------------------------------------------------------------------------

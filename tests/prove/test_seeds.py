@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import z3
 
-from swzverify.engines import smt
+from swzverify.engines.smt import query as smt_query
 from swzverify.prove import prove
 from swzverify.spec import load_spec
 from tests.engines.memory import forgotten
@@ -25,14 +25,14 @@ def _nothing_remembered() -> Iterator[None]:
 def _with_seed(monkeypatch: pytest.MonkeyPatch, seed: int) -> list[int]:
     """Every solver made from here on takes this seed; the list grows with each."""
     asked: list[int] = []
-    check = smt._Query._check
+    check = smt_query.Query._check
 
-    def seeded(self: smt._Query, solver: z3.Solver, rlimit: int) -> object:
+    def seeded(self: smt_query.Query, solver: z3.Solver, rlimit: int) -> object:
         solver.set("random_seed", seed)
         asked.append(seed)
         return check(self, solver, rlimit)
 
-    monkeypatch.setattr(smt._Query, "_check", seeded)
+    monkeypatch.setattr(smt_query.Query, "_check", seeded)
     return asked
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import z3
 
 from swzverify.engines.obligation import Cost
-from swzverify.engines.smt_terms import Bits, Translator, Truth
+from swzverify.engines.smt.terms import Bits, Translator, Truth
 from swzverify.hardware import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,

@@ -78,7 +78,7 @@ class Translator:
 
         What `given` does not touch is translated once for all of a query's roots.
         """
-        replaced: dict[Expr, Bits] = dict(given or {})
+        replaced: dict[Expr, Bits] = {} if given is None else {**given}
         kept = self._terms
         for node in postorder(root):
             if node in replaced:

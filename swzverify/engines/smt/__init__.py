@@ -1,0 +1,8 @@
+"""Z3 as an engine: one obligation a file, over `query` (a question), `terms` (expressions) and `warp_rule`.
+
+Z3 is imported here and nowhere else in the engines.
+"""
+
+from swzverify.engines.smt.engine import DEFAULT_RLIMIT, SMT
+
+__all__ = ["DEFAULT_RLIMIT", "SMT"]

@@ -1,0 +1,187 @@
+"""Costs: two lanes in each other's way; variables separated and the rest enumerated; or the rule as one formula."""
+
+# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+import z3
+
+from swzverify.engines.enumeration import grid
+from swzverify.engines.obligation import Answer, Cost, Finding, WorstCost
+from swzverify.engines.smt.linear import linear_sum
+from swzverify.engines.smt.query import NAME, Query, evaluable, finding
+from swzverify.engines.smt.terms import Model
+from swzverify.engines.smt.warp_rule import joined, lane_terms, pair_conflict, same_group, wavefronts
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, AccessCost, access_cost
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr, Var, const, substitute, variables
+
+MAX_ENUMERATED_ROWS = 4096
+
+
+def cost(goal: Cost, rlimit: int) -> Finding:
+    """No lanes in each other's way; or at most so many wavefronts, by the cheapest way that applies."""
+    row = goal.instruction
+    if goal.at_most is None and not row.bound_only:
+        return _conflict_pair(goal, rlimit)
+    separated = _by_separation(goal, rlimit)
+    if separated is not None:
+        return separated
+    return _by_counting(goal, rlimit)
+
+
+def _conflict_pair(goal: Cost, rlimit: int) -> Finding:
+    """Two symbolic lanes of one group in each other's way; for wide loads, of a joined group where groups join."""
+    row = goal.instruction
+    # Joined groups hold the single ones: without a conflict there, there is none at all.
+    model = _pair_model(goal, row.joined_group_lanes if row.joins else row.group_lanes, rlimit, join=False)
+    if model is not None and row.joins:
+        model = _pair_model(goal, row.group_lanes, rlimit, join=False)
+        if model is None:
+            model = _pair_model(goal, row.joined_group_lanes, rlimit, join=True)
+    return finding(model, goal.free)
+
+
+def _pair_model(goal: Cost, group_lanes: int, rlimit: int, *, join: bool) -> Model | None:
+    query = Query()
+    terms = query.terms
+    lanes = [terms.variable(goal.lane, name) for name in ("lane.a", "lane.b")]
+    width = max(8, goal.address.width)
+    addresses = [terms.widen(terms.term(goal.address, {goal.lane: lane}), width) for lane in lanes]
+    query.require(terms.truth(goal.domain.assumption))
+    query.require(*(terms.truth(goal.active, {goal.lane: lane}) for lane in lanes))
+    query.require(same_group(lanes[0], lanes[1], group_lanes), pair_conflict(goal.instruction, *addresses))
+    if join:
+        query.require(joined(*lane_terms(goal, terms, width)))
+    return query.solve(rlimit)
+
+
+def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
+    """Prove that some free variables only flip, or only shift, every lane's address alike; enumerate the others.
+
+    Flipping the same bits in every lane permutes units and slots; growing all addresses by whole words (whole
+    lines for the octet rule) turns the banks round. Neither changes the cost, so one value of such variables
+    stands for all.
+    """
+    in_conditions = set(variables(goal.active, goal.domain.assumption))
+    wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
+    row = goal.instruction
+    if not evaluable(goal.address, goal.active, goal.domain.assumption):
+        return None
+    units = [(row.width_bytes, False), (BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, True)]
+    if linear_sum(goal.address) is not None:
+        units.reverse()  # sums shift, XORs flip: try what is likelier first
+    choices = [goal.free, tuple(node for node in goal.free if node not in in_conditions), tuple(wide)]
+    for index, chosen in enumerate(choices):
+        if chosen in choices[:index] or any(node in in_conditions for node in chosen):
+            continue
+        rest = tuple(node for node in goal.free if node not in chosen)
+        if prod(node.limit for node in rest) > MAX_ENUMERATED_ROWS:
+            continue
+        if not chosen or any(_separates(goal.address, goal.lane, chosen, unit, shift, rlimit) for unit, shift in units):
+            return _enumerated(goal, chosen, rest)
+    return None
+
+
+def _by_counting(goal: Cost, rlimit: int) -> Finding:
+    """The rule itself, all 32 lanes of it, as one formula."""
+    query = Query()
+    terms = query.terms
+    addresses, active = lane_terms(goal, terms, max(8, goal.address.width))
+    most, minimum = wavefronts(goal.instruction, addresses, active)
+    limit = minimum if goal.at_most is None else z3.BitVecVal(min(goal.at_most, 1023), most.size(), terms.context)
+    query.require(terms.truth(goal.domain.assumption), z3.Or(active), z3.UGT(most, limit))
+    found = finding(query.solve(rlimit), goal.free)
+    if found.answer is Answer.FAILS and goal.instruction.bound_only:
+        detail = f"the rule for {goal.instruction.name} only bounds it"
+        return Finding(NAME, Answer.UNDECIDED, found.point, detail=detail)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool, rlimit: int) -> bool:
+    """a(lane, chosen) = a(lane, 0) shifted or flipped by what a(0, chosen) differs from a(0, 0), for all of the rest.
+
+    The difference must be a multiple of `unit` bytes.
+    """
+    if not _seems_separate(address, lane, chosen, unit, shift):
+        return False
+    query = Query()
+    terms = query.terms
+    width = max(32, address.width)
+    zero = {node: const(0, node.width) for node in chosen}
+    lane_zero = {lane: const(0, lane.width)}
+    both, plain, moved, origin = (
+        terms.widen(terms.term(substitute(address, dict(given))), width)
+        for given in ({}, zero, lane_zero, {**zero, **lane_zero})
+    )
+    step = moved - origin if shift else moved ^ origin
+    low = unit.bit_length() - 1
+    whole = z3.Extract(low - 1, 0, step) == 0 if low else z3.BoolVal(True, terms.context)
+    same = both == (plain + step if shift else plain ^ step)
+    query.require(z3.Not(z3.And(same, whole)))
+    return query.solve(rlimit) is None
+
+
+def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool) -> bool:
+    """The same in numbers, each chosen variable by itself at its first and last values: a no is a no."""
+    lanes = np.arange(LANES, dtype=np.int64)[None, :]
+    start = {node.name: np.zeros((1, 1), dtype=np.int64) for node in variables(address)} | {lane.name: lanes}
+    (plain,) = evaluate_many((address,), start)
+    plain = np.broadcast_to(plain, (1, LANES))
+    for node in chosen:
+        first = np.arange(min(node.limit, LANES), dtype=np.int64)
+        values = np.union1d(first, node.limit - 1 - first)[:, None]
+        both = np.broadcast_to(evaluate_many((address,), start | {node.name: values})[0], (values.size, LANES))
+        step = both - plain if shift else both ^ plain
+        if (step != step[:, :1]).any() or (step[:, 0] % unit).any():
+            return False
+    return True
+
+
+def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> Finding:
+    """The rule at every value of `rest`, the separated variables at 0, priced warp by warp.
+
+    The other engines price with `cost_many`; this one uses the scalar rule, so that one wrong rule cannot be both.
+    """
+    counts = {node.name: node.limit for node in rest}
+    rows = prod(counts.values())
+    free = grid(counts)
+    zero = np.zeros((1, 1), dtype=np.int64)
+    arrays = {name: array[:, None] for name, array in free.items()} | {node.name: zero for node in chosen}
+    arrays[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
+    roots = (goal.address, goal.active, goal.domain.assumption)
+    address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, arrays))
+    costs: dict[tuple[int | None, ...], AccessCost] = {}
+    worst: tuple[tuple[int, int], int, AccessCost] | None = None
+    broken = -1
+    for row in np.flatnonzero(assumed[:, 0]).tolist():
+        lanes = zip(address[row].tolist(), active[row].tolist(), strict=True)
+        warp = tuple(int(at) if on else None for at, on in lanes)
+        if all(at is None for at in warp):
+            continue
+        cost = costs[warp] if warp in costs else costs.setdefault(warp, access_cost(goal.instruction, warp))
+        limit = cost.minimum if goal.at_most is None else goal.at_most
+        rank = (cost.wavefronts - limit, cost.wavefronts)
+        if worst is None or rank > worst[0]:
+            worst = (rank, row, cost)
+        if cost.lower_bound > limit:
+            broken = row
+    if worst is None:
+        return Finding(NAME, Answer.EMPTY)
+    _, row, cost = worst
+    shown = broken if broken >= 0 and goal.instruction.bound_only else row
+    point = {name: int(array[shown]) for name, array in free.items()} | {node.name: 0 for node in chosen}
+    found = WorstCost(cost.wavefronts, cost.minimum, cost.lower_bound, point)
+    if worst[0][0] <= 0:
+        return Finding(NAME, Answer.HOLDS, point, found)
+    if broken < 0:
+        detail = f"the rule for {goal.instruction.name} only bounds it, by {cost.wavefronts} wavefronts"
+        return Finding(NAME, Answer.UNDECIDED, point, found, detail)
+    return Finding(NAME, Answer.FAILS, point, found)

@@ -1,0 +1,84 @@
+"""Injectivity: two points with overlapping ranges; sums of strides as digit differences over the integers."""
+
+# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import z3
+
+from swzverify.engines.obligation import Answer, Bijection, Finding, Injective, Point, second
+from swzverify.engines.smt.linear import LinearSum, linear_sum
+from swzverify.engines.smt.query import NAME, Query, copied, finding, overlap
+from swzverify.engines.smt.terms import Number
+from swzverify.ir.expr import TRUE, Var
+
+
+def injective(goal: Injective, rlimit: int) -> Finding:
+    """No two points that differ have ranges that meet."""
+    if goal.outer is not None and not _one_to_one(goal.outer, rlimit):
+        return Finding(NAME, Answer.UNDECIDED, detail="the outer map is not one to one")
+    sums = linear_sum(goal.inner)
+    if sums is not None and goal.domain.assumption is TRUE:
+        return _by_digits(goal, sums, rlimit)
+    query = Query()
+    terms = query.terms
+    copies = copied(terms, goal.distinct, second(""))
+    assumption = goal.domain.assumption
+    query.require(terms.truth(assumption), terms.truth(assumption, copies))
+    if not copies:
+        return Finding(NAME, Answer.HOLDS)
+    query.require(z3.Or([terms.variable(node) != copy for node, copy in copies.items()]))
+    a, b = terms.term(goal.inner), terms.term(goal.inner, copies)
+    query.require(*overlap(terms, a, goal.extent, b, goal.extent))
+    return finding(query.solve(rlimit), (*goal.domain.variables, *_seconds(goal.distinct)))
+
+
+def _by_digits(goal: Injective, sums: LinearSum, rlimit: int) -> Finding:
+    """Linear positions differ by the sum of digit difference * stride; shared variables cancel."""
+    found = digit_differences(goal.distinct, sums, goal.extent, rlimit)
+    if found is None:
+        return Finding(NAME, Answer.HOLDS)
+    point: Point = {node.name: 0 for node in goal.domain.variables}
+    for node, value in found.items():
+        point[node.name], point[second(node.name)] = max(value, 0), max(-value, 0)
+    return Finding(NAME, Answer.FAILS, point)
+
+
+def digit_differences(nodes: tuple[Var, ...], sums: LinearSum, extent: int, rlimit: int) -> dict[Var, int] | None:
+    """Digit differences, not all 0, that move a linear position by less than `extent`; None when there are none."""
+    if not nodes:
+        return None
+    query = Query("QF_LIA")
+    context = query.terms.context
+    digits: dict[Var, Number] = {}
+    parts: list[Number] = []
+    for node in nodes:
+        digit = z3.Int(node.name, context)
+        digits[node] = digit
+        query.require(digit > -node.limit, digit < node.limit)
+        parts.append(digit * sums.factors.get(node, 0))
+    total: Number = z3.Sum(parts)
+    query.require(total > -extent, total < extent, z3.Or([digit != 0 for digit in digits.values()]))
+    model = query.solve(rlimit)
+    if model is None:
+        return None
+    return {node: model.eval(digit, model_completion=True).as_long() for node, digit in digits.items()}
+
+
+@lru_cache(maxsize=1024)
+def _one_to_one(outer: Bijection, rlimit: int) -> bool:
+    """No two values of x have one image."""
+    query = Query()
+    x = query.terms.variable(outer.x)
+    y = query.terms.variable(outer.x, second(outer.x.name))
+    query.require(x != y, query.terms.term(outer.image) == query.terms.term(outer.image, {outer.x: y}))
+    return query.solve(rlimit) is None
+
+
+def _seconds(nodes: Iterable[Var]) -> tuple[Var, ...]:
+    return tuple(Var(second(node.name), node.limit, node.width) for node in nodes)
