@@ -8,6 +8,8 @@ from __future__ import annotations
 import click
 
 from swzverify.cli.prove import prove
+from swzverify.cli.recheck import recheck
+from swzverify.cli.theorems import theorems
 
 __all__ = ["main"]
 
@@ -38,3 +40,5 @@ def main() -> None:
 
 
 main.add_command(prove)
+main.add_command(recheck)
+main.add_command(theorems)

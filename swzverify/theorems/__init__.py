@@ -1,0 +1,21 @@
+"""General theorems: what one is, how Z3 settles it, where the proofs are found and how they are listed."""
+
+from __future__ import annotations
+
+from swzverify.theorems.terms import Symbols, Truth, Word, choose, greater, lesser
+from swzverify.theorems.theorem import Encoding, Obligation, Outcome, Point, Sequent, Theorem
+
+__all__ = [
+    "Encoding",
+    "Obligation",
+    "Outcome",
+    "Point",
+    "Sequent",
+    "Symbols",
+    "Theorem",
+    "Truth",
+    "Word",
+    "choose",
+    "greater",
+    "lesser",
+]

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import z3
 
 from swzverify.theorems.terms import Symbols, Term, Truth
-from swzverify.theorems.theorem import Obligation, Outcome
+from swzverify.theorems.theorem import Obligation, Outcome, Sequent
 
 TIMEOUT_MS = 120_000
 """A safety net; the budget is the rlimit, which is the same on every machine."""
@@ -23,7 +22,7 @@ _INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of an obligation; `point` is the first point that refutes it, `reason` why it is not decided."""
+    """What came of an obligation; `point` is one that refutes it, `reason` why it is not decided."""
 
     obligation: str
     outcome: Outcome
@@ -32,65 +31,78 @@ class Answer:
     reason: str = ""
 
 
-_Values: TypeAlias = "dict[str, int] | None"
-
-
 class _OutOfBudgetError(Exception):
     """Z3 gave up; the message is its reason."""
 
 
-def settle(obligation: Obligation) -> Answer:
+def settle(obligation: Obligation, *, smallest: bool = True) -> Answer:
     """Decide an obligation. Its hypotheses must be satisfiable, else it is vacuous and never proved.
 
-    Each question has a solver, and each obligation a context, of its own: neither verdicts nor budgets depend on what was
-    asked before.
+    Each question is encoded anew in a context of its own: neither verdicts nor budgets depend on what was asked before.
+    `smallest` asks for the first failing point, which takes many more questions, instead of any.
     """
     start = time.perf_counter()
-    outcome, point, reason = _judge(obligation)
+    outcome, point, reason = _judge(obligation, smallest)
     return Answer(obligation.name, outcome, (time.perf_counter() - start) * 1000, point, reason)
 
 
-def _judge(obligation: Obligation) -> tuple[Outcome, tuple[tuple[str, int], ...], str]:
-    symbols = Symbols()
-    sequent = obligation.encode(symbols)
-    hypotheses = [*symbols.bounds, *sequent.hypotheses]
+def _judge(obligation: Obligation, smallest: bool) -> tuple[Outcome, tuple[tuple[str, int], ...], str]:
     try:
-        if _solve(symbols, hypotheses, obligation.rlimit) is None:
+        if _solve(obligation, lambda _, sequent: [*sequent.hypotheses]) is None:
             return Outcome.VACUOUS, (), "no point satisfies the hypotheses"
-        failing = [*hypotheses, ~sequent.conclusion]
-        found = _solve(symbols, failing, obligation.rlimit)
+        found = _solve(obligation, _failing)
         if found is None:
             return Outcome.PROVED, (), ""
-        return Outcome.REFUTED, tuple(_first_point(symbols, failing, found, obligation.rlimit).items()), ""
+        point = _first_point(obligation, found) if smallest else found
+        return Outcome.REFUTED, tuple(point.items()), ""
     except _OutOfBudgetError as error:
         return Outcome.UNKNOWN, (), str(error)
 
 
-def _first_point(symbols: Symbols, conditions: list[Truth], found: dict[str, int], rlimit: int) -> dict[str, int]:
-    """The satisfying point that is smallest in its first variable, then in its second, and so on.
+def _failing(_: Symbols, sequent: Sequent) -> list[Truth]:
+    return [*sequent.hypotheses, ~sequent.conclusion]
+
+
+def _first_point(obligation: Obligation, found: dict[str, int]) -> dict[str, int]:
+    """The failing point that is smallest in its first variable, then in its second, and so on.
 
     It is the same point whatever model Z3 happens to find first, in every version of Z3.
     """
-    fixed = list(conditions)
-    for name, word in symbols.words.items():
+    fixed: dict[str, int] = {}
+    for name in tuple(found):
         low, high = 0, found[name]
+        middle = 0  # most often it is 0: ask for that first
         while low < high:
-            middle = (low + high) // 2
-            smaller = _solve(symbols, [*fixed, word <= middle], rlimit)
+            smaller = _solve(obligation, _failing, fixed, (name, middle))
             if smaller is None:
                 low = middle + 1
             else:
                 found, high = smaller, smaller[name]
-        fixed.append(word == low)
+            middle = (low + high) // 2
+        fixed[name] = low
     return found
 
 
-def _solve(symbols: Symbols, conditions: Iterable[Truth], rlimit: int) -> _Values:
-    """A satisfying point, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows."""
+def _solve(
+    obligation: Obligation,
+    conditions: Callable[[Symbols, Sequent], list[Truth]],
+    fixed: Mapping[str, int] | None = None,
+    at_most: tuple[str, int] | None = None,
+) -> dict[str, int] | None:
+    """A point within the variables' bounds that satisfies the conditions, or None when there is none.
+
+    Some variables can be fixed, one can be bounded. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows.
+    """
+    symbols = Symbols()
+    wanted = conditions(symbols, obligation.encode(symbols))
+    wanted += symbols.bounds
+    wanted += [symbols.words[name] == value for name, value in (fixed or {}).items()]
+    if at_most is not None:
+        wanted.append(symbols.words[at_most[0]] <= at_most[1])
     solver = z3.SolverFor("QF_BV", ctx=symbols.context)
-    solver.set("rlimit", rlimit)
+    solver.set("rlimit", obligation.rlimit)
     solver.set("timeout", TIMEOUT_MS)
-    solver.add(*[condition.term for condition in conditions])
+    solver.add(*[condition.term for condition in wanted])
     answer = solver.check()
     if answer == z3.sat:
         return _values(symbols, solver.model())
@@ -103,6 +115,4 @@ def _solve(symbols: Symbols, conditions: Iterable[Truth], rlimit: int) -> _Value
 
 
 def _values(symbols: Symbols, model: Term) -> dict[str, int]:
-    return {
-        name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.words.items()
-    }
+    return {name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.words.items()}

@@ -146,11 +146,11 @@ class Word:
         """Shifted down, zeros from above."""
         return Word(z3.LShR(self.term, self._operand(other)))
 
-    def __eq__(self, other: object) -> Truth:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __eq__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Equal, as a formula."""
         return Truth(self.term == self._operand(_word_or_int(other)))
 
-    def __ne__(self, other: object) -> Truth:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __ne__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Different, as a formula."""
         return Truth(self.term != self._operand(_word_or_int(other)))
 

@@ -61,8 +61,8 @@ class Theorem:
     `refutes` confirms in plain Python integers, from the definitions and not from the encoding.
 
     `symbolic` says which quantities are variables of Z3, `enumerated` which run through lists with an obligation for
-    each value. `published` quotes what a source says where that differs; a refuted theorem names in `mended_by` the
-    one that says what holds instead.
+    each value. A refuted theorem says in `because` where the statement goes wrong, and names in `mended_by` the one
+    that says what holds instead.
     """
 
     name: str
@@ -93,4 +93,6 @@ class Theorem:
             raise ValueError(f"theorem {self.name} is expected to be {self.expected}; proved and refuted can be")
         wrong = self.expected is Outcome.REFUTED
         if wrong != bool(self.refutes and self.because and self.mended_by):
-            raise ValueError(f"theorem {self.name}: a refuted statement, and no other, has refutes, because and mended_by")
+            raise ValueError(
+                f"theorem {self.name}: a refuted statement, and no other, has refutes, because and mended_by"
+            )

@@ -1,0 +1,9 @@
+"""The texts whose statements the theorems confirm, bound or refute; their titles as they are printed."""
+
+CUTE = "NVIDIA CUTLASS, include/cute/swizzle.hpp"
+LEI_MAO = '"CuTe Swizzle" (leimao.github.io/blog/CuTe-Swizzle)'
+CUTE_4 = '"CUTLASS-Cute 初步(4)：Swizzle"'  # noqa: RUF001 - the title has a full-width colon
+SIMPLE = '"cutlass swizzle简单理解"'
+CONFLICTS = '"bank confict和冲突消解"'
+MAXAS = "机器之心's article on how the maxas assembler works"
+RULE = "docs/semantics.md, section 4 (the rule that reproduces all 5,940 measured H100 patterns)"
