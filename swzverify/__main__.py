@@ -1,6 +1,52 @@
-"""`python -m swzverify` is the command `swzverify`."""
+"""The command `swzverify`, and `python -m swzverify`: nothing is imported from the folder that they run in.
 
-from swzverify.cli import main
+That folder is often a stranger's: a checkout of a pull request. A `z3.py` in it must not come to run.
+"""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder that this package lies in."""
+
+
+def main() -> None:
+    """Run the command line with the working folder taken out of the places that modules are imported from."""
+    leave_working_folder_out()
+    # Only now: this imports click, and much else after it.
+    from swzverify.cli import main as command  # noqa: PLC0415
+
+    command(prog_name="swzverify")
+
+
+def leave_working_folder_out() -> None:
+    """Take the working folder out of `sys.path`, for this process and for those that it starts.
+
+    `python -m` and the `python -c` of a worker process put it first, an empty entry of PYTHONPATH wherever it stands.
+    Where this package itself lies in that folder, which is so in a checkout of it, the folder comes last.
+    """
+    sys.path[:] = _elsewhere(sys.path)
+    if _HOME not in sys.path:
+        sys.path.append(_HOME)
+    os.environ["PYTHONSAFEPATH"] = "1"
+    if "PYTHONPATH" in os.environ:
+        os.environ["PYTHONPATH"] = os.pathsep.join(_elsewhere(os.environ["PYTHONPATH"].split(os.pathsep)))
+
+
+def _elsewhere(entries: list[str]) -> list[str]:
+    """The entries that are no relative paths and not the working folder; where packages are installed always counts."""
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:  # it has been deleted
+        here = ""
+    installed = {os.path.dirname(os.__file__), *site.getsitepackages(), site.getusersitepackages()}
+    return [
+        entry for entry in entries if entry in installed or (os.path.isabs(entry) and os.path.realpath(entry) != here)
+    ]
+
 
 if __name__ == "__main__":
-    main(prog_name="swzverify")
+    main()

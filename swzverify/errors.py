@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 
 class SwzError(Exception):
@@ -46,18 +47,45 @@ class SwzError(Exception):
             lines += [f"  {self.text}", "  " + " " * start + "^" * max(1, end - start)]
         if self.hint:
             lines.append(f"  {self.hint}")
-        return "\n".join(lines)
+        return "\n".join(graphic(row) for line in lines for row in line.split("\n"))
+
+
+def graphic(row: str) -> str:
+    """A line with U+FFFD for each character that acts on a terminal or cannot be seen, so that its columns stay.
+
+    >>> graphic("a\\x1b[31m") == "a\ufffd[31m"
+    True
+    """
+    if row.isprintable():
+        return row
+    return "".join(char if char.isprintable() else "\ufffd" for char in row)
 
 
 class InternalError(Exception):
     """A fault of swzverify itself, never of the input: engines that disagree, a counterexample that does not replay."""
 
 
+_LONGEST_NAME = 64
+_MOST_NAMES = 50
+"""Bounds on the search for a near name: its time grows with the number of names and the square of their length."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A "did you mean" sentence for a mistyped name, or the empty string when nothing is near.
+
+    Names longer than 64 characters and more than 50 names of a similar length are not looked through.
 
     >>> nearest("ldmatrix.x5", ["ldmatrix.x4", "st.shared.b32"])
     "did you mean 'ldmatrix.x4'?"
     """
-    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    if len(name) > _LONGEST_NAME:
+        return ""
+    # Lengths further apart keep the ratio below the cutoff, twice the shorter one being less than 0.6 of their sum.
+    similar = (each for each in known if len(each) <= _LONGEST_NAME and _are_alike(len(each), len(name)))
+    close = get_close_matches(name, list(islice(similar, _MOST_NAMES)), n=1, cutoff=0.6)
     return f"did you mean '{close[0]}'?" if close else ""
+
+
+def _are_alike(one: int, other: int) -> bool:
+    """Whether two names of these lengths can be near."""
+    return 7 * min(one, other) >= 3 * max(one, other)

@@ -30,6 +30,7 @@ from swzverify.ir.c_ast import (
     UnaryOp,
     precedence,
 )
+from swzverify.ir.c_tokens import REFUSED, Token, literal_value, next_token
 
 MAX_CHARACTERS: Final = 4096
 MAX_DEPTH: Final = 100
@@ -49,59 +50,6 @@ _CAST: Final = re.compile(r"\(\s*(?:(?:" + "|".join(_TYPES.split()) + r")\b\s*+)
 _NO_CASTS: Final = "all values are exact integers, so leave the type out"
 _WORD_OPERATORS: Final = {"and": "&&", "or": "||", "not": "!", "xor": "^"}
 _BUILTINS: Final = frozenset(name.split(".")[0] for name in CUDA_NAMES)
-
-_TOKEN: Final = re.compile(
-    r"""[ \t\r\n\f\v]*+ (?:
-    (?P<number>   \.?[0-9] (?: [eEpP][+-] | [0-9A-Za-z_.'] )* )   # C's pp-number: what C reads as one token
-  | (?P<name>     [A-Za-z_][A-Za-z0-9_]* (?: \.[A-Za-z0-9_]* )* )
-  | (?P<refused>  // | /\* | === | !== | <<= | >>= | <=> | =[<>] | =(?!=) | [-+*/%&|^]=
-                | \+\+ | -- | -> | :: | \*\* )
-  | (?P<symbol>   << | >> | <= | >= | == | != | && | \|\| | [-+*/%&|^~!<>?:(),] )
-  | (?P<other>    . ) )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_LITERAL: Final = re.compile(
-    r"(?:0[xX](?P<hex>[0-9A-Fa-f]+)|0[bB](?P<binary>[01]+)|(?P<decimal>0|[1-9][0-9]*))"
-    r"(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?"
-)
-_BASES: Final = {"hex": 16, "binary": 2, "decimal": 10}
-
-_REFUSED: Final[dict[str, tuple[str, str]]] = {
-    "//": ("comments are not read", "leave the comment out; division is a single '/'"),
-    "/*": ("comments are not read", "leave the comment out"),
-    "=": ("'=' assigns, and an expression cannot", "to compare, write =="),
-    "===": ("'===' is not an operator of C", "to compare, write =="),
-    "!==": ("'!==' is not an operator of C", "to compare, write !="),
-    "<=>": ("'<=>' is not an operator of C", "compare with < <= > >= == !="),
-    "=<": ("'=<' is not an operator of C", "write <="),
-    "=>": ("'=>' is not an operator of C", "write >="),
-    "++": ("'++' changes a variable, and an expression cannot", "write x + 1; a plus of a plus is '+ +'"),
-    "--": ("'--' changes a variable, and an expression cannot", "write x - 1; a minus of a minus is '- -'"),
-    "->": ("'->' reads through a pointer, and there are none", "give the value a name of its own"),
-    "::": ("'::' names a namespace, and there are none", "write min(a, b) without std"),
-    "**": ("'**' is not an operator of C", "a power of two is 1 << n"),
-    ".": ("'.' reads a member, and only CUDA's built-in variables have any", "write threadIdx.x"),
-    "[": ("'[' indexes an array, and there are none", "write the index expression itself"),
-    "]": ("']' without an array", "group with ( and )"),
-    "{": ("'{' opens no expression", "group with ( and )"),
-    "}": ("'}' closes no expression", "group with ( and )"),
-    ";": ("';' ends a statement, and this is one expression", "leave the ';' out"),
-    "'": ("characters are not read", "write the integer"),
-    '"': ("strings are not read", "write the integer"),
-}
-_LOOKALIKES: Final = {"\u00d7": "*", "\u00f7": "/", "\u2212": "-", "\u2264": "<=", "\u2265": ">="}
-
-
-class _Token(NamedTuple):
-    kind: Literal["number", "name", "symbol", "end"]
-    text: str
-    start: int
-    end: int
-
-    @property
-    def span(self) -> Span:
-        return (self.start, self.end)
 
 
 class _Part(NamedTuple):
@@ -169,7 +117,7 @@ class _Parser:
         self.nodes = 0
         self.operators = 0
         self.parentheses = 0
-        self.token = _next_token(text, 0)
+        self.token = next_token(text, 0)
 
     def expression(self, least: int) -> _Part:
         """An expression whose operators outside parentheses all bind at least as tightly as `least`."""
@@ -193,7 +141,7 @@ class _Parser:
         token = self.token
         if token.kind == "number":
             self.advance()
-            return self.grown(Number(_literal(self.text, token), token.span), token)
+            return self.grown(Number(literal_value(self.text, token), token.span), token)
         if token.kind == "name":
             return self.name_or_call()
         if token.kind == "symbol" and token.text in _UNARY:
@@ -256,7 +204,7 @@ class _Parser:
             self.refuse(f"unknown function '{name}'", hint, token.span)
         return self.grown(Name(name, token.span), token)
 
-    def call(self, function: Literal["min", "max"], token: _Token) -> _Part:
+    def call(self, function: Literal["min", "max"], token: Token) -> _Part:
         """The arguments of `min` or `max`, from the opening parenthesis."""
         opening = self.token
         self.open()
@@ -273,7 +221,7 @@ class _Parser:
             self.refuse(message, f"write {function}(a, b)", span)
         return self.grown(Call(function, tuple(part.node for part in parts), span), token, *parts)
 
-    def operand(self, operator: _Token, least: int) -> _Part:
+    def operand(self, operator: Token, least: int) -> _Part:
         """The operand of an operator: an expression that is one operator deeper."""
         if self.operators >= MAX_DEPTH:
             self.refuse_depth(operator)
@@ -282,7 +230,7 @@ class _Parser:
         self.operators -= 1
         return part
 
-    def grown(self, node: CExpr, token: _Token, *operands: _Part) -> _Part:
+    def grown(self, node: CExpr, token: Token, *operands: _Part) -> _Part:
         """A finished node, once it is within the limits of size and depth."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
@@ -301,7 +249,7 @@ class _Parser:
         self.parentheses += 1
         self.advance()
 
-    def close(self, opening: _Token) -> None:
+    def close(self, opening: Token) -> None:
         """Consume the `)` that belongs to `opening`."""
         if self.token.kind == "end":
             self.refuse("'(' is never closed", "add the missing ')'", opening.span)
@@ -317,13 +265,13 @@ class _Parser:
     def advance(self) -> None:
         """Consume the next token."""
         self.end = self.token.end
-        self.token = _next_token(self.text, self.end)
+        self.token = next_token(self.text, self.end)
 
     def refuse(self, message: str, hint: str, span: Span) -> NoReturn:
         """Raise SWZ302 at a place of this text."""
         raise SwzError("SWZ302", message, hint=hint, text=self.text, span=span)
 
-    def refuse_depth(self, token: _Token) -> NoReturn:
+    def refuse_depth(self, token: Token) -> NoReturn:
         """Raise SWZ302 for too many operators one inside the other."""
         hint = "group a long sum as (a + b) + (c + d), or name parts of the expression"
         self.refuse(f"more than {MAX_DEPTH} operators lie one inside the other", hint, token.span)
@@ -338,7 +286,7 @@ class _Parser:
             self.refuse("the expression is empty", "write one, such as tid / 8", (0, len(self.text)))
         self.refuse("the expression ends where an operand is missing", hint, token.span)
 
-    def refuse_word(self, token: _Token) -> NoReturn:
+    def refuse_word(self, token: Token) -> NoReturn:
         """Raise SWZ302 for an operator spelt as a word."""
         symbol = _WORD_OPERATORS[token.text]
         self.refuse(f"'{token.text}' is not read as an operator", f"write {symbol}", token.span)
@@ -361,73 +309,11 @@ class _Parser:
                 self.refuse(f"an operator is missing before '{token.text}'", hint, token.span)
 
 
-def _next_token(text: str, position: int) -> _Token:
-    """The token at or after `position`; SWZ302 where the text has none that an expression can hold."""
-    found = _TOKEN.match(text, position)
-    if found is None or found.lastgroup is None:
-        return _Token("end", "", len(text), len(text))
-    spelling, span = found.group(found.lastgroup), found.span(found.lastgroup)
-    match found.lastgroup:
-        case "number" | "name" | "symbol" as kind:
-            pass
-        case _:
-            _refuse_token(text, spelling, span)
-    return _Token(kind, spelling, *span)
-
-
-def _refuse_token(text: str, spelling: str, span: Span) -> NoReturn:
-    """Raise SWZ302 for characters that no expression has."""
-    if spelling in _REFUSED:
-        message, hint = _REFUSED[spelling]
-    elif len(spelling) > 1:
-        message, hint = f"'{spelling}' assigns, and an expression cannot", "write the value alone"
-    elif not spelling.isascii():
-        plain = _LOOKALIKES.get(spelling, "it in ASCII")
-        message, hint = f"{spelling!a} is not ASCII", f"write {plain}"
-    else:
-        message, hint = f"{spelling!r} has no meaning in an expression", "leave it out"
-    raise SwzError("SWZ302", message, hint=hint, text=text, span=span)
-
-
-def _refuse_member(text: str, token: _Token) -> NoReturn:
+def _refuse_member(text: str, token: Token) -> NoReturn:
     """Raise SWZ302 for a dotted name that is not CUDA's, or for one of CUDA's without its axis."""
     base = token.text.split(".")[0]
     if base in _BUILTINS:
         message, hint = f"'{token.text}' is not an integer", f"write {base}.x, {base}.y or {base}.z"
     else:
-        message, (_, hint) = f"'{token.text}' reads a member, and '{base}' has none", _REFUSED["."]
+        message, (_, hint) = f"'{token.text}' reads a member, and '{base}' has none", REFUSED["."]
     raise SwzError("SWZ302", message, hint=hint, text=text, span=token.span)
-
-
-def _literal(text: str, token: _Token) -> int:
-    """The value of a literal, 0 .. 2^32 - 1; SWZ303 above, SWZ302 for what is no integer literal."""
-    found = _LITERAL.fullmatch(token.text)
-    if found is None:
-        message, hint = _literal_fault(token.text)
-        raise SwzError("SWZ302", message, hint=hint, text=text, span=token.span)
-    kind = found.lastgroup or "decimal"
-    digits = found.group(kind).lstrip("0")
-    # 32 digits hold every value in range, and Python refuses to convert thousands of them.
-    if len(digits) > 32 or int(digits or "0", _BASES[kind]) > VALUE_MAX:
-        hint = f"literals lie in 0..{VALUE_MAX}"
-        raise SwzError("SWZ303", "the literal is out of range", hint=hint, text=text, span=token.span)
-    return int(digits or "0", _BASES[kind])
-
-
-def _literal_fault(literal: str) -> tuple[str, str]:
-    """What is wrong with a literal, and what to write instead."""
-    plain = literal.replace("'", "").replace("_", "")
-    hexadecimal = literal[:2] in ("0x", "0X")
-    if "'" in literal or ("_" in literal and _LITERAL.fullmatch(plain)):
-        return f'"{literal}" has digit separators', f"write {plain}"
-    if hexadecimal and re.search(r"[eE][+-]", literal) and "." not in literal:
-        return f"C reads '{literal}' as one literal, and it is none", "put a space before the sign"
-    if re.search("[.pP]" if hexadecimal else r"\.|^[0-9]+[eE][+-]?[0-9]", literal):
-        return f"'{literal}' is a floating-point literal", "write an integer"
-    octal = re.fullmatch(r"0+([0-9]*)[uUlL]*", literal)
-    if octal is not None:
-        digits = octal.group(1) or "0"
-        value = f", or 0x{int(digits, 8):x} for C's value" if re.fullmatch("[0-7]+", digits) else ""
-        return f"'{literal}' starts with a zero, which C reads as octal", f"write {digits}{value}"
-    hint = "literals are decimal, 0x and hex digits, or 0b and bits; then at most u, l, ul, ll or ull"
-    return f"'{literal}' is not an integer literal", hint

@@ -1,8 +1,15 @@
-"""Makes text from a spec safe to print: nothing in it moves the cursor, changes colours or reorders a line."""
+"""Makes text from a spec safe wherever a report puts it: one function for each place.
+
+Nothing in a terminal moves the cursor, changes colours or reorders a line; nothing in HTML, Markdown, SARIF or the log
+of a GitHub workflow is read as markup, a link or a command. What is made for one place is not safe in another.
+"""
 
 from __future__ import annotations
 
+import html
+import re
 import unicodedata
+from urllib.parse import quote
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\x1b"}
@@ -46,3 +53,99 @@ def visible_lines(text: str) -> list[str]:
     ['a', 'b\\rc']
     """
     return [visible(line) for line in text.rstrip("\n").split("\n")]
+
+
+_COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[|[A-Za-z]+\[)", re.MULTILINE)
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def log_lines(text: str) -> str:
+    r"""Lines for a log that a CI service reads: none is one of its commands.
+
+    GitHub's runner takes `::name::` after white space at the beginning of a line as a command, and `##[name]` anywhere;
+    Azure's and TeamCity's take `##vso[` and `##teamcity[`. What looks so gets a character spelled as an escape.
+    Source: GitHub Actions runner, ActionCommand.cs; Azure Pipelines and TeamCity, their pages on logging commands.
+
+    >>> log_lines("  ::add-mask::a\na.yaml::A::injective\n##[error]x")
+    '  \\x3a:add-mask::a\na.yaml::A::injective\n\\x23#[error]x'
+    """
+    return _COMMAND.sub(lambda found: "\\x23#" if found[0] == "##" else f"{found[1]}\\x3a", text)
+
+
+def html_text(text: str) -> str:
+    """Text for HTML, between tags or as an attribute's value in quotes; never inside `<script>`, `<style>` or a URL.
+
+    >>> html_text("<b title='x'>&")
+    '&lt;b title=&#x27;x&#x27;&gt;&amp;'
+    """
+    return "\n".join(html.escape(line, quote=True) for line in visible_lines(text))
+
+
+def github_message(text: str) -> str:
+    r"""Text for the message of a workflow command, `::error file=a.yaml::message`; its lines stay lines.
+
+    Source: actions/toolkit, packages/core/src/command.ts, escapeData.
+
+    >>> github_message("100 %\n::error::x")
+    '100 %25%0A::error::x'
+    """
+    return "%0A".join(line.replace("%", "%25") for line in visible_lines(text))
+
+
+def github_property(text: str) -> str:
+    """Text for a property of a workflow command, such as `file=` or `title=`.
+
+    Source: actions/toolkit, packages/core/src/command.ts, escapeProperty.
+
+    >>> github_property("a,b:c.yaml")
+    'a%2Cb%3Ac.yaml'
+    """
+    return visible(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+
+
+def markdown_text(text: str) -> str:
+    r"""One line of prose for Markdown as GitHub reads it, also in a table's cell: no markup, link, HTML or mention.
+
+    Every punctuation character of ASCII can be escaped so (CommonMark 2.4); an `@` would still name a user, and is kept
+    apart from the name by an empty comment.
+
+    >>> markdown_text("*a* | <b> @me")
+    '\\*a\\* \\| \\<b\\> @<!-- -->me'
+    """
+    return _PUNCTUATION.sub(lambda found: "@<!-- -->" if found[0] == "@" else f"\\{found[0]}", prose(text))
+
+
+def markdown_code(text: str) -> str:
+    """One line as a code span for Markdown, also in a table's cell.
+
+    The fence is longer than any run of backticks inside. A cell would end at a `|`, and outside of tables a code span
+    has no escape for it, so it is written as its fullwidth twin.
+
+    >>> markdown_code("a `b` c"), markdown_code("x|y")
+    ('`` a `b` c ``', '` x\uff5cy `')
+    """
+    shown = visible(text).replace("|", "\uff5c")
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {shown} {fence}"
+
+
+def sarif_text(text: str) -> str:
+    """Text for a SARIF message: no embedded link, no placeholder. JSON's own escapes are the JSON writer's.
+
+    Source: SARIF 2.1.0, sections 3.11.5 (placeholders, `{0}`) and 3.11.6 (embedded links, `[text](target)`).
+
+    >>> sarif_text("see [this](http://example.org) and {0}")
+    'see [this] (http://example.org) and {{0}}'
+    """
+    lines = "\n".join(visible_lines(text))
+    return lines.replace("](", "] (").replace("{", "{{").replace("}", "}}")
+
+
+def sarif_uri(path: str) -> str:
+    """A relative path as the URI of a SARIF artifact: no scheme, no host, nothing unescaped.
+
+    >>> sarif_uri("a b:c#d.yaml"), sarif_uri("//host/x")
+    ('a%20b%3Ac%23d.yaml', 'host/x')
+    """
+    return quote(path.replace("\\", "/").lstrip("/"), safe="/", errors="backslashreplace")

@@ -12,6 +12,9 @@ from swzverify.spec.problems import Problem
 
 SCHEMA = "swzverify.report/1"
 
+_LONGEST_LINE = 2000
+"""Characters of a source line; a file of one long line with a hundred mistakes would make a report of megabytes."""
+
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 
@@ -98,7 +101,7 @@ def _problem(problem: Problem) -> Json:
         "file": problem.file,
         "line": problem.line,
         "column": problem.column,
-        "source_line": problem.source_line,
+        "source_line": problem.source_line[:_LONGEST_LINE],
         "caret_length": problem.caret_length,
     }
 

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 
 from swzverify.claims.verdict import Outcome
+from swzverify.report.escape import log_lines
 from swzverify.report.result import ClaimResult
 
 MIN_WIDTH = 40
@@ -60,7 +61,7 @@ def rendered(blocks: Iterable[RenderableType], style: TextStyle) -> str:
     )
     for block in blocks:
         console.print(block, crop=False)
-    return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().split("\n")[:-1])
+    return log_lines("".join(f"{line.rstrip()}\n" for line in stream.getvalue().split("\n")[:-1]))
 
 
 def indented(block: RenderableType, columns: int) -> Padding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 from collections.abc import Iterable
@@ -55,7 +56,7 @@ def _files_of(path: str, problems: list[Problem]) -> list[str]:
 
 def _matching(pattern: str, problems: list[Problem]) -> list[str]:
     """The files that match, and the spec files below the folders that do; `**` at the end stands for folders only."""
-    matches = glob.glob(pattern, recursive=True)
+    matches = _expanded(pattern)
     if not matches:
         hint = "`*` stays in one folder, `**` crosses folders"
         problems.append(Problem("SWZ502", "no file matches this pattern", hint, pattern))
@@ -67,6 +68,50 @@ def _matching(pattern: str, problems: list[Problem]) -> list[str]:
         elif not folders_only or match.endswith(SUFFIX):
             found.append(match)
     return sorted(found, key=_parts)
+
+
+def _expanded(pattern: str) -> list[str]:
+    """As `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders: two that loop have no end.
+
+    Names that begin with a dot match only where the pattern's part does too.
+    """
+    drive, rest = os.path.splitdrive(pattern)
+    parts = rest.replace(os.altsep or os.sep, os.sep).split(os.sep)
+    found = [drive]
+    if rest.startswith(os.sep):
+        found, parts = [drive + os.sep], parts[1:]
+    for index, part in enumerate(parts):
+        is_last = index == len(parts) - 1
+        # Each path once: `**/**` reaches the same folder in many ways.
+        found = list(dict.fromkeys(path for folder in found for path in _step(folder, part, is_last=is_last)))
+    return found
+
+
+def _step(folder: str, part: str, *, is_last: bool) -> list[str]:
+    """What one part of a pattern stands for in a folder."""
+    if part == "**":
+        return _all_below(folder, with_files=is_last)
+    if not glob.has_magic(part):
+        path = os.path.join(folder, part)
+        return [path] if os.path.lexists(path) else []
+    try:
+        names = os.listdir(folder or os.curdir)
+    except OSError:
+        return []
+    shown = names if part.startswith(".") else [name for name in names if not name.startswith(".")]
+    return [os.path.join(folder, name) for name in fnmatch.filter(shown, part)]
+
+
+def _all_below(folder: str, *, with_files: bool) -> list[str]:
+    """The folder and the folders below it, and where it is asked for the files in them."""
+    found: list[str] = []
+    for parent, folders, files in os.walk(folder or os.curdir):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        here = folder if parent == (folder or os.curdir) else os.path.normpath(parent)
+        found.append(here)
+        if with_files:
+            found += [os.path.join(here, name) for name in files if not name.startswith(".")]
+    return found
 
 
 def _below(folder: str, problems: list[Problem]) -> list[str]:

@@ -68,8 +68,13 @@ def run_specs(
 
         for index, file in enumerate(files):
             hear(index, run_spec(file, settings, lambda result, index=index: hear(index, result)))
+    results = tuple(result for run in runs for result in run.results)
+    if settings.certificates is not None:
+        from swzverify.run.certificates import list_certificates  # noqa: PLC0415 - few runs write certificates
+
+        list_certificates(settings.certificates, results)
     return Report(
-        results=tuple(result for run in runs for result in run.results),
+        results=results,
         problems=(*problems, *(problem for run in runs for problem in run.problems)),
         wall_ms=(perf_counter() - started) * 1000,
     )

@@ -45,6 +45,9 @@ from swzverify.spec.tree import Node
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import Access, IndexMap, Tile
 
+MAX_VECTOR_ELEMENTS = 4096
+"""A counterexample lists every element of a vector."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedClaim:
@@ -110,7 +113,7 @@ def _access(choice: str | AccessArgument, kind: str, values: Values, names: Name
 def _contiguous(part: ContiguousClaim, values: Values, names: Names) -> Claim:
     argument = part.contiguous
     tile = names.tile(argument.tile, values.at("contiguous", "tile"))
-    elements = values.number(argument.elements, "contiguous", "elements", least=1)
+    elements = values.number(argument.elements, "contiguous", "elements", least=1, most=MAX_VECTOR_ELEMENTS)
     mode = None
     if argument.mode is not None:
         mode = values.number(argument.mode, "contiguous", "mode", least=0, most=len(tile.extents) - 1)

@@ -62,7 +62,7 @@ def _check_version(root: Mapping, data: dict[str, Data], problems: Problems) -> 
         problems.add("SWZ109", "the key `swzverify: 1` is missing", root, hint)
         return False
     version = data["swzverify"]
-    if version != 1 or isinstance(version, bool):
+    if version != 1 or not isinstance(version, int) or isinstance(version, bool):
         hint = "this program reads version 1: write `swzverify: 1`"
         problems.add("SWZ109", f"version {kind_of(version)} is not known", get(root, "swzverify"), hint)
         return False

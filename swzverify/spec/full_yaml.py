@@ -90,7 +90,7 @@ def read_full(text: str, problems: Problems) -> Node | None:
     except YAMLError as error:
         problems.add("SWZ102", _unprintable(error), _place_of_index(text, getattr(error, "position", 0)))
     except _RUAMEL_FAULTS as error:
-        problems.add("SWZ102", f"this is not YAML: {error or type(error).__name__}", None)
+        problems.add("SWZ102", f"this is not YAML: {error or type(error).__name__}", Place(1, 1))
     return None
 
 

@@ -7,8 +7,14 @@ from pathlib import Path
 
 from swzverify.spec.build import Spec, build
 from swzverify.spec.check import check
-from swzverify.spec.problems import Problem, Problems, SpecError
+from swzverify.spec.limits import check_limits
+from swzverify.spec.patience import OutOfPatience, patience
+from swzverify.spec.problems import Problem, Problems, SpecError, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
+from swzverify.spec.tree import Place
+
+LOAD_SECONDS = 30.0
+"""Processor time for reading one spec; ordinary ones take milliseconds."""
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
@@ -37,10 +43,24 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None) ->
     ['a.yaml::A::bijective']
     """
     problems = Problems(path)
-    root = read_tree(text, problems)
-    checked = None if root is None else check(root, problems)
-    spec = None if checked is None else build(checked, path, problems, target)
+    spec: Spec | None = None
+    try:
+        with patience(LOAD_SECONDS):
+            spec = _read(text, path, problems, target)
+    except TooManyProblems:
+        pass  # those that were found are raised below
+    except OutOfPatience:
+        message = f"reading this spec takes more than {LOAD_SECONDS:g} seconds"
+        problems.add("SWZ107", message, Place(1, 1), "split it, or make its expressions simpler")
     problems.raise_any()
     if spec is None:
         raise SpecError((Problem("SWZ101", "cannot be read", file=path),))
     return spec
+
+
+def _read(text: str, path: str, problems: Problems, target: str | None) -> Spec | None:
+    root = read_tree(text, problems)
+    checked = None if root is None else check(root, problems)
+    if checked is None or not check_limits(checked, len(text), problems):
+        return None
+    return build(checked, path, problems, target)

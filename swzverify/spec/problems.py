@@ -14,6 +14,8 @@ All problems of a file are collected and raised together as one `SpecError`.
 | SWZ108 | a YAML feature that specs do not use: anchor, alias, merge key, tag, directive, several documents |
 | SWZ109 | `swzverify:` names a version that this program does not read |
 | SWZ110 | a tile does not fit into its memory, or a memory or tile into the target's shared memory |
+| SWZ111 | a character that cannot be seen or that reorders a line |
+| SWZ112 | a key that is not written in ASCII |
 
 Codes SWZ2xx (layout), SWZ3xx (expression) and SWZ4xx (hardware) of a value in the file come through unchanged.
 """
@@ -25,14 +27,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import TracebackType
 
-from swzverify.errors import SwzError
+from swzverify.errors import SwzError, graphic
 from swzverify.spec.tree import Node, Place, Scalar, place_of
 
 MAX_PROBLEMS = 100
 """A file with more mistakes than this is not a spec; the rest is counted, not listed."""
+MAX_COUNTED = 200
+"""And after these nothing more is looked for."""
+MAX_NOTED = 300
+"""Likewise after so many notes; one mistake is noted in every case of the constants."""
 
 _NUMBER = re.compile(r"-?[0-9]+")
 _LONGEST_MESSAGE = 400
+_LONGEST_HINT = 1000
 _LINE_WIDTH = 110
 """Columns of a source line that are shown; a longer one is cut around the caret."""
 
@@ -67,7 +74,7 @@ class Problem:
             rows += [shown, " " * start + "^" * length]
         if self.hint:
             rows += [f"  {row}" for row in self.hint.splitlines()]
-        return "\n".join(rows)
+        return "\n".join(map(graphic, rows))
 
 
 def _window(line: str, start: int) -> tuple[str, int]:
@@ -93,6 +100,10 @@ class SpecError(Exception):
         if self.left_out:
             parts.append(f"... and {self.left_out} more")
         return "\n".join(parts)
+
+
+class TooManyProblems(Exception):  # noqa: N818 - no error by itself: it ends the reading, the problems tell
+    """So many mistakes were found that nothing more is looked for."""
 
 
 class Noting:
@@ -122,6 +133,7 @@ class Problems:
         self.lines: list[str] = lines or []
         self.case = ""
         self.cases = 1
+        self._notes = 0
         self._found: dict[tuple[str, int, int, str], Problem] = {}
         self._closed: set[tuple[int, int]] = set()
         self._in_cases: dict[tuple[str, int, int, str], list[str]] = {}
@@ -131,10 +143,18 @@ class Problems:
         return len(self._found)
 
     def add(self, code: str, message: str, where: Node | Place | None, hint: str = "") -> None:
-        """Note a mistake at a node or place of the file (None: the file as a whole)."""
+        """Note a mistake at a node or place of the file (None: the file as a whole).
+
+        Raises `TooManyProblems` beyond `MAX_COUNTED` mistakes or `MAX_NOTED` notes.
+        """
+        self._notes += 1
+        if len(self._found) >= MAX_COUNTED or self._notes > MAX_NOTED:
+            raise TooManyProblems
         place = where if where is None or isinstance(where, Place) else place_of(where)
         if len(message) > _LONGEST_MESSAGE:
             message = message[:_LONGEST_MESSAGE] + "..."
+        if len(hint) > _LONGEST_HINT:
+            hint = hint[:_LONGEST_HINT] + "..."
         # Cases of the constants give one mistake other numbers, so they do not tell two mistakes apart.
         key = (code, place.line if place else 0, place.column if place else 0, _NUMBER.sub("0", message))
         if self.case and self.case not in self._in_cases.setdefault(key, []):

@@ -9,15 +9,16 @@ it is the very tree of `full_yaml`, places included; the tests hold the two agai
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from swzverify.spec.tree import MAX_DEPTH, MAX_NODES, Mapping, Node, Scalar, Sequence
 
 _KEY = re.compile(r"([A-Za-z_<][A-Za-z0-9_.<-]*):(?= |$)")
 _UNKNOWN = re.compile(r"[^\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|^(?:---|\.\.\.|%)", re.MULTILINE)
 _FIRST = r"(?:[A-Za-z0-9_(.~/\\$^;<=)+]|-(?=[A-Za-z0-9_(.~]))"
-_PLAIN = re.compile(rf"{_FIRST}(?:[^:# ]|:(?=[^ ])| +(?=[^ #])|(?<=[^ ])#)*")
-_MORE = re.compile(r"(?:[^:# ]|:(?=[^ ])| +(?=[^ #])|(?<=[^ ])#)+")
-_FLOW_PLAIN = re.compile(rf"{_FIRST}(?:[^:#,?\[\]{{}} ]|:(?=[^ ,\[\]{{}}])| +(?=[^ #,:?\[\]{{}}])|(?<=[^ ])#)*")
+_PLAIN = re.compile(rf"{_FIRST}(?:[^:# ]|:(?=[^ ])| +(?=[^ #])|(?<=[^ ])#)*+")
+_MORE = re.compile(r"(?:[^:# ]|:(?=[^ ])| +(?=[^ #])|(?<=[^ ])#)++")
+_FLOW_PLAIN = re.compile(rf"{_FIRST}(?:[^:#,?\[\]{{}} ]|:(?=[^ ,\[\]{{}}])| +(?=[^ #,:?\[\]{{}}])|(?<=[^ ])#)*+")
 _SINGLE = re.compile(r"'([^']*)'(?!')")
 _DOUBLE = re.compile(r'"([^"\\]*)"')
 _REST = re.compile(r" *(?: #.*)?")
@@ -35,17 +36,32 @@ def read_quick(text: str) -> Node | None:
     >>> read_quick("a: &anchor 1\n") is None
     True
     """
-    if _UNKNOWN.search(text):
-        return None
+    return _read(text)[0]
+
+
+def quick_stop(text: str) -> int:
+    r"""The line at which `read_quick` gives a text up, from 1.
+
+    >>> quick_stop("a: 1\nb: 'x\\n'\nc: \\\"\nd: &e f\n")
+    4
+    """
+    return _read(text)[1]
+
+
+def _read(text: str) -> tuple[Node | None, int]:
+    """The tree, and the line where the reading ended."""
+    unknown = _UNKNOWN.search(text)
+    if unknown:
+        return None, text.count("\n", 0, unknown.start()) + 1
     reader = _Reader(text)
-    try:
+    root: Node | None = None
+    with suppress(_UnknownTextError):
         indent = reader.next_line()
-        if indent < 0:
-            return None
-        root = reader.block(indent, 1)
-        return root if reader.next_line() < 0 else None
-    except _UnknownTextError:
-        return None
+        if indent >= 0:
+            root = reader.block(indent, 1)
+            if reader.next_line() >= 0:
+                root = None
+    return root, min(reader.line + 1, len(reader.lines))
 
 
 def _past_spaces(line: str, column: int) -> int:

@@ -5,70 +5,51 @@ from __future__ import annotations
 from pathlib import Path
 
 from swzverify.spec.full_yaml import read_full
+from swzverify.spec.guard import decoded, hidden_character, plain_lines, read_bytes, values_of
 from swzverify.spec.problems import Problems
-from swzverify.spec.quick_yaml import read_quick
+from swzverify.spec.quick_yaml import quick_stop, read_quick
 from swzverify.spec.tree import Data, Mapping, Node, Place, Scalar, Sequence, has_leading_zero, value_of
 
-MAX_BYTES = 256 * 1024
 MIN_INTEGER = -(2**31)
 MAX_INTEGER = 2**32 - 1
+
+MAX_FULL_CHARACTERS = 64 * 1024
+MAX_FULL_VALUES = 5000
+"""For the slow reader, which takes up to 50 microseconds a value; ordinary YAML does not need it."""
 
 
 def read_text(path: Path, problems: Problems) -> str | None:
     """The text of a file, with plain line ends and without a byte order mark; None with the reason in `problems`."""
-    try:
-        if path.is_dir():
-            problems.add("SWZ101", "this is a directory, not a spec file", None, "name a file in it")
-            return None
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        problems.add("SWZ101", "there is no such file", None)
-        return None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        problems.add("SWZ101", f"cannot be read: {reason}", None)
-        return None
-    if len(data) > MAX_BYTES:
-        message = f"larger than {MAX_BYTES // 1024} KiB, which no spec is"
-        problems.add("SWZ107", message, None, "split it into several files")
-        return None
-    return _decode(data, problems)
-
-
-def _decode(data: bytes, problems: Problems) -> str | None:
-    if b"\0" in data:
-        problems.add("SWZ101", "not text: it holds zero bytes", None, "a spec is a YAML file in UTF-8")
-        return None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        place = Place(before.count(b"\n") + 1, column)
-        problems.add("SWZ101", f"byte 0x{data[error.start]:02x} is not UTF-8", place, "save the file in UTF-8")
-        return None
-    if not text.strip():
-        problems.add("SWZ101", "the file is empty", None, "a spec begins with `swzverify: 1`")
-        return None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    data = read_bytes(path, problems)
+    return None if data is None else decoded(data, problems)
 
 
 def read_tree(text: str, problems: Problems) -> Mapping | None:
-    """The tree of a spec's text, with what is wrong in any spec in `problems` (SWZ102 to SWZ105, SWZ107, SWZ108).
+    """The tree of a spec's text, with what is wrong in any spec in `problems` (SWZ101 to SWZ112).
 
     >>> read_tree("swzverify: 1", Problems("a.yaml")).entries[0][0].text
     'swzverify'
     """
+    text = plain_lines(text)
     if not text.endswith("\n"):
         text += "\n"
     problems.lines = text.split("\n")
+    values = values_of(text, problems)
+    if values is None:
+        return None
     root = read_quick(text)
+    if root is None and (len(text) > MAX_FULL_CHARACTERS or values > MAX_FULL_VALUES):
+        message = f"a spec of {len(text)} characters and {values} values must keep to simple YAML"
+        hint = "here it goes beyond: write it with indentation, no empty values and no escapes; or split the file"
+        problems.add("SWZ107", message, Place(quick_stop(text), 1), hint)
+        return None
     if root is None:
         root = read_full(text, problems)
     if root is None:
         if not len(problems):
-            problems.add("SWZ101", "the file holds no YAML but comments", None, "a spec begins with `swzverify: 1`")
+            problems.add(
+                "SWZ101", "the file holds no YAML but comments", Place(1, 1), "a spec begins with `swzverify: 1`"
+            )
         return None
     if not isinstance(root, Mapping):
         kind = "a list" if isinstance(root, Sequence) else "a single value"
@@ -97,10 +78,20 @@ def _check(node: Node, problems: Problems) -> None:
                     message = f"key '{key.text}' is given twice"
                     problems.add("SWZ103", message, key, f"the first is at line {first.line}, column {first.column}")
                 seen.setdefault(key.text, key)
+                _check_text(key, problems)
                 _check(value, problems)
 
 
+def _check_text(scalar: Scalar, problems: Problems) -> None:
+    """Refuse what an escape in double quotes spells and the file itself may not hold."""
+    hidden = hidden_character(scalar.text)
+    if hidden is not None:
+        hint = "a reader of the file would not see it; leave it out"
+        problems.add("SWZ111", f"an escape spells character {hidden}, which is not allowed in a spec", scalar, hint)
+
+
 def _check_scalar(scalar: Scalar, problems: Problems) -> None:
+    _check_text(scalar, problems)
     if has_leading_zero(scalar):
         hint = f"C reads {scalar.text} as octal; write it without the zero, or in quotes if it is text"
         problems.add("SWZ105", f"{scalar.text}: an integer must not begin with 0", scalar, hint)

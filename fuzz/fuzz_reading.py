@@ -1,0 +1,130 @@
+"""Atheris target: whatever a stranger can hand in as text, read by the code that reads it in earnest.
+
+The first byte of an input chooses the reader: `e` an expression, `n` CuTe notation, anything else a spec file. What no
+reader may do is raise anything but its own errors, hang, or contradict itself; see README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["swzverify", "ruamel.yaml"]):  # pyright: ignore
+    from swzverify.errors import SwzError
+    from swzverify.ir.c_ast import Expression, names
+    from swzverify.ir.c_eval import evaluate, evaluate_many
+    from swzverify.ir.c_parse import parse
+    from swzverify.layout import parse_notation
+    from swzverify.report.problems import render_problems
+    from swzverify.report.style import TextStyle
+    from swzverify.spec import SpecError, parse_spec
+    from swzverify.spec.full_yaml import read_full
+    from swzverify.spec.guard import decoded, plain_lines, values_of
+    from swzverify.spec.problems import Problems
+    from swzverify.spec.quick_yaml import read_quick
+
+CONSTANTS = {"BM": 64, "BK": 32, "N": 3}
+LONGEST_COMPARED = 1000
+"""Characters of a text that both YAML readers read: the slow one takes most of an input's time."""
+LONGEST_OUTPUT = 400_000
+"""Characters that all problems of one file may take on the screen."""
+
+
+class FindingError(Exception):
+    """The reader did something that it may not do."""
+
+
+def read_spec(data: bytes) -> None:
+    """A spec file: it loads, or ends in problems that can be shown; the readers and the guard agree."""
+    problems = Problems("fuzz.swz.yaml")
+    text = decoded(data, problems)
+    if text is None:
+        _check_shown(problems)
+        return
+    if len(text) <= LONGEST_COMPARED:
+        _check_guard(text)
+    try:
+        parse_spec(text, path="fuzz.swz.yaml")
+    except SpecError as error:
+        _check_text(render_problems(error.problems, TextStyle()) + str(error))
+        if any(not problem.line for problem in error.problems):
+            raise FindingError("a problem without a line") from error
+
+
+def _check_shown(problems: Problems) -> None:
+    try:
+        problems.raise_any()
+    except SpecError as error:
+        _check_text(render_problems(error.problems, TextStyle()))
+    else:
+        raise FindingError("refused without a reason")
+
+
+def _check_text(shown: str) -> None:
+    if len(shown) > LONGEST_OUTPUT:
+        raise FindingError(f"{len(shown)} characters of problems")
+    if "\x1b" in shown or "\u202e" in shown:
+        raise FindingError("a control character is shown")
+
+
+def _check_guard(text: str) -> None:
+    """The guard lets nothing through that the parser must refuse; the quick reader reads what the full one does."""
+    text = plain_lines(text) + "\n"
+    if values_of(text, Problems("g")) is None:
+        return
+    noted = Problems("f")
+    full = read_full(text, noted)
+    quick = read_quick(text)
+    if quick is not None and (quick != full or len(noted)):
+        raise FindingError("the readers differ")
+    try:
+        noted.raise_any()
+    except SpecError as error:
+        if any(problem.code == "SWZ108" for problem in error.problems):
+            raise FindingError("the guard let a refused feature through") from error
+
+
+def read_expression(text: str) -> None:
+    """An expression: its text read back gives the same tree, and its two evaluators the same value."""
+    tree = parse(text)
+    again = parse(str(tree))
+    if str(again) != str(tree):
+        raise FindingError("read back differently")
+    env = dict.fromkeys(names(tree.root), 5)
+    if _value(tree, env, many=False) != _value(tree, env, many=True):
+        raise FindingError("two values")
+
+
+def _value(tree: Expression, env: dict[str, int], *, many: bool) -> int | str:
+    try:
+        return int((evaluate_many if many else evaluate)(tree, env))
+    except SwzError as error:
+        return str(error)
+
+
+def read_notation(text: str) -> None:
+    """A layout: what it prints is read back as the same layout."""
+    found = parse_notation(text, CONSTANTS)
+    if str(parse_notation(str(found))) != str(found):
+        raise FindingError("read back differently")
+
+
+def one_input(data: bytes) -> None:
+    """Read one input."""
+    kind, rest = data[:1], data[1:]
+    try:
+        match kind:
+            case b"e":
+                read_expression(rest.decode("utf-8", "replace"))
+            case b"n":
+                read_notation(rest.decode("utf-8", "replace"))
+            case _:
+                read_spec(rest)
+    except SwzError as error:
+        _check_text(str(error).replace(rest.decode("utf-8", "replace"), ""))
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()

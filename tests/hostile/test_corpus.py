@@ -1,0 +1,78 @@
+"""Every bad file is refused: exit code 2, a place, within a second and 100 MB, and nothing on the screen but text."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from .corpus import corpus
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+
+FILES = corpus()
+SECONDS = 1.0
+MEGABYTES = 100
+OUTPUT = 200_000
+ROOT = Path(__file__).parents[2]
+COMMAND = re.compile(r"^\s*::|##(?:\[|[A-Za-z]+\[)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the run on one file ended."""
+
+    code: int
+    processor_s: float
+    wall_s: float
+    peak_bytes: int
+    out: str
+    err: str
+
+
+def slug(name: str) -> str:
+    """A file's name: what its content is, and the suffix of specs."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".swz.yaml"
+
+
+@pytest.fixture(scope="module")
+def endings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ending]:
+    """Every file's run, all in one process with limits."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, data in FILES.items():
+        path = folder / slug(name)
+        assert not path.exists(), name
+        path.write_bytes(data)
+    environment = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+    command = [sys.executable, str(Path(__file__).with_name("batch.py")), str(folder)]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    assert run.returncode == 0, run.stderr[-2000:]
+    return {name: Ending(**ending) for name, ending in json.loads(run.stdout).items()}
+
+
+def test_there_are_enough() -> None:
+    assert len(FILES) >= 300
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_refused(name: str, endings: dict[str, Ending]) -> None:
+    file = slug(name)
+    ending = endings[file]
+    shown = ending.err[:3000]
+    assert ending.code == 2, shown + ending.out[:500]
+    assert re.search(rf"^{re.escape(file)}:\d+:\d+: SWZ\d\d\d\s", ending.err, re.MULTILINE), shown
+    assert "Traceback" not in ending.err + ending.out
+    assert "SWZ9" not in ending.err + ending.out, shown
+    assert ending.processor_s < SECONDS, shown
+    assert ending.peak_bytes < MEGABYTES * 10**6
+    assert len(ending.err) + len(ending.out) < OUTPUT
+    unsafe = {char for char in ending.err + ending.out if char != "\n" and unicodedata.category(char)[0] == "C"}
+    assert not unsafe
+    assert not COMMAND.search(ending.err + ending.out)
