@@ -8,6 +8,7 @@ the node itself.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias, assert_never
@@ -178,21 +179,28 @@ class Expression:
         return self.text
 
 
-def names(node: CExpr) -> frozenset[str]:
+def nodes(root: CExpr) -> Iterator[CExpr]:
+    """Every node of a tree, as often as it stands there.
+
+    >>> here = (0, 0)
+    >>> sum(1 for _ in nodes(Binary(BinaryOp.ADD, Name("lane", here), Name("k", here), here)))
+    3
+    """
+    pending: list[CExpr] = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(children(node))
+
+
+def names(root: CExpr) -> frozenset[str]:
     """Every name in the tree; all of them are read, since operands are judged even where C would skip them.
 
     >>> here = (0, 0)
     >>> sorted(names(Binary(BinaryOp.ADD, Name("lane", here), Name("k", here), here)))
     ['k', 'lane']
     """
-    found: set[str] = set()
-    pending: list[CExpr] = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Name):
-            found.add(current.name)
-        pending.extend(children(current))
-    return frozenset(found)
+    return frozenset(node.name for node in nodes(root) if isinstance(node, Name))
 
 
 def children(node: CExpr) -> tuple[CExpr, ...]:

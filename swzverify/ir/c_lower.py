@@ -8,7 +8,7 @@ possible is an error with the sub-expression marked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -30,6 +30,7 @@ from swzverify.ir.c_ast import (
     Unary,
     UnaryOp,
     names,
+    nodes,
     render,
 )
 from swzverify.ir.c_eval import evaluate_many
@@ -37,6 +38,10 @@ from swzverify.ir.integers import Integer
 
 Enumeration: TypeAlias = Callable[[frozenset[str]], Mapping[str, NDArray[np.int64]] | None]
 """Every joint value of some names as arrays of one shape, or None when there are too many."""
+
+
+MAX_EVALUATIONS = 1 << 26
+"""Operators times points that one lowering may evaluate; some seconds' worth."""
 
 
 def no_enumeration(_: frozenset[str]) -> None:
@@ -55,6 +60,7 @@ class Lowering:
     env: Mapping[str, Integer]
     enumerate_names: Enumeration = no_enumeration
     leaving: list[Integer] | None = None
+    _spent: list[int] = field(default_factory=lambda: [0], repr=False, compare=False)
 
     def lower(self, expression: Expression) -> Integer:
         """The expression's exact value at every point.
@@ -166,9 +172,18 @@ class Lowering:
         )
 
     def _values(self, node: CExpr) -> NDArray[np.int64] | None:
-        """Every value of a sub-expression; None when there are too many points, or when one is itself undefined."""
+        """Every value of a sub-expression; None when there are too many points, or when one is itself undefined.
+
+        Each sub-expression of a long one may ask, so what they may ask for together is bounded too.
+        """
+        if self._spent[0] > MAX_EVALUATIONS:
+            return None
         arrays = self.enumerate_names(names(node))
         if arrays is None:
+            return None
+        points = max((array.size for array in arrays.values()), default=1)
+        self._spent[0] += points * sum(1 for _ in nodes(node))
+        if self._spent[0] > MAX_EVALUATIONS:
             return None
         try:
             result = np.asarray(evaluate_many(node, arrays))

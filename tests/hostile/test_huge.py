@@ -9,6 +9,7 @@ import time
 import pytest
 
 from swzverify.errors import SwzError, nearest
+from swzverify.ir import c_lower
 from swzverify.layout import parse_notation
 from swzverify.spec import SpecError, load, parse_spec
 from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_VARIABLES, MAX_WORK
@@ -20,7 +21,7 @@ HARD = (
     "accesses:\n  r:\n    instruction: ld.shared.b32\n    threads: 1024\n    for: {t: 1024, i: 256}\n"
     "    address: >-\n      " + f"min({','.join(['i+t'] * 500)})+t*16000*i" + "-t*16000*i+t*16000*i" * 30 + "\n"
 )
-"""Every difference is in range only because every point says so, and all points are gone through at each of them."""
+"""Every difference is in range only because every point says so; going through all points at each takes long."""
 
 needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no virtual timers")
 
@@ -64,9 +65,16 @@ def test_lists_of_expressions() -> None:
 @needs_timers
 def test_what_takes_too_long_to_read_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "LOAD_SECONDS", 0.3)
+    monkeypatch.setattr(c_lower, "MAX_EVALUATIONS", 1 << 60)
     started = time.process_time()
     assert refusal(HARD) == "reading this spec takes more than 0.3 seconds"
     assert time.process_time() - started < 5
+
+
+def test_what_only_endless_enumeration_could_show_is_refused() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec(HEAD + HARD, path="a.yaml")
+    assert {problem.code for problem in caught.value.problems} == {"SWZ303"}
 
 
 def _go_on() -> None:
