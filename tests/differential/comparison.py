@@ -92,7 +92,9 @@ def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT) -> Comparison:
     elif refusal is not None:
         outcome.disagreements.append(Disagreement(seed, "", f"the tool refuses it: {refusal}"))
     else:
-        _compare_claims(seed, spec, expected, claims, Options(rlimit, every_engine=seed % EVERY_ENGINE_EACH == 0), outcome)
+        _compare_claims(
+            seed, spec, expected, claims, Options(rlimit, every_engine=seed % EVERY_ENGINE_EACH == 0), outcome
+        )
     return outcome
 
 
@@ -121,7 +123,11 @@ def _compare_claims(
     for judgement in expected:
         by_key[judgement.kind, judgement.subject, judgement.case].append(judgement)
     constants = spec.get("constants")
-    varied = {name for name, value in constants.items() if isinstance(value, list)} if isinstance(constants, dict) else set[str]()
+    varied = (
+        {name for name, value in constants.items() if isinstance(value, list)}
+        if isinstance(constants, dict)
+        else set[str]()
+    )
     for claim in claims:
         # A cover's subject is the access and the tile here, the access alone to the oracle.
         subject = claim.subject.split(",")[0] if claim.kind == "covers" else claim.subject.replace(",", ", ")

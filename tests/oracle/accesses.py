@@ -22,8 +22,8 @@ class Access:
     """All points (loop combination, thread) of an access; a point is an index into the lists.
 
     `exists` tells of each loop combination whether it does (a loop without iterations holds its start alone, and
-    nothing exists). `warps` holds for each warp instruction the points of its 32 lanes, None where a lane is inactive or has
-    no address; instructions without any active lane are left out.
+    nothing exists). `warps` holds for each warp instruction the points of its 32 lanes, None where a lane is
+    inactive or has no address; instructions without any active lane are left out.
     """
 
     name: str
@@ -127,7 +127,9 @@ def read_access(
         raw_bits = _tile_bits(tile, coordinates, points)
         if "stage" in spec:
             stage_column = c_expr.evaluate(c_expr.parse(spec["stage"]), columns, points)
-            if any(not 0 <= stage_column[point] < tile.stages for warp in judged for point in warp if point is not None):
+            if any(
+                not 0 <= stage_column[point] < tile.stages for warp in judged for point in warp if point is not None
+            ):
                 raise OracleError(f"access {name}: a stage outside the tile's stages", "SWZ306")
     else:
         raw_bits = [8 * x for x in c_expr.evaluate(c_expr.parse(spec["address"]), columns, points)]

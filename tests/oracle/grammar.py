@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from . import c_expr
 from .c_expr import Expr, Literal, Name, Op
 from .yaml_values import Spec, Yaml, as_dict
 
@@ -215,23 +214,16 @@ def expressions(spec: Spec) -> Iterator[tuple[str, str]]:
 def operators(tree: Expr) -> set[str]:
     """The names from OPERATORS that occur in a tree.
 
-    >>> sorted(operators(c_expr.parse("-x * 0x1F + (a ? 2u : 1)")))
+    >>> from .c_expr import parse
+    >>> sorted(operators(parse("-x * 0x1F + (a ? 2u : 1)")))
     ['*', '+', '-1', '?:', 'hex', 'suffix']
     """
     match tree:
         case Literal(_, spelling):
-            forms = {"hex": spelling[:2].lower() == "0x", "binary": spelling[:2].lower() == "0b"}
-            return {form for form, used in forms.items() if used} | ({"suffix"} if spelling[-1:] in "uUlL" and spelling else set())
+            forms = {"0x": "hex", "0b": "binary"}
+            found = {forms[spelling[:2].lower()]} if spelling[:2].lower() in forms else set[str]()
+            return found | {"suffix"} if spelling.endswith(("u", "U", "l", "L")) else found
         case Name():
             return set()
         case Op(symbol, operands):
             return {symbol}.union(*(operators(operand) for operand in operands))
-
-
-def pairs(spec: Spec) -> set[tuple[str, str]]:
-    """Every (operator, position) that occurs in a spec."""
-    return {
-        (operator, position)
-        for position, text in expressions(spec)
-        for operator in operators(c_expr.parse(text))
-    }

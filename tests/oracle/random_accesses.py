@@ -79,12 +79,12 @@ def add_access(draft: Draft, tile: DrawnTile) -> str | None:
     if draft.chance(0.25):
         coordinate = _composite_coordinate(draft, tile, threads, coordinate, vector)
     access["coord"] = list[Yaml](coordinate)
-    if tile.stages > 1 and draft.chance(0.6):
+    if tile.stages > 1 and draft.chance(0.75):
         forms = [f"{name}%2" for name in threads.loops] + ["0", "1", f"{draft.wild(list(threads.loops))} & 1"]
         access["stage"] = rng.choice(forms)
     if not matrix:
         _add_conditions(draft, access, threads)
-    elif draft.chance(0.1):
+    elif draft.chance(0.2):
         _add_assumptions(draft, access, threads)
     name = draft.fresh("acc")
     draft.accesses[name] = access
@@ -190,7 +190,7 @@ def _add_conditions(draft: Draft, access: dict[str, Yaml], threads: Threads) -> 
         access["if"] = predicate(draft, list(threads.loops))
     elif draft.chance(0.1):
         access["if"] = rng.choice([f"tid < {max(1, threads.count - 5)}", "tid%2 == 0", "lane < 16", "tid >= 2000"])
-    if draft.chance(0.25):
+    if draft.chance(0.3):
         _add_assumptions(draft, access, threads)
     if draft.chance(0.04):
         _let_nothing_run(draft, access)
@@ -214,7 +214,7 @@ def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) ->
     if names:
         name = rng.choice(names)
         assumption = rng.choice([f"{name} < 2", f"{name}%2 == 0", f"{name} >= 1", f"{name} > 1000", f"{name} != 64"])
-        if draft.chance(0.6):
+        if draft.chance(0.8):
             assumption = draft.condition(tuple(threads.loops), rng.choice([1, 2, 3]))
         access["assume"] = [assumption, f"{name} >= 0"] if draft.chance(0.3) else [assumption]
 
@@ -222,7 +222,7 @@ def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) ->
 def add_bare_access(draft: Draft) -> str:
     """An access to a byte address that an expression gives outright."""
     rng = draft.rng
-    instruction = "cp.async.16" if draft.chance(0.2) else rng.choice(list(WIDTH_BYTES))
+    instruction = "cp.async.16" if draft.chance(0.28) else rng.choice(list(WIDTH_BYTES))
     width = WIDTH_BYTES[instruction]
     threads = threads_and_loops(draft)
     x = rng.choice(["tid", "lane"])
@@ -254,7 +254,7 @@ def add_bare_access(draft: Draft) -> str:
     for name in threads.loops:
         form = f"({form}) + {name}*{rng.choice([width, 16, 64, 128, 132])}"
     access: dict[str, Yaml] = {"instruction": instruction, **threads.fields, "address": form}
-    if draft.chance(0.4):
+    if draft.chance(0.5):
         kind = rng.choice(["number", "align", "in"])
         if kind == "in":
             place = draft.fresh("mem")

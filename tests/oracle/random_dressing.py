@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import c_expr
 from .grammar import VARIABLE_POSITIONS, Place, is_bracketed, map_leaves, places
-from .random_expressions import Source, rewritten, text_of, valued
+from .random_expressions import rewritten, text_of, valued
 from .random_parts import Draft
 from .yaml_values import Spec, Yaml
 
@@ -18,6 +18,8 @@ RARE = frozenset(
     (
         "memory.base",
         "tile.bytes",
+        "tile.stages.count",
+        "tile.stages.pitch",
         "access.base",
         "access.base.align",
         "access.base.offset",
@@ -63,11 +65,12 @@ def _dress_expression(draft: Draft, place: Place) -> None:
     """Some parts of an expression of variables in other words."""
     rng = draft.rng
     tree = c_expr.parse(place.value)
-    if "base" in c_expr.names_in(tree) or draft.chance(0.3):
+    if "base" in c_expr.names_in(tree) or draft.chance(0.25):
         # The oracle enumerates few bases by the form of the map, which must stay as it is.
         return
     source = draft.source(place.names)
-    place.put(text_of(rewritten(source, tree, rng.choice((1, 1, 2, 3))), rng))
+    times = rng.choice((3, 5, 7) if place.position == "stage" else (1, 1, 2, 3))
+    place.put(text_of(rewritten(source, tree, times), rng))
 
 
 def _dressed_number(draft: Draft, position: str, value: Yaml) -> Yaml:

@@ -22,6 +22,25 @@ _UNARY_LEVEL = len(LEVELS)
 # --- text ------------------------------------------------------------------------------------------------------------
 
 
+def bracketed(tree: Expr) -> str:
+    """The tree as C text that leaves nothing to precedence.
+
+    >>> bracketed(Op("+", (Op("*", (Name("a"), Literal(2))), Name("b"))))
+    '((a * 2) + b)'
+    """
+    match tree:
+        case Op("?:", (condition, then, otherwise)):
+            return f"({bracketed(condition)} ? {bracketed(then)} : {bracketed(otherwise)})"
+        case Op("min" | "max" as name, operands):
+            return f"{name}({', '.join(bracketed(each) for each in operands)})"
+        case Op(symbol, (operand,)):
+            return f"({symbol[0]}({bracketed(operand)}))"
+        case Op(symbol, (left, right)):
+            return f"({bracketed(left)} {symbol} {bracketed(right)})"
+        case _:
+            return _text(tree, None)[0]
+
+
 def text_of(tree: Expr, rng: random.Random | None = None, level: int = -1) -> str:
     """The tree as C text: brackets where the grammar needs them, and with `rng` sometimes where it does not.
 
@@ -78,7 +97,7 @@ def number(rng: random.Random, value: int, form: str = "") -> Expr:
 class Source:
     """What random expressions are drawn from: chance, constants with their values, and names that are never negative.
 
-    `slip` is the chance that a shift amount or a divisor is left without its guard.
+    `slip` is the chance that a shift amount, a divisor or a large operand is left without its guard.
     """
 
     rng: random.Random
@@ -229,6 +248,8 @@ class Wild:
 
 
 _MOST = 1 << 22
+_BY_LEVEL = (*LEVELS, *LEVELS, RELATIONS, RELATIONS, ARITHMETIC, UNARY, ("?:", "min", "max"), NUMBERS)
+"""Operators by how tightly they bind: levels are drawn alike, so that neighbours of different levels are."""
 
 
 def wild(source: Source, depth: int) -> Wild:
@@ -236,7 +257,7 @@ def wild(source: Source, depth: int) -> Wild:
     rng = source.rng
     if depth <= 0 or source.chance(0.08):
         return _wild_leaf(source)
-    form = rng.choice(OPERATORS)
+    form = rng.choice(rng.choice(_BY_LEVEL))
     if form in NUMBERS:
         return Wild(number(rng, rng.randrange(64), form), 64)
     first = _tame(source, wild(source, depth - 1))
@@ -277,7 +298,7 @@ def _wild_leaf(source: Source) -> Wild:
 
 def _tame(source: Source, drawn: Wild) -> Wild:
     """The expression cut to some bits where it grows too large."""
-    if drawn.bound * drawn.bound < _MOST:
+    if drawn.bound * drawn.bound < _MOST or (source.slip and source.chance(source.slip)):
         return drawn
     mask = source.rng.choice((7, 31, 63, 255))
     return Wild(Op("&", (drawn.tree, number(source.rng, mask))), mask)
@@ -293,8 +314,27 @@ def _amount(source: Source, depth: int) -> tuple[Expr, int]:
         amount = rng.randrange(6)
         return number(rng, amount), amount
     mask = rng.choice((1, 3, 7))
-    drawn = wild(source, depth)
-    return rng.choice((Op("&", (drawn.tree, number(rng, mask))), Op("min", (Op("&", (drawn.tree, number(rng, 15))), number(rng, mask))))), mask
+    drawn, other = wild(source, depth).tree, wild(source, depth - 1).tree
+    low = Op("&", (drawn, number(rng, mask)))
+    match rng.randrange(4):
+        case 0:
+            return Op(rng.choice((*RELATIONS, "&&", "||")), (drawn, other)), 1
+        case 1:
+            return Op(rng.choice("/%+*|^"), (low, number(rng, rng.choice((1, 2))))), 14
+        case 2:
+            return rng.choice(
+                (
+                    Op("min", (low, number(rng, 3))),
+                    Op("+1", (low,)),
+                    Op("!1", (drawn,)),
+                    Op(">>", (low, number(rng, 1))),
+                    Op("<<", (low, number(rng, 1))),
+                    Op("-", (number(rng, mask), low)),
+                    Op("?:", (other, low, number(rng, 2))),
+                )
+            ), 14
+        case _:
+            return low, mask
 
 
 def _divisor(source: Source, depth: int) -> Expr:
@@ -306,7 +346,30 @@ def _divisor(source: Source, depth: int) -> Expr:
         return number(rng, rng.choice((1, 2, 3, 4, 5, 7, 8, 16, -1, -2, -3, -8)))
     low = Op("&", (wild(source, depth).tree, number(rng, rng.choice((1, 3, 7, 12)))))
     positive = Op("+", (low, number(rng, rng.randrange(1, 5))))
-    return rng.choice((positive, positive, Op("|", (low, number(rng, 1))), Op("-1", (positive,)), Op("max", (low, number(rng, 2)))))
+    other = wild(source, depth - 1).tree
+    one_of = (
+        positive,
+        positive,
+        Op("-1", (positive,)),
+        Op("|", (low, number(rng, 1))),
+        Op("^", (low, number(rng, 16))),
+        Op("&", (number(rng, 6), Op("|", (low, number(rng, 2))))),
+        Op("max", (low, number(rng, 2))),
+        Op("*", (positive, number(rng, rng.choice((1, 2, 3))))),
+        Op("/", (Op("+", (low, number(rng, 4))), number(rng, rng.choice((1, 2, 3))))),
+        Op("%", (positive, number(rng, 64))),
+        Op("<<", (positive, number(rng, rng.randrange(3)))),
+        Op(">>", (Op("+", (low, number(rng, 8))), number(rng, rng.randrange(3)))),
+        Op("-", (number(rng, rng.choice((13, 20))), low)),
+        Op("~1", (low,)),
+        Op("?:", (other, positive, number(rng, 3))),
+        Op(rng.choice((">", ">=", "!=")), (positive, number(rng, 0))),
+        Op(rng.choice(("<", "<=")), (low, number(rng, 13))),
+        Op("==", (low, low)),
+        Op("||", (rng.choice((positive, other)), positive)),
+        Op("&&", (positive, positive)),
+    )
+    return rng.choice(one_of)
 
 
 def condition(source: Source, depth: int = 3) -> Expr:
@@ -323,7 +386,9 @@ def condition(source: Source, depth: int = 3) -> Expr:
     left = _tame(source, wild(source, depth)).tree
     if source.chance(0.25):
         return left
-    right = number(rng, rng.choice((0, 1, 2, 3, 5, 8, 16, 20, 31))) if source.chance(0.5) else wild(source, depth - 1).tree
+    right = (
+        number(rng, rng.choice((0, 1, 2, 3, 5, 8, 16, 20, 31))) if source.chance(0.5) else wild(source, depth - 1).tree
+    )
     pair = (left, right) if source.chance(0.7) else (right, left)
     return Op(rng.choice(RELATIONS), pair)
 
@@ -357,7 +422,9 @@ def same(source: Source, tree: Expr, depth: int = 1) -> Expr:
         case "!1":
             return Op("*", (tree, Op("!1", (zero,))))
         case "?:":
-            return rng.choice((Op("?:", (one, tree, zero)), Op("?:", (zero, one, tree)), Op("?:", (wild(source, 1).tree, tree, tree))))
+            return rng.choice(
+                (Op("?:", (one, tree, zero)), Op("?:", (zero, one, tree)), Op("?:", (wild(source, 1).tree, tree, tree)))
+            )
         case "min":
             return Op("min", (tree, large) if source.chance(0.6) else (large, tree, tree))
         case "max":
@@ -424,4 +491,3 @@ def _at_some_node(source: Source, tree: Expr) -> Expr:
     else:
         operands[at] = _at_some_node(source, operands[at])
     return Op(tree.symbol, tuple(operands))
-

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .random_accesses import add_access, add_bare_access, threads_and_loops
 from .c_expr import Name, Op
-from .random_expressions import number, rewritten, text_of, wild
+from .random_accesses import add_access, add_bare_access, threads_and_loops
+from .random_expressions import bracketed, number, rewritten, text_of, wild
 from .random_parts import Draft, element, memory, swizzle_numbers
 from .random_tiles import matrix_tile
 from .yaml_values import Yaml
@@ -138,7 +138,7 @@ def equivalent_accesses(draft: Draft) -> None:
     other[expression] = list[Yaml](parts) if isinstance(value, list) else parts[0]
     if "if" in access and draft.chance(0.3):
         other["if"] = rng.choice([f"!!({access['if']})", f"({access['if']}) && tid != 4"])
-    if "if" in access and draft.chance(0.45):
+    if "if" in access and draft.chance(0.55):
         access["if"] = other["if"] = f"({access['if']}) && lane > 40"
     twin = draft.fresh("acc")
     draft.accesses[twin] = other
@@ -164,16 +164,33 @@ def equivalent_maps(draft: Draft) -> None:
     )
     left, right = rng.choice(spellings), rng.choice(spellings)
     if draft.chance(0.5):
-        source = draft.source(("x", "y"))
-        tree = wild(source, 4).tree
-        other = rewritten(source, tree, 3)
-        if draft.chance(0.4):
-            other = Op(rng.choice(["+", "^"]), (other, Op("==", (Name("x"), number(rng, rng.randrange(n))))))
-        left, right = text_of(tree, rng), text_of(other, rng)
+        any_equivalent_maps(draft)
+        return
     draft.maps[p] = {"over": {"x": n, "y": 3}, "value": [left, "y"]}
     draft.maps[q] = {"over": {"x": n, "y": 3}, "value": [right, "y"]}
     _add_map_bases(draft, p, q)
     draft.claim("equivalent", [p, q])
+
+
+def any_equivalent_maps(draft: Draft) -> None:
+    """Any expressions, as C reads them without a needless bracket, against others of the same values, or nearly."""
+    rng = draft.rng
+    source = draft.source(("x", "y"))
+    p, q = draft.fresh("map"), draft.fresh("mbp")
+    n = rng.choice([16, 48, 64, 100])
+    lefts: list[Yaml] = []
+    rights: list[Yaml] = []
+    for _ in range(rng.choice([2, 3, 4])):
+        tree = wild(source, rng.choice([3, 4, 5])).tree
+        lefts.append(text_of(tree))
+        rights.append(bracketed(tree) if draft.chance(0.6) else text_of(rewritten(source, tree, 3), rng))
+    if draft.chance(0.4):
+        other = Op("==", (Name("x"), number(rng, rng.randrange(n))))
+        rights[0] = f"({rights[0]}) {rng.choice('+^')} ({bracketed(other)})"
+    draft.maps[p] = {"over": {"x": n, "y": 3}, "value": lefts}
+    draft.maps[q] = {"over": {"x": n, "y": 3}, "value": rights}
+    _add_map_bases(draft, p, q)
+    draft.claim("equivalent", [p, q] if draft.chance(0.5) else [q, p])
 
 
 def disjoint(draft: Draft) -> None:
@@ -320,8 +337,8 @@ def covers(draft: Draft) -> None:
         "for": {"i": loops},
         "coord": [row, column],
     }
-    if draft.chance(0.2):
-        value["if"] = rng.choice([f"tid < {threads}", f"tid != {threads - 1}", "i >= 0", "tid > 500"])
+    if draft.chance(0.3):
+        value["if"] = rng.choice([f"tid < {threads}", f"tid != {threads - 1}", "i >= 0", "tid > 500", "tid / 128 % 2"])
     draft.accesses[access] = value
     times = rng.choice([1, 1, 1, 1, 1, 1, 2])
     argument: dict[str, Yaml] = {"access": access, "tile": name}

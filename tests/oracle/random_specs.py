@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 
 from . import random_pairs
 from .brute_force import OracleAmbiguousError, OracleError, judge
-from .random_dressing import dressed
 from .random_accesses import add_access, add_bare_access
+from .random_dressing import dressed
 from .random_parts import MATRIX, WIDTH_BYTES, Draft, seeded
 from .random_tiles import DrawnTile, matrix_tile, strange_tile, tma_tile
 from .yaml_values import Spec, Yaml
@@ -20,7 +20,7 @@ from .yaml_values import Spec, Yaml
 
 def random_spec(rng: random.Random) -> Spec:
     """A spec of one or two themes; the same state of `rng` gives the same spec."""
-    draft = Draft(rng, slip=0.05 if rng.random() < 0.08 else 0.0)
+    draft = Draft(rng, slip=0.12 if rng.random() < 0.08 else 0.0)
     themes = [
         _tile_theme,
         _tile_theme,
@@ -31,12 +31,13 @@ def random_spec(rng: random.Random) -> Spec:
         _pair_theme,
         _pair_theme,
         _standard_theme,
+        random_pairs.any_equivalent_maps,
     ]
     for _ in range(rng.choice([1, 1, 2])):
         rng.choice(themes)(draft)
     if not draft.claims:
         random_pairs.permutation(draft)
-    if draft.chance(0.03):
+    if draft.chance(0.04):
         _spoil(draft)
     return dressed(draft)
 
@@ -56,9 +57,15 @@ def _spoil(draft: Draft) -> None:
                 "tid*4 % (lane/8 - 1)",
                 "(tid + 1) << 31",
                 "tid * 100000000 * 4",
+                "tid < 0 && (tid + 1) * 65536 * 65536",
+                "1 ? tid*4 : (0 - tid - 1) << 31",
                 "tid*4 + no_such_name",
                 "1 || tid % lane",
                 "tid*4 + (1 << (tid - 4))",
+                "(tid << 26) / 4 << 2",
+                "~tid << 27",
+                "tid * tid * tid * tid * tid",
+                "tid*4 + (-2147483647 - tid)*(lane < 0)",
             ]
         )
         draft.accesses[name] = {"instruction": "ld.shared.b32", "threads": 64, "address": "tid*4"}
@@ -160,6 +167,7 @@ def _pair_theme(draft: Draft) -> None:
         random_pairs.equivalent_tile_and_map,
         random_pairs.equivalent_accesses,
         random_pairs.equivalent_accesses,
+        random_pairs.equivalent_maps,
         random_pairs.equivalent_maps,
         random_pairs.disjoint,
         random_pairs.disjoint,

@@ -124,6 +124,8 @@ def read_memories(spec: Spec, constants: Mapping[str, int]) -> dict[str, Base]:
     memories: dict[str, Base] = {}
     for name, value in as_dict(spec.get("memories")).items():
         memory = as_dict(value)
+        if "bytes" in memory and c_expr.constant(memory["bytes"], constants) < 1:
+            raise OracleError(f"memory {name} has no bytes")
         align = _power_of_two(c_expr.constant(memory.get("align", 1024), constants))
         if "base" in memory:
             memories[name] = Base(None, c_expr.constant(memory["base"], constants), align, name)

@@ -1,0 +1,226 @@
+"""The comparison itself: misreadings that all engines share are found, made small, and recorded.
+
+Engines that read one front end agree on its mistakes; the oracle alone can see these. Each plant below is such a
+mistake, in every reading of the tool at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swzverify.ir import c_eval, c_lower, c_parse
+from swzverify.ir import integers as ints
+from swzverify.ir.c_ast import BinaryOp, CExpr, UnaryOp
+from swzverify.ir.integers import Integer
+from swzverify.prove import prover
+from swzverify.spec import build_access
+from swzverify.spec.models import AccessPart
+from swzverify.subjects import Access, Loop, Tile
+from tests.differential import __main__ as runner
+from tests.differential.comparison import Comparison, Disagreement, compare, compare_seed, drawn
+from tests.differential.shrink import smallest
+from tests.engines.memory import forgotten
+from tests.oracle.yaml_values import Spec
+
+Patch = pytest.MonkeyPatch
+SEEDS = range(0, 600)
+
+
+@pytest.fixture(autouse=True)
+def _no_memory() -> Iterator[None]:
+    yield from forgotten()
+
+
+def binds_tighter(patch: Patch) -> None:
+    """`a & b == c` read as `(a & b) == c`."""
+    sound = c_parse.precedence
+    swap = {BinaryOp.BIT_AND: BinaryOp.EQUAL, BinaryOp.EQUAL: BinaryOp.BIT_AND}
+    patch.setattr(c_parse, "precedence", lambda op: sound(swap.get(op, op)))
+
+
+def amounts_wrap(patch: Patch) -> None:
+    """Shift amounts taken modulo 32, as hardware does, in place of an error."""
+    patch.setattr(c_lower.Lowering, "_amount", lambda _, value, *__: ints.bit_and(value, ints.integer(31)))
+    scalar, many = c_eval._binary, c_eval._binary_many
+    shifts = (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT)
+    patch.setattr(c_eval, "_binary", lambda op, a, b: scalar(op, a, b & 31 if op in shifts else b))
+    patch.setattr(c_eval, "_binary_many", lambda op, a, b: many(op, a, b & 31 if op in shifts else b))
+    patch.setattr(c_eval._Many, "check_right", lambda *_: None)
+    patch.setattr(c_eval._Scalar, "check_right", lambda *_: None)
+
+
+def division_by_zero_is_zero(patch: Patch) -> None:
+    """`a / 0` and `a % 0` are 0: points are lost, or gained, without a word."""
+
+    def divisor(_: object, value: Integer, node: CExpr, text: str) -> Integer:
+        del node, text
+        return ints.maximum(value, ints.integer(1))
+
+    scalar, many = c_eval._binary, c_eval._binary_many
+    divisions = (BinaryOp.DIVIDE, BinaryOp.REMAINDER)
+    patch.setattr(c_lower.Lowering, "_divisor", divisor)
+    patch.setattr(c_eval, "_binary", lambda op, a, b: scalar(op, a, max(b, 1) if op in divisions else b))
+    patch.setattr(c_eval, "_binary_many", lambda op, a, b: many(op, a, np.maximum(b, 1) if op in divisions else b))
+    patch.setattr(c_eval._Many, "check_right", lambda *_: None)
+    patch.setattr(c_eval._Scalar, "check_right", lambda *_: None)
+
+
+def not_is_complement(patch: Patch) -> None:
+    """`!x` read as `~x`."""
+    patch.setattr(ints, "logical_not", ints.invert)
+    scalar, many = c_eval._unary, c_eval._unary_many
+    patch.setattr(c_eval, "_unary", lambda op, a: scalar(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
+    patch.setattr(c_eval, "_unary_many", lambda op, a: many(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
+
+
+def predicate_forgotten(patch: Patch) -> None:
+    """Every thread takes part."""
+    sound = build_access.build_access
+
+    def wrong(name: str, part: AccessPart, *rest: object) -> Access:
+        return sound(name, part.model_copy(update={"if_": None}), *rest)  # type: ignore[arg-type]  # as they came
+
+    from swzverify.spec import build
+
+    patch.setattr(build, "build_access", wrong)
+
+
+def assumption_forgotten(patch: Patch) -> None:
+    sound = build_access.build_access
+
+    def wrong(name: str, part: AccessPart, *rest: object) -> Access:
+        return sound(name, part.model_copy(update={"assume": []}), *rest)  # type: ignore[arg-type]  # as they came
+
+    from swzverify.spec import build
+
+    patch.setattr(build, "build_access", wrong)
+
+
+def loop_too_short(patch: Patch) -> None:
+    """The last iteration of a loop whose range is no multiple of its step is lost."""
+    patch.setattr(Loop, "count", property(lambda self: max(0, (self.stop - self.start) // self.step)))
+
+
+def stages_adjoin(patch: Patch) -> None:
+    """Stages one element further apart than they are."""
+    sound = Tile.__init__
+
+    def wrong(self: Tile, *arguments: object, **named: object) -> None:
+        sound(self, *arguments, **named)  # type: ignore[arg-type]  # as they came
+        object.__setattr__(self, "pitch_bytes", self.pitch_bytes + 16)
+
+    patch.setattr(Tile, "__init__", wrong)
+
+
+def vacuous_is_proved(patch: Patch) -> None:
+    patch.setattr(prover, "_possible", lambda *_: True)
+
+
+PLANTS: list[Callable[[Patch], None]] = [
+    binds_tighter,
+    amounts_wrap,
+    division_by_zero_is_zero,
+    not_is_complement,
+    predicate_forgotten,
+    assumption_forgotten,
+    loop_too_short,
+    stages_adjoin,
+    vacuous_is_proved,
+]
+
+
+def first_found(seeds: range) -> Disagreement | None:
+    for seed in seeds:
+        try:
+            outcome = compare_seed(seed)
+        except Exception as error:  # noqa: BLE001 - a plant may break the tool; that shows too
+            return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
+        if outcome.disagreements:
+            return outcome.disagreements[0]
+    return None
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=[plant.__name__ for plant in PLANTS])
+def test_a_planted_misreading_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
+    plant(monkeypatch)
+    assert first_found(SEEDS) is not None
+
+
+def test_what_is_found_is_made_small(monkeypatch: Patch) -> None:
+    """Only what the misreading needs is left: one condition, with a shift whose amount leaves 0..31."""
+    amounts_wrap(monkeypatch)
+    whole: Spec = {
+        "swzverify": 1,
+        "target": "sm_90",
+        "tiles": {"T": {"element": "f32", "layout": "(32,4):(4,1)"}, "U": {"element": "f16", "layout": "8:1"}},
+        "accesses": {
+            "a": {
+                "tile": "T",
+                "instruction": "ld.shared.b32",
+                "threads": 32,
+                "coord": ["lane % 32", "0"],
+                "if": "tid >= 0 && min((1 << tid + 9) - lane * 3, 77) > 0",
+            }
+        },
+        "claims": [{"bijective": "U"}, {"aligned": "a"}, {"conflict_free": "a"}],
+    }
+    outcome = compare(whole, 1)
+    assert [each.claim for each in outcome.disagreements] == [""]
+    small = smallest(whole, outcome.disagreements[0], 1_000_000)
+    assert compare(small, 1).disagreements
+    assert set(small) <= {"swzverify", "target", "accesses"}
+    accesses = small["accesses"]
+    assert isinstance(accesses, dict)
+    access = accesses["a"]
+    assert isinstance(access, dict)
+    assert access["if"] == "1 << tid + 9"
+
+
+def test_the_runner_records_and_goes_on(monkeypatch: Patch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = tmp_path / "record.json"
+    monkeypatch.setattr(runner, "CHUNK_SPECS", 4)
+    monkeypatch.setattr(runner, "smallest", lambda spec, *_: spec)
+
+    def command(*more: str) -> int:
+        monkeypatch.setattr("sys.argv", ["differential", "--record", str(record), "--rlimit", "2000000", *more])
+        return runner.main()
+
+    assert command("--seeds", "100-108") == 0
+    first = json.loads(record.read_text())
+    assert (first["specs"], first["chunks"], first["disagreements"]) == (8, [100, 104], [])
+    assert first["claims"] == sum(sum(counter.values()) for counter in first["verdicts"].values())
+    # The same command goes on where the record ends; what is there is not drawn again.
+    predicate_forgotten(monkeypatch)
+    assert command("--seeds", "100-140") == 1
+    second = json.loads(record.read_text())
+    assert (second["specs"], second["chunks"]) == (40, list(range(100, 140, 4)))
+    assert {each["seed"] for each in second["disagreements"]} <= set(range(108, 140))
+    assert second["small"]
+    assert "specs/s" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="another run"):
+        command("--seeds", "200-208")
+
+
+def test_a_break_and_a_hang_are_findings(monkeypatch: Patch) -> None:
+    def breaks(seed: int, _: int) -> Comparison:
+        if seed == 7:
+            raise ZeroDivisionError("on purpose")
+        while seed == 8:
+            pass
+        return Comparison(specs=1)
+
+    monkeypatch.setattr(runner, "compare_seed", breaks)
+    monkeypatch.setattr(runner, "SPEC_LIMIT_S", 1)
+    monkeypatch.setattr(runner, "smallest", lambda spec, *_: spec)
+    chunk = runner._chunk(6, 10, 1)
+    assert chunk.comparison.specs == 3
+    assert chunk.unfinished == (8,)
+    [found] = chunk.comparison.disagreements
+    assert found.seed == 7
+    assert "ZeroDivisionError: on purpose" in found.problem
+    assert chunk.small == (drawn(7),)

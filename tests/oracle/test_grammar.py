@@ -1,0 +1,180 @@
+"""That random specs reach the whole grammar: every operator in every position, and every verdict of every claim."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+
+from swzverify.spec import claim_models, models
+from swzverify.spec.fields import Count, Expression, Part
+
+from . import c_expr
+from .brute_force import OracleAmbiguousError, OracleError, judge
+from .c_expr import Expr, Op
+from .grammar import BINARY, OPERATORS, POSITIONS, VARIABLE_POSITIONS, expressions, operators
+from .random_parts import seeded
+from .random_specs import random_spec
+
+SPECS = 5_000
+LEAST_CASES = 50
+LEAST_NESTED = 10
+JUDGED_SPECS = 1_500
+LEAST_SHARE = 0.05
+
+# Every key of the format that takes an expression, as "model.field", and the positions that stand for it.
+FIELDS: dict[str, tuple[str, ...]] = {
+    "MemoryPart.bytes": ("memory.bytes",),
+    "MemoryPart.align": ("memory.align",),
+    "MemoryPart.base": ("memory.base",),
+    "AlignedBasePart.align": ("tile.base.align", "access.base.align", "map.base.align"),
+    "MemoryBasePart.offset": ("tile.base.offset", "access.base.offset", "map.base.offset"),
+    "DenseLayoutPart.shape": ("layout.shape",),
+    "DenseLayoutPart.pad": ("layout.pad",),
+    "SwizzlePart.bits": ("swizzle.bits",),
+    "SwizzlePart.base": ("swizzle.base",),
+    "SwizzlePart.shift": ("swizzle.shift",),
+    "TmaPart.box": ("tma.box",),
+    "StagesPart.count": ("tile.stages.count",),
+    "StagesPart.pitch": ("tile.stages.pitch",),
+    "TilePart.bits": ("tile.bits",),
+    "TilePart.base": ("tile.base",),
+    "TilePart.stages": ("tile.stages",),
+    "TilePart.bytes": ("tile.bytes",),
+    "LoopPart.start": ("loop.start",),
+    "LoopPart.stop": ("loop.stop",),
+    "LoopPart.step": ("loop.step",),
+    "AccessPart.threads": ("threads",),
+    "AccessPart.block": ("block",),
+    "AccessPart.for_": ("loop.count",),
+    "AccessPart.coord": ("coord",),
+    "AccessPart.stage": ("stage",),
+    "AccessPart.address": ("address",),
+    "AccessPart.base": ("access.base",),
+    "AccessPart.bytes": ("access.bytes",),
+    "AccessPart.if_": ("if",),
+    "AccessPart.assume": ("assume",),
+    "MapPart.over": ("map.over",),
+    "MapPart.value": ("map.value",),
+    "MapPart.onto": ("map.onto",),
+    "MapPart.base": ("map.base",),
+    "ContiguousArgument.elements": ("contiguous.elements",),
+    "ContiguousArgument.mode": ("contiguous.mode",),
+    "WavefrontsArgument.at_most": ("wavefronts.at_most",),
+    "CoversArgument.times": ("covers.times",),
+}
+NOTATION = {"notation.shape", "notation.stride"}
+"""Inside the text of a layout, which the models do not take apart."""
+
+# What a kind can come out as: only these instructions' costs have bounds, only what has conditions can be vacuous.
+VERDICTS: dict[str, set[str]] = {
+    "injective": {"proved", "refuted"},
+    "bijective": {"proved", "refuted"},
+    "contiguous": {"proved", "refuted", "vacuous"},
+    "aligned": {"proved", "refuted", "vacuous"},
+    "in_bounds": {"proved", "refuted", "vacuous"},
+    "conflict_free": {"proved", "refuted", "vacuous", "unknown"},
+    "wavefronts": {"proved", "refuted", "vacuous", "unknown"},
+    "covers": {"proved", "refuted", "vacuous"},
+    "equivalent": {"proved", "refuted", "vacuous"},
+    "disjoint": {"proved", "refuted"},
+    "permutation": {"proved", "refuted"},
+}
+
+
+def takes_expression(annotation: Any, metadata: tuple[Any, ...]) -> bool:
+    """Whether a field's type holds `Count` or `Expression`, known by their validators."""
+    wanted = [kind.__metadata__[0] for kind in (Count, Expression)]  # type: ignore[attr-defined]
+    if any(any(each is one for one in wanted) for each in metadata):
+        return True
+    return any(
+        takes_expression(each, getattr(each, "__metadata__", ())) for each in get_args(annotation) if each is not None
+    )
+
+
+def test_positions_are_those_of_the_spec_reader() -> None:
+    parts = {
+        part
+        for module in (models, claim_models)
+        for part in vars(module).values()
+        if inspect.isclass(part) and issubclass(part, Part)
+    }
+    found = {
+        f"{part.__name__}.{name}"
+        for part in parts
+        for name, field in part.model_fields.items()
+        if takes_expression(field.annotation, tuple(field.metadata))
+    }
+    assert found == set(FIELDS)
+    assert {position for listed in FIELDS.values() for position in listed} | NOTATION == set(POSITIONS)
+
+
+def test_every_operator_stands_in_every_position() -> None:
+    cases: Counter[tuple[str, str]] = Counter()
+    composite = Counter[str]()
+    nested: Counter[tuple[str, str, int]] = Counter()
+    for seed in range(SPECS):
+        spec = random_spec(seeded(seed))
+        found: set[tuple[str, str]] = set()
+        for position, text in expressions(spec):
+            tree = c_expr.parse(text)
+            used = operators(tree)
+            if position in VARIABLE_POSITIONS:
+                nested.update(edges(tree))
+            found.update((operator, position) for operator in used)
+            composite[position] += len(used) >= 4 and bool(used & {"<<", ">>", "/", "%"})
+        cases.update(found)
+    rare = {(o, p): cases[o, p] for o in OPERATORS for p in POSITIONS if cases[o, p] < LEAST_CASES}
+    assert not rare
+    lone = [(a, b, side) for a in BINARY for b in BINARY for side in (0, 1) if nested[a, b, side] < LEAST_NESTED]
+    assert not lone
+    # Conditions and bounds of loops with shifts and divisions inside something composite: where points once got lost.
+    assert min(composite[p] for p in ("if", "assume", "loop.count", "loop.start", "loop.stop", "loop.step")) > 100
+
+
+def edges(tree: Expr) -> Iterator[tuple[str, str, int]]:
+    """(operator, operator of an operand, which operand) wherever one stands in another: what precedence is about."""
+    if isinstance(tree, Op):
+        for side, operand in enumerate(tree.operands):
+            if isinstance(operand, Op):
+                yield tree.symbol, operand.symbol, side
+            yield from edges(operand)
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[dict[str, Counter[str]], Counter[str], int]:
+    verdicts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    refused, ambiguous = Counter[str](), 0
+    for seed in range(JUDGED_SPECS):
+        try:
+            for judgement in judge(random_spec(seeded(seed))):
+                verdicts[judgement.kind][judgement.verdict] += 1
+        except OracleAmbiguousError:
+            ambiguous += 1
+        except OracleError as error:
+            refused[error.code] += 1
+    return verdicts, refused, ambiguous
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_every_verdict_has_its_share(judged: tuple[dict[str, Counter[str]], Counter[str], int], kind: str) -> None:
+    found = judged[0][kind]
+    assert set(found) <= VERDICTS[kind]
+    shares = {verdict: found[verdict] / found.total() for verdict in VERDICTS[kind]}
+    assert min(shares.values()) >= LEAST_SHARE, shares
+
+
+def test_errors_have_their_share(judged: tuple[dict[str, Counter[str]], Counter[str], int]) -> None:
+    _, refused, ambiguous = judged
+    assert ambiguous < JUDGED_SPECS // 100
+    assert refused["SWZ304"] + refused["SWZ305"] > JUDGED_SPECS // 50
+    assert min(refused[code] for code in ("SWZ303", "SWZ304", "SWZ305", "SWZ306")) >= 3
+    assert refused.total() < JUDGED_SPECS // 5
+
+
+def test_variable_positions_are_among_all() -> None:
+    assert set(VARIABLE_POSITIONS) < set(POSITIONS)
+    assert len(set(OPERATORS)) == len(OPERATORS)
