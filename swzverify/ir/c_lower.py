@@ -123,11 +123,15 @@ class Lowering:
         if value.low > 0 or value.high < 0:
             return value
         every = self._values(node)
-        if every is not None and not np.any(every == 0):
+        if every is None:
+            possible = "cannot be shown to differ from 0"
+        elif np.any(every == 0):
+            possible = "can be 0"
+        else:
             low, high = int(every.min()), int(every.max())
             if low > 0 or high < 0:
                 return _narrowed(value, low, high)
-        possible = "can be 0" if every is not None else "cannot be shown to differ from 0"
+            possible = f"takes both signs, {low} to {high}, which is not read even where it is never 0"
         raise SwzError(
             "SWZ305",
             f"the divisor '{render(node)}' {possible}",
