@@ -6,14 +6,23 @@ prover's. Each part is one question, to be answered `unsat`; the parts of a stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import repeat
+from math import prod
 from typing import assert_never
 
 from swzverify.certificates.encode_cost import cost_parts
 from swzverify.certificates.program import Builder, Operation, Program, reachable
 from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+from swzverify.certificates.table import table
+
+MAX_WRITTEN_OUT = 1 << 16
+"""Points of a covering that are counted one by one."""
+
+
+class UnwrittenError(Exception):
+    """A statement that is not written as a formula; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +52,12 @@ def parts(statement: Statement) -> tuple[Part, ...]:
 
 def finished(out: Builder, root: int) -> Program:
     """What the root depends on, the root last."""
-    tidy = Builder()
-    last = tidy.copy(out.program(), [root], {})[0]
-    lines = tidy.program()
-    kept = reachable(lines, [last])
-    if kept != list(range(len(lines))) or last != len(lines) - 1:
-        again = {old: new for new, old in enumerate(kept)}
-        return tuple(
-            type(line)(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
-            for line in (lines[place] for place in kept)
-        )
-    return lines
+    kept = reachable(out.lines, [root])
+    again = {old: new for new, old in enumerate(kept)}
+    return tuple(
+        Operation(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
+        for line in (out.lines[place] for place in kept)
+    )
 
 
 def second_copy(out: Builder, program: Program, places: Sequence[int], mark: str = "'") -> dict[int, int]:
@@ -202,14 +206,13 @@ def _touches(out: Builder, goal: Covers, position: int, values: dict[int, int]) 
 def _wrong_count(goal: Covers, name: str) -> Part:
     """Every point written out, so that they can be counted."""
     out = Builder()
-    program = goal.program
-    shared = own_variables(out, program, goal.shared)
+    shared = own_variables(out, goal.program, goal.shared)
     position = _element(out, goal, shared)
     touches: list[int] = []
-    for values in product(*(range(program[place].number) for place in goal.points)):
-        point = {p: out.const(v, program[p].width) for p, v in zip(goal.points, values, strict=True)}
-        touches.append(_touches(out, goal, position, shared | point))
-    touches = [bit for bit in touches if out.known(bit) != 0]
+    for values in _written_out(out, goal):
+        touched = _touches(out, goal, position, shared | values)
+        if out.known(touched) != 0:
+            touches.append(touched)
     if goal.times == 1:
         return Part(name, finished(out, out.negate(out.any(touches))))
     count = out.total(touches)
@@ -217,3 +220,26 @@ def _wrong_count(goal: Covers, name: str) -> Part:
         return Part(name, finished(out, out.const(1, 1)))
     wrong = out.negate(out.op("=", count, out.const(goal.times, out.width(count))))
     return Part(name, finished(out, wrong))
+
+
+def _written_out(out: Builder, goal: Covers) -> Iterator[dict[int, int]]:
+    """For each point, constants for all lines that depend on the point only: most of an address is known then."""
+    program = goal.program
+    counts = [(place, program[place].number) for place in goal.points]
+    if prod(count for _, count in counts) > MAX_WRITTEN_OUT:
+        raise UnwrittenError(f"more than {MAX_WRITTEN_OUT} points to count: too many to write out")
+    shared = set(goal.shared)
+    open_lines: set[int] = set(goal.shared)
+    needed = reachable(program, (goal.address, goal.active, goal.assumption))
+    for place in needed:
+        if place in shared or any(operand in open_lines for operand in program[place].operands):
+            open_lines.add(place)
+    used = {operand for place in open_lines for operand in program[place].operands}
+    known = sorted((used | {goal.address, goal.active, goal.assumption}) - open_lines)
+    found = table(program, known, counts)
+    columns = [found.numbers(index) for index in range(len(known))]
+    widths = [program[place].width for place in known]
+    # Where the points' variables are not read at all, every point is the same.
+    rows = zip(*columns, strict=True) if columns else repeat((), found.points)
+    for row in rows:
+        yield {p: out.const(value, width) for p, value, width in zip(known, row, widths, strict=True)}

@@ -77,9 +77,7 @@ class _Warp:
         for distance in (1, 2):
             pairs = [(lane, lane ^ distance) for lane in range(LANES) if not lane & distance]
             bits = [
-                out.any(
-                    [out.negate(lanes[i][1]), out.negate(lanes[j][1]), self.same(lanes[i][0], lanes[j][0])]
-                )
+                out.any([out.negate(lanes[i][1]), out.negate(lanes[j][1]), self.same(lanes[i][0], lanes[j][0])])
                 for i, j in pairs
             ]
             agree.append(out.all(bits))

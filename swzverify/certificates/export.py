@@ -8,11 +8,24 @@ from typing import assert_never
 from swzverify.certificates import statement as st
 from swzverify.certificates.program import Builder, Operation
 from swzverify.engines import obligation as ob
+from swzverify.errors import SwzError
 from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder
 
 
 def state(goal: ob.Obligation) -> st.Statement:
-    """The statement of an obligation."""
+    """The statement of an obligation.
+
+    Errors: SWZ607 for variables whose names it cannot hold; those of specs it can.
+    """
+    statement = _state(goal)
+    try:
+        st.check_names(statement.program)
+    except ValueError as error:
+        raise SwzError("SWZ607", f"no certificate can state this: {error}") from None
+    return statement
+
+
+def _state(goal: ob.Obligation) -> st.Statement:
     match goal:
         case ob.Always(domain, holds):
             out, (assumption, kept), places = _written(domain.variables, (domain.assumption, holds))
@@ -59,17 +72,21 @@ def state_condition(condition: Expr, variables: Sequence[Var]) -> st.Always:
 
 def _injective(goal: ob.Injective) -> st.Injective:
     domain, outer = goal.domain, goal.outer
-    more = () if outer is None else (outer.image,)
-    variables = domain.variables if outer is None else (*domain.variables, outer.x)
-    out, roots, places = _written(variables, (domain.assumption, goal.inner, *more))
+    out = Builder()
+    places = _write(out, domain.variables, (domain.assumption, goal.inner), {})
+    image: tuple[int, ...] = ()
+    if outer is not None:
+        # The map's own variable may have the name of one of the domain: it gets one that no front end gives.
+        x = out.var(st.INNER_VALUE, outer.x.limit, outer.x.width)
+        image = (x, _write(out, (), (outer.image,), {outer.x: x})[outer.image])
     return st.Injective(
-        program=out,
+        program=out.program(),
         shared=_at(places, goal.shared),
         distinct=_at(places, goal.distinct),
-        assumption=roots[0],
-        inner=roots[1],
+        assumption=places[domain.assumption],
+        inner=places[goal.inner],
         extent=goal.extent,
-        outer=() if outer is None else (places[outer.x], roots[2]),
+        outer=image,
     )
 
 
@@ -100,11 +117,17 @@ def _written(
 ) -> tuple[tuple[Operation, ...], tuple[int, ...], dict[Expr, int]]:
     """The lines of some expressions, the variables first, whether an expression reads them or not."""
     out = Builder()
-    places: dict[Expr, int] = {}
+    places = _write(out, variables, roots, {})
+    return out.program(), tuple(places[root] for root in roots), places
+
+
+def _write(out: Builder, variables: Sequence[Var], roots: Sequence[Expr], given: dict[Expr, int]) -> dict[Expr, int]:
+    """The place of every sub-expression, where some have one already."""
+    places = dict(given)
     for node in (*variables, *postorder(*roots)):
         if node not in places:
             places[node] = out.place(_operation(node, places))
-    return out.program(), tuple(places[root] for root in roots), places
+    return places
 
 
 def _operation(node: Expr, places: dict[Expr, int]) -> Operation:

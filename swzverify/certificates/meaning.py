@@ -8,11 +8,14 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 from __future__ import annotations
 
 BINARY = frozenset(
-    "bvadd bvsub bvmul bvudiv bvurem bvsdiv bvsrem bvshl bvlshr bvashr bvand bvor bvxor".split()
+    {
+        *("bvadd", "bvsub", "bvmul", "bvudiv", "bvurem", "bvsdiv", "bvsrem"),
+        *("bvshl", "bvlshr", "bvashr", "bvand", "bvor", "bvxor"),
+    }
 )
 """Two operands and a result of one width."""
 
-COMPARISONS = frozenset("= bvult bvule bvslt bvsle".split())
+COMPARISONS = frozenset({"=", "bvult", "bvule", "bvslt", "bvsle"})
 """Two operands of one width, a result of one bit."""
 
 

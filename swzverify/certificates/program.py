@@ -110,6 +110,17 @@ def reachable(program: Sequence[Operation], roots: Sequence[int]) -> list[int]:
     return sorted(needed)
 
 
+def _between(program: Program, roots: Sequence[int], given: Mapping[int, int]) -> list[int]:
+    """The places that roots depend on, stopping at given ones, in order."""
+    needed = {root for root in roots if root not in given}
+    pending = list(needed)
+    while pending:
+        fresh = [p for p in program[pending.pop()].operands if p not in needed and p not in given]
+        needed.update(fresh)
+        pending += fresh
+    return sorted(needed)
+
+
 class Builder:
     """A program in the making; equal operations share one place, constants are folded."""
 
@@ -229,11 +240,10 @@ class Builder:
     def copy(self, program: Program, roots: Sequence[int], values: Mapping[int, int]) -> list[int]:
         """The roots of another program, rewritten here with `values` (place there to place here) for its variables."""
         moved = dict(values)
-        for place in reachable(program, roots):
-            if place not in moved:
-                line = program[place]
-                operands = tuple(moved[operand] for operand in line.operands)
-                moved[place] = self.add(Operation(line.operator, line.width, operands, line.number, line.name))
+        for place in _between(program, roots, values):
+            line = program[place]
+            operands = tuple(moved[operand] for operand in line.operands)
+            moved[place] = self.add(Operation(line.operator, line.width, operands, line.number, line.name))
         return [moved[root] for root in roots]
 
     def program(self) -> Program:

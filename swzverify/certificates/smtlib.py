@@ -21,10 +21,9 @@ def script(part: Part) -> str:
     >>> x = Operation("var", 3, number=7, name="x")
     >>> question = Part("x is 6", (x, Operation("const", 3, number=6), Operation("=", 1, (0, 1))))
     >>> print(script(question), end="")
-    ; x is 6
+    ; unsat unless x is 6
     (set-info :smt-lib-version 2.6)
     (set-logic QF_BV)
-    (set-info :status unsat)
     ; v0 is "x", below 7
     (declare-const v0 (_ BitVec 3))
     (assert (bvult v0 (_ bv7 3)))
@@ -34,7 +33,8 @@ def script(part: Part) -> str:
     (exit)
     """
     program = part.program
-    lines = [f"; {part.name}", "(set-info :smt-lib-version 2.6)", "(set-logic QF_BV)", "(set-info :status unsat)"]
+    # No (set-info :status unsat): cvc5 then answers `sat` with an error.
+    lines = [f"; unsat unless {part.name}", "(set-info :smt-lib-version 2.6)", "(set-logic QF_BV)"]
     for place, line in enumerate(program):
         if line.operator == "var":
             lines += _declaration(place, line)
@@ -47,7 +47,10 @@ def script(part: Part) -> str:
 
 def _declaration(place: int, line: Operation) -> list[str]:
     """A variable and its limit; a limit of all values needs no assertion."""
-    found = [f"; v{place} is {json.dumps(line.name)}, below {line.number}", f"(declare-const v{place} (_ BitVec {line.width}))"]
+    found = [
+        f"; v{place} is {json.dumps(line.name)}, below {line.number}",
+        f"(declare-const v{place} (_ BitVec {line.width}))",
+    ]
     if line.number < 1 << line.width:
         found.append(f"(assert (bvult v{place} (_ bv{line.number} {line.width})))")
     return found

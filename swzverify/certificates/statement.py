@@ -9,6 +9,7 @@ value, a variable's limit and quoted name, or the lowest bit of an extract), an 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TypeAlias
@@ -106,6 +107,21 @@ _BITS = ("assumption", "holds", "condition", "active")
 _PLACES = (*_BITS, "inner", "first_position", "second_position", "lane", "address", "position")
 
 
+INNER_VALUE = "inner value"
+"""The variable of an outer map."""
+_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_.]*|{INNER_VALUE}")
+
+
+def check_names(program: Sequence[Operation]) -> None:
+    """Refuse, by ValueError, names that the encoding could give to variables of its own, and one name for two."""
+    names = [line.name for line in program if line.operator == "var"]
+    strange = [name for name in names if not _NAME.fullmatch(name)]
+    if strange:
+        raise ValueError(f"a variable cannot be called {strange[0]!r}")
+    if len(set(names)) != len(names):
+        raise ValueError("one name for two variables")
+
+
 def kind_of(statement: Statement) -> str:
     """The name of a statement's kind."""
     return next(name for name, kind in KINDS.items() if isinstance(statement, kind))
@@ -139,10 +155,15 @@ def write_statement(statement: Statement) -> str:
     lines = [HEAD, *(f"{place} {_line_text(line)}" for place, line in enumerate(statement.program)), ""]
     lines.append(f"kind {kind_of(statement)}")
     for item in fields(statement)[1:]:
-        value = getattr(statement, item.name)
-        parts = value if isinstance(value, tuple) else (value,)
+        value: object = getattr(statement, item.name)
+        parts = _parts(value)
         lines.append(" ".join([item.name, *(json.dumps(part) for part in parts)]))
     return "\n".join(lines) + "\n"
+
+
+def _parts(value: object) -> list[object]:
+    """A tuple's parts, or the only one."""
+    return list(value) if isinstance(value, tuple) else [value]  # type: ignore[reportUnknownArgumentType]
 
 
 def _line_text(line: Operation) -> str:
@@ -172,13 +193,14 @@ def read_statement(text: str) -> Statement:
             operation = _read_line(line, len(program))
             check_operation(operation, program)
             program.append(operation)
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, RecursionError) as error:
             raise _broken(number, line, str(error)) from None
         if len(program) > MAX_LINES:
             raise _broken(number, line, f"more than {MAX_LINES} lines")
-    names = [line.name for line in program if line.operator == "var"]
-    if len(set(names)) != len(names):
-        raise _broken(2, lines[1], "one name for two variables")
+    try:
+        check_names(program)
+    except ValueError as error:
+        raise _broken(2, lines[1], str(error)) from None
     statement = _read_fields(tuple(program), lines[end + 1 : -1], end + 2)
     if write_statement(statement) != text:
         raise _broken(1, lines[0], "the text is not in its one normal form")
@@ -218,7 +240,7 @@ def _read_fields(program: Program, lines: Sequence[str], first: int) -> Statemen
         try:
             parts: tuple[object, ...] = tuple(json.loads(part) for part in rest)
             values[item.name] = _field(program, item.name, str(item.type), name, parts)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _broken(number, line, str(error)) from None
     statement = kind(program, **values)  # type: ignore[arg-type]  # each field was read by its own type
     _check_closed(statement, first)

@@ -80,7 +80,7 @@ def _group(width_bytes: int) -> int:
 
 
 def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int]:
-    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane; an upper bound for octets.
+    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane; for octets a bound.
 
     Errors: ValueError for an address that is not a multiple of the width.
 
@@ -110,9 +110,7 @@ def _agree(lanes: Sequence[int | None], distance: int) -> bool:
 
 def _banks(rule: WarpRule, addresses: list[int]) -> int:
     words = [
-        address // WORD_BYTES + word
-        for address in addresses
-        for word in range(max(1, rule.width_bytes // WORD_BYTES))
+        address // WORD_BYTES + word for address in addresses for word in range(max(1, rule.width_bytes // WORD_BYTES))
     ]
     counted = words if rule.repeats else set(words)
     banks = [word % (LINE_BYTES // WORD_BYTES) for word in counted]

@@ -82,6 +82,7 @@ class Format(StrEnum):
     metavar="MIB",
     help="Give a Z3 query so much memory, in a process of its own; out of it, its claim is unknown.",
 )
+@click.option("--certificates", metavar="DIR", help="Write a certificate of every proof, for `swzverify recheck DIR`.")
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
@@ -96,6 +97,7 @@ def prove(
     rlimit: int | None,
     time_limit_s: float | None,
     memory_limit_mib: int | None,
+    certificates: str | None,
     single_engine: bool,
     verbose: bool,
     quiet: bool,
@@ -118,7 +120,14 @@ def prove(
         from swzverify.run.settings import Settings  # noqa: PLC0415 - see the top
 
         settings = Settings(
-            frozenset(select), target, rlimit, single_engine, jobs, _isolated(time_limit_s), _isolated(memory_limit_mib)
+            frozenset(select),
+            target,
+            rlimit,
+            single_engine,
+            jobs,
+            _isolated(time_limit_s),
+            _isolated(memory_limit_mib),
+            certificates,
         )
         report = _run(paths, settings, output, quiet)
         _write(report, Format(form), output, int(verbose) - int(quiet))
@@ -152,6 +161,8 @@ def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: 
     collected = collect_specs(paths)
     if output is not None:
         _check_output(output, collected.files)
+    if settings.certificates is not None:
+        _prepare_certificates(settings.certificates)
     with progress_line(enabled=not quiet) as watch:
         return run_specs(collected.files, settings, problems=collected.problems, watch=watch)
 
@@ -165,6 +176,17 @@ def _check_target(target: str) -> None:
         find_target(target)
     except SwzError as error:
         raise click.BadParameter(f"{error.message}; {error.hint}", param_hint="--target") from error
+
+
+def _prepare_certificates(folder: str) -> None:
+    """Refuse, before minutes of work, a folder for certificates that holds anything else."""
+    from swzverify.certificates.folder import prepare  # noqa: PLC0415 - see the top
+    from swzverify.errors import SwzError  # noqa: PLC0415
+
+    try:
+        prepare(folder)
+    except SwzError as error:
+        raise Failure(str(error)) from error
 
 
 def _check_output(output: str, specs: list[str]) -> None:

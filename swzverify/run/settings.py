@@ -16,7 +16,8 @@ class Settings:
     `select` keeps claims of these kinds only (empty: all); `target` overrides the specs' own; `rlimit` is the budget of
     one Z3 query (None: the prover's default), `time_limit_s` and `memory_limit_mib` run it in a process of its own,
     which they end; `jobs` is the number of processes (None: one for every usable processor, and no other process for a
-    few specs).
+    few specs);
+    `certificates` is the folder that gets a certificate of every proof.
     """
 
     select: frozenset[str] = frozenset()
@@ -26,6 +27,7 @@ class Settings:
     jobs: int | None = None
     time_limit_s: float | None = None
     memory_limit_mib: int | None = None
+    certificates: str | None = None
 
     def processes(self, specs: int) -> int:
         """How many processes to prove so many specs in; 1 stands for this one alone.

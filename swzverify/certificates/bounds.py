@@ -1,0 +1,64 @@
+"""The range of unsigned values that each line of a program can take, by rules that err on the wide side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from swzverify.certificates.program import Operation, Program
+
+Bounds: TypeAlias = tuple[int, int]
+
+
+def bounds(program: Program) -> list[Bounds]:
+    """(least, largest) of every line, over all values of the variables inside their limits.
+
+    >>> x = Operation("var", 7, number=100, name="x")
+    >>> bounds((x, Operation("const", 7, number=12), Operation("bvand", 7, (0, 1))))
+    [(0, 99), (12, 12), (0, 12)]
+    """
+    found: list[Bounds] = []
+    for line in program:
+        full = (1 << line.width) - 1
+        low, high = _line(line, [found[place] for place in line.operands], [program[p].width for p in line.operands])
+        found.append((low, high) if 0 <= low <= high <= full else (0, full))
+    return found
+
+
+def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bounds:
+    """The exact integers' range where the operator is one of integers; what does not fit the width is cut above."""
+    operator, full = line.operator, (1 << line.width) - 1
+    if operator == "const":
+        return line.number, line.number
+    if operator == "var":
+        return 0, line.number - 1
+    if operator == "extract":
+        low, high = (value >> line.number for value in given[0])
+        return (low, high) if high <= full else (0, full)
+    if operator in ("zero_extend", "sign_extend"):
+        positive = operator == "zero_extend" or given[0][1] < 1 << (widths[0] - 1)
+        return given[0] if positive else (0, full)
+    if operator == "ite":
+        return min(given[1][0], given[2][0]), max(given[1][1], given[2][1])
+    if operator in ("=", "bvult", "bvule", "bvslt", "bvsle"):
+        return 0, 1
+    (a, b), (c, d) = given
+    if operator == "bvadd":
+        return a + c, b + d
+    if operator == "bvsub":
+        return a - d, b - c
+    if operator == "bvmul":
+        return a * c, b * d
+    if operator == "bvand":
+        return 0, min(b, d)
+    if operator in ("bvor", "bvxor"):
+        return 0, (1 << max(b.bit_length(), d.bit_length())) - 1
+    if operator == "bvudiv" and c:
+        return a // d, b // c
+    if operator == "bvurem" and c:
+        return 0, min(b, d - 1)
+    if operator == "bvlshr":
+        return a >> min(d, line.width), b >> min(c, line.width)
+    if operator == "bvshl" and d <= line.width:
+        return a << c, b << d
+    return 0, full

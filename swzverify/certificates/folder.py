@@ -1,0 +1,194 @@
+"""A folder of certificates: one file a claim, scripts and specs by their fingerprints, and a list of all.
+
+    certificates.json      every claim with its file's fingerprint; written last
+    claims/NAME.json       a claim's certificate
+    formulas/SHA256.smt2   scripts, shared by all claims that ask the same
+    specs/SHA256.yaml      the specs' texts
+
+The list is written when a run ends: a folder without it is of a run that did not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from swzverify.certificates.record import Reader, read_json
+from swzverify.errors import SwzError
+
+LIST = "certificates.json"
+LIST_SCHEMA = "swzverify.certificates/1"
+CLAIMS, FORMULAS, SPECS = "claims", "formulas", "specs"
+MAX_BYTES = 256 * 1024 * 1024
+"""A file larger than this is refused before it is read."""
+_OURS = re.compile(
+    r"(claims/[A-Za-z0-9._-]+\.json|formulas/[0-9a-f]{64}\.smt2|specs/[0-9a-f]{64}\.yaml|certificates\.json)(\.[0-9]+\.part)?"
+)
+"""What a run writes, files that one was stopped at writing included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A claim in the list: its id, its file below the folder, and that file's fingerprint."""
+
+    id: str
+    file: str
+    sha256: str
+
+
+def fingerprint(text: str) -> str:
+    """The SHA-256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def claim_file(identity: str) -> str:
+    """The file of a claim, by its id: readable, and different for different ids.
+
+    >>> claim_file("a b.yaml::A::injective")
+    'claims/a_b.yaml__A__injective-6e9e95f51c.json'
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", identity)[-100:].lstrip(".-")
+    return f"{CLAIMS}/{plain}-{fingerprint(identity)[:10]}.json"
+
+
+def prepare(folder: str) -> None:
+    """Make the folder ready for a run: new, empty, or with certificates of an earlier run, which go.
+
+    Errors: SWZ606 for a folder that holds anything else, or that cannot be written.
+    """
+    root = Path(folder)
+    try:
+        foreign = next((name for name in _files(root) if not _is_ours(name)), None)
+        if foreign is not None:
+            message = f"{folder}: {foreign} is no certificate; only a folder of certificates is written to"
+            raise SwzError("SWZ606", message, hint="name a new folder")
+        # The list goes first: without it what is left counts for nothing.
+        Path(root, LIST).unlink(missing_ok=True)
+        for name in list(_files(root)):
+            Path(root, name).unlink()
+        for part in (CLAIMS, FORMULAS, SPECS):
+            Path(root, part).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _files(root: Path) -> Iterator[str]:
+    """Every file below a folder, as a path from it; links are files here, so that nothing is followed."""
+    for place, _, names in os.walk(root):
+        for name in names:
+            yield Path(place, name).relative_to(root).as_posix()
+
+
+def _is_ours(name: str) -> bool:
+    return name == LIST or _OURS.fullmatch(name) is not None
+
+
+def save(folder: str, name: str, text: str) -> None:
+    """Write a file below the folder, in one step, so that no other process sees half of it.
+
+    Errors: SWZ606.
+    """
+    path = Path(folder, name)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(path)
+    except OSError as error:
+        raise _unwritable(str(path), error) from error
+
+
+def save_shared(folder: str, kind: str, text: str) -> str:
+    """Write a text under its fingerprint, once; returns the fingerprint."""
+    digest = fingerprint(text)
+    name = f"{kind}/{digest}.{'smt2' if kind == FORMULAS else 'yaml'}"
+    if not Path(folder, name).exists():
+        save(folder, name, text)
+    return digest
+
+
+def _unwritable(path: str, error: OSError) -> SwzError:
+    return SwzError("SWZ606", f"{path}: cannot be written: {error.strerror or error}", hint="name another folder")
+
+
+def save_list(folder: str, identities: Sequence[str], versions: Mapping[str, str]) -> None:
+    """Write the list of a run's certificates, in the order of the claims."""
+    entries = [
+        {"id": identity, "file": claim_file(identity), "sha256": _digest(Path(folder, claim_file(identity)))}
+        for identity in identities
+    ]
+    data = {"schema": LIST_SCHEMA, "versions": dict(versions), "claims": entries}
+    save(folder, LIST, json.dumps({**data, "sha256": _own_digest(data)}, indent=1, ensure_ascii=True) + "\n")
+
+
+def _own_digest(data: Mapping[str, object]) -> str:
+    return fingerprint(json.dumps(data, sort_keys=True))
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise SwzError("SWZ606", f"{path.as_posix()}: cannot be read: {error.strerror or error}") from error
+
+
+def load_list(folder: str) -> tuple[Entry, ...]:
+    """The claims of a folder.
+
+    Errors: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged, changed, or lacks a claim.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise SwzError("SWZ601", f"{folder}: there is no such folder", hint=_HOW)
+    if not Path(root, LIST).is_file():
+        message = f"{folder}: no {LIST}: not a folder of certificates, or of a run that did not end"
+        raise SwzError("SWZ601", message, hint=_HOW)
+    name = f"{folder}/{LIST}"
+    data = dict(read_json(read_text(folder, LIST), name))
+    reader = Reader(data, name)
+    if reader.text("schema") != LIST_SCHEMA:
+        raise reader.refuse("schema", repr(LIST_SCHEMA))
+    if reader.digest("sha256") != _own_digest({key: value for key, value in data.items() if key != "sha256"}):
+        raise SwzError("SWZ603", f"{name}: the list was changed after it was written: its sha256 is another", hint=_HOW)
+    reader.object("versions")
+    entries: list[Entry] = []
+    for item in reader.objects("claims"):
+        entries.append(Entry(item.text("id"), item.text("file"), item.digest("sha256")))
+        if entries[-1].file != claim_file(entries[-1].id):
+            raise item.refuse("file", repr(claim_file(entries[-1].id)))
+        item.done()
+    reader.done()
+    unlisted = sorted(set(_files(Path(root, CLAIMS))) - {Path(entry.file).name for entry in entries})
+    if unlisted:
+        raise SwzError("SWZ603", f"{folder}/{CLAIMS}/{unlisted[0]} is not in the list", hint=_HOW)
+    return tuple(entries)
+
+
+_HOW = "swzverify prove PATH --certificates DIR writes one"
+
+
+def read_text(folder: str, name: str, sha256: str = "") -> str:
+    """The text of a file below the folder, of which the fingerprint is checked where one is given.
+
+    Errors: SWZ602 for a file that is missing, too large or not UTF-8; SWZ603 for another fingerprint.
+    """
+    path = Path(folder, name)
+    shown = f"{folder}/{name}"
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise SwzError("SWZ602", f"{shown}: larger than {MAX_BYTES >> 20} MiB, which no certificate is")
+        data = path.read_bytes()
+        text = data.decode()
+    except OSError as error:
+        raise SwzError("SWZ602", f"{shown}: cannot be read: {error.strerror or error}", hint=_HOW) from None
+    except UnicodeDecodeError as error:
+        raise SwzError("SWZ602", f"{shown}: byte {error.start} is not UTF-8", hint=_HOW) from None
+    if sha256 and hashlib.sha256(data).hexdigest() != sha256:
+        message = f"{shown}: changed after it was written: its sha256 is not {sha256[:16]}..."
+        raise SwzError("SWZ603", message, hint=_HOW)
+    return text

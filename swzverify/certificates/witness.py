@@ -1,0 +1,60 @@
+"""What the witnesses have in common: their fields as a file holds them, and how one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from swzverify.certificates.program import Program
+
+Data: TypeAlias = Mapping[str, object]
+
+
+class WitnessError(Exception):
+    """A witness that does not show what it should; the text says why."""
+
+
+def require(condition: bool, why: str) -> None:
+    """Refuse the witness unless the condition holds."""
+    if not condition:
+        raise WitnessError(why)
+
+
+def numbers(data: Data, name: str) -> list[int]:
+    """A list of numbers, each a JSON number or a hexadecimal text."""
+    value = data.get(name)
+    if not isinstance(value, list):
+        raise WitnessError(f"{name!r} is not a list")
+    return [as_number(item, name) for item in value]  # type: ignore[reportUnknownVariableType]
+
+
+def as_number(value: object, name: str) -> int:
+    """One number."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str):
+        try:
+            return int(value, 16)
+        except ValueError:
+            pass
+    raise WitnessError(f"{name!r} is not a number")
+
+
+def periods_of(data: Data, program: Program, places: Sequence[int]) -> list[tuple[int, int]]:
+    """Each variable's place and how many of its first values stand for all."""
+    given = data.get("periods")
+    if not isinstance(given, dict):
+        raise WitnessError("'periods' is missing")
+    names = {program[place].name for place in places}
+    require(set(given) <= names, "'periods' names another variable")  # type: ignore[reportUnknownArgumentType]
+    found: list[tuple[int, int]] = []
+    for place in places:
+        period = as_number(given.get(program[place].name, program[place].number), "periods")  # type: ignore[reportUnknownMemberType]
+        require(period >= 1, f"the period of {program[place].name} is 0")
+        found.append((place, min(period, program[place].number)))
+    return found
+
+
+def hexadecimal(values: Sequence[int]) -> list[str]:
+    """Numbers as a file holds matrices."""
+    return [f"{value:x}" for value in values]

@@ -1,0 +1,69 @@
+"""The witness of a positional number system: strides in order with what the smaller ones reach, or two borders."""
+
+from __future__ import annotations
+
+from swzverify.certificates.linear import Sum, sums
+from swzverify.certificates.statement import Apart, Injective, Statement
+from swzverify.certificates.witness import Data, WitnessError, require
+from swzverify.certificates.witness_gf2 import check_outer, find_outer
+
+
+def find_radix(statement: Statement) -> dict[str, object] | None:
+    """The witness of a statement that sorted strides or borders decide; None for another one."""
+    try:
+        match statement:
+            case Injective():
+                outer = find_outer(statement)
+                return None if outer is None else {"digits": _digits(statement), **outer}
+            case Apart():
+                return _borders(statement)
+            case _:
+                return None
+    except WitnessError:
+        return None
+
+
+def check_radix(statement: Statement, data: Data) -> None:
+    """Refuse, by WitnessError, a witness that does not show the statement."""
+    match statement:
+        case Injective():
+            require(data.get("digits") == _digits(statement), "the strides are not those of the expression")
+            check_outer(statement, data)
+        case Apart():
+            found = _borders(statement)
+            require({name: data.get(name) for name in found} == found, "the borders are not those of the expression")
+        case _:
+            raise WitnessError("strides say nothing about such a statement")
+
+
+def _sum(statement: Injective | Apart, root: int, variables: tuple[int, ...]) -> Sum:
+    found = sums(statement.program, variables)[root]
+    if found is None:
+        raise WitnessError("the expression is no sum of strides")
+    return found
+
+
+def _digits(goal: Injective) -> list[list[object]]:
+    """[name, stride, limit, reach of the smaller ones], smallest stride first; refused where a stride is too small."""
+    program = goal.program
+    factors = _sum(goal, goal.inner, goal.distinct).factors
+    named = [(f, program[p].name, program[p].number) for f, p in zip(factors, goal.distinct, strict=True)]
+    reach = goal.extent
+    found: list[list[object]] = []
+    for stride, name, limit in sorted(digit for digit in named if digit[2] > 1):
+        require(stride >= reach, f"the stride {stride} of {name} is below {reach}")
+        found.append([name, stride, limit, reach])
+        reach += stride * (limit - 1)
+    return found
+
+
+def _borders(goal: Apart) -> dict[str, object]:
+    """What the shared variables add to both alike, and the units that each side lies in besides."""
+    first, second = (_sum(goal, root, goal.shared) for root in (goal.first_position, goal.second_position))
+    require(first.factors == second.factors, "the sides move differently with what they share")
+    spans = [
+        [side.low, side.high + extent - 1]
+        for side, extent in ((first, goal.first_extent), (second, goal.second_extent))
+    ]
+    require(spans[0][1] < spans[1][0] or spans[1][1] < spans[0][0], "the sides' spans meet")
+    return {"strides": list(first.factors), "first": spans[0], "second": spans[1]}

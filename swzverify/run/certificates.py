@@ -1,0 +1,51 @@
+"""Certificates of a run: one for each proved claim as it is proved, and their list at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from swzverify.certificates.folder import save_list
+from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.errors import SwzError
+from swzverify.prove import Options
+from swzverify.report.result import ClaimResult
+from swzverify.run.version import installed_version
+from swzverify.spec import SpecClaim
+from swzverify.spec.problems import Problems
+from swzverify.spec.source import read_text
+
+
+def certify_claim(folder: str, file: str, claim: SpecClaim, verdict: Verdict, options: Options) -> None:
+    """Write the certificate of a claim that was proved; nothing for another one.
+
+    Errors: SWZ606 where it cannot be written, SWZ607 where the proof cannot be stated.
+    """
+    if verdict.outcome is not Outcome.PROVED:
+        return
+    from swzverify.certificates.make import Claimed, certify  # noqa: PLC0415 - with the engines, in the worker only
+
+    claimed = Claimed(claim.id, claim.claim, file, _spec_text(file), claim.line, claim.case)
+    certify(folder, claimed, verdict, certificate_versions(), options)
+
+
+def list_certificates(folder: str, results: Sequence[ClaimResult]) -> None:
+    """Write the list of a run that has ended."""
+    proved = [result.id for result in results if result.verdict.outcome is Outcome.PROVED]
+    save_list(folder, proved, certificate_versions())
+
+
+@lru_cache(maxsize=1)
+def certificate_versions() -> dict[str, str]:
+    """What proved, by name."""
+    return {name: installed_version(name) for name in ("swzverify", "z3-solver", "numpy")}
+
+
+@lru_cache(maxsize=1)
+def _spec_text(file: str) -> str:
+    """The spec as the front end reads it: UTF-8 without a byte order mark, plain line ends."""
+    text = read_text(Path(file), Problems(file))
+    if text is None:
+        raise SwzError("SWZ606", f"{file}: the spec can no longer be read, so there is no certificate")
+    return text

@@ -1,0 +1,112 @@
+"""A small folder of certificates, written once, and ways to forge it with every hash made good again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from swzverify.cli import main
+
+SPEC = """\
+swzverify: 1
+target: sm_90
+tiles:
+  A:
+    element: f16
+    layout: (8,64):(64,1)
+    swizzle: Swizzle<3,3,3>
+    stages: 2
+  P:
+    element: f32
+    layout: {shape: [4, 8], order: row, pad: 1}
+accesses:
+  read: {tile: A, instruction: ldmatrix.x1, threads: 32, for: {k: {start: 0, stop: 64, step: 8}}, coord: [lane%8, k]}
+  write: {tile: P, instruction: st.shared.b32, threads: 32, coord: [tid/8, tid%8]}
+maps:
+  turned: {over: {i: 6, j: 4}, value: [j, i], onto: [4, 6]}
+claims:
+  - bijective: A
+  - injective: P
+  - conflict_free: read
+  - wavefronts: {access: write, at_most: 2}
+  - covers: {access: write, tile: P}
+  - disjoint: A
+  - permutation: turned
+  - conflict_free: write
+    expect: refuted
+"""
+"""Claims of every kind of obligation; all but the last are proved."""
+
+PROVED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of certificates that a test may change."""
+
+    path: Path
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The list's claims."""
+        return json.loads((self.path / "certificates.json").read_text())["claims"]
+
+    def file(self, kind: str) -> Path:
+        """The certificate of the claim of a kind."""
+        return next(self.path / entry["file"] for entry in self.entries() if entry["id"].endswith(f"::{kind}"))
+
+    def certificate(self, kind: str) -> dict[str, Any]:
+        """Its data."""
+        return json.loads(self.file(kind).read_text())
+
+    def forge(self, kind: str, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change a certificate and make every hash good again, as someone would who wants to deceive."""
+        data = self.certificate(kind)
+        change(data)
+        self.file(kind).write_text(json.dumps(data))
+        self.sign()
+
+    def sign(self) -> None:
+        """Hash all files again."""
+        listed = json.loads((self.path / "certificates.json").read_text())
+        for entry in listed["claims"]:
+            entry["sha256"] = hashlib.sha256((self.path / entry["file"]).read_bytes()).hexdigest()
+        del listed["sha256"]
+        listed["sha256"] = hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
+        (self.path / "certificates.json").write_text(json.dumps(listed))
+
+    def add_formula(self, text: str) -> str:
+        """Put a script into the folder under its own fingerprint."""
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        (self.path / "formulas" / f"{digest}.smt2").write_text(text)
+        return digest
+
+    def recheck(self, *options: str) -> Result:
+        """The command on this folder, one process."""
+        return CliRunner().invoke(main, ["recheck", str(self.path), "-j", "1", *options])
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The spec's certificates as the command writes them."""
+    place = tmp_path_factory.mktemp("written")
+    (place / "small.swz.yaml").write_text(SPEC)
+    result = CliRunner().invoke(
+        main, ["prove", str(place / "small.swz.yaml"), "--certificates", str(place / "certs"), "-j", "1"]
+    )
+    assert result.exit_code == 0, result.output
+    return place / "certs"
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path) -> Folder:
+    """A copy to spoil."""
+    shutil.copytree(written, tmp_path / "certs")
+    return Folder(tmp_path / "certs")
