@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -43,7 +44,8 @@ def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: 
 
     The workers are ended before this returns or raises, an interrupt from the keyboard included.
     """
-    waiting = deque(enumerate(files))
+    # Large files first: the last ones to end are then short, and no process waits long for another.
+    waiting = deque(sorted(enumerate(files), key=lambda job: -_size_bytes(job[1])))
     workers: list[_Worker] = []
     try:
         while waiting and len(workers) < processes:
@@ -58,6 +60,14 @@ def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: 
     finally:
         for worker in workers:
             _end(worker)
+
+
+def _size_bytes(file: str) -> int:
+    """A file's size; 0 where it cannot be told, which its reader will say."""
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
 
 
 def _listen(worker: _Worker, waiting: deque[Job], hear: Callable[[int, Message], None]) -> bool:
