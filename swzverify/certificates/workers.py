@@ -7,20 +7,19 @@ was at, and is replaced. Its whole process group is ended, the solvers' programs
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
 from swzverify.certificates.folder import Entry
 from swzverify.certificates.recheck import Limits, Outcome, Recheck, Status
+from swzverify.processes import start
 
 GRACE_S = 5.0
 """Beyond its limit of time, before a step is ended from outside: solvers end themselves first."""
@@ -118,17 +117,9 @@ def _hand_out(worker: _Worker, waiting: deque[Entry]) -> bool:
 
 
 def _start(entry: Entry, folder: str, limits: Limits) -> _Worker:
-    """A fresh process, spawned and not forked: what this one has imported is not in it."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, folder, limits), daemon=True)
-    with _no_interrupt():
-        process.start()
-    theirs.close()
-    with contextlib.suppress(OSError):  # it died at once: the end of the pipe tells so
-        ours.send(entry)
+    process, pipe = start(_serve, folder, limits, first=entry)
     now = time.monotonic()
-    return _Worker(process, ours, entry, now, now + STARTUP_S)
+    return _Worker(process, pipe, entry, now, now + STARTUP_S)
 
 
 def _kill(worker: _Worker) -> None:
@@ -145,20 +136,6 @@ def _end(worker: _Worker) -> None:
     _kill(worker)
     worker.process.join()
     worker.pipe.close()
-
-
-@contextlib.contextmanager
-def _no_interrupt() -> Generator[None]:
-    """Hold back Ctrl-C while a process starts, so that the new one never sees it: ending it is this one's task."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # started within, it would lift the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(pipe: Connection[Message, Entry], folder: str, limits: Limits) -> None:

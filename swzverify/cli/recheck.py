@@ -104,8 +104,8 @@ def _run(
     from swzverify.certificates.solvers import choose  # noqa: PLC0415
     from swzverify.certificates.workers import recheck_all  # noqa: PLC0415
     from swzverify.errors import SwzError  # noqa: PLC0415
+    from swzverify.processes import usable_cpus  # noqa: PLC0415
     from swzverify.report.escape import visible, visible_lines  # noqa: PLC0415
-    from swzverify.run.settings import usable_cpus  # noqa: PLC0415
 
     started = time.monotonic()
     try:

@@ -7,17 +7,16 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
+from swzverify.processes import start
 from swzverify.report.result import ClaimResult
 from swzverify.run.settings import Settings
 from swzverify.spec.problems import Problem
@@ -96,36 +95,14 @@ def _listen(worker: _Worker, waiting: deque[Job], hear: Callable[[int, Message],
 
 
 def _start(job: Job, settings: Settings) -> _Worker:
-    """A fresh process, spawned and not forked: a fork of a process with threads or a loaded solver may hang."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, settings), daemon=True)
-    with _no_interrupt():
-        process.start()
-    theirs.close()
-    with contextlib.suppress(OSError):  # it died at once: the end of the pipe tells so
-        ours.send(job)
-    return _Worker(process, ours, job)
+    process, pipe = start(_serve, settings, first=job)
+    return _Worker(process, pipe, job)
 
 
 def _end(worker: _Worker) -> None:
     worker.process.terminate()
     worker.process.join()
     worker.pipe.close()
-
-
-@contextlib.contextmanager
-def _no_interrupt() -> Generator[None]:
-    """Hold back Ctrl-C while a process starts, so that the new one never sees it: ending it is this one's task."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # started within, it would lift the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(pipe: Connection[Message, Job], settings: Settings) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+
+from swzverify.processes import usable_cpus
 
 FEW_SPECS = 4
 """Up to so many specs are proved in this process: starting others would take longer than it saves."""
@@ -38,14 +39,3 @@ class Settings:
         if self.jobs is None:
             return 1 if specs <= FEW_SPECS else min(usable_cpus(), specs)
         return max(1, min(self.jobs, specs))
-
-
-def usable_cpus() -> int:
-    """The processors that this process may use.
-
-    >>> usable_cpus() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

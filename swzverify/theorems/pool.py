@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -12,6 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+from swzverify.processes import start, usable_cpus
 from swzverify.theorems.discover import find_theorems
 from swzverify.theorems.judge import Judgement, judge
 from swzverify.theorems.theorem import Outcome, Theorem
@@ -35,7 +34,7 @@ def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iter
     With several processes the theorems must be those that `find_theorems` finds. The processes are ended before this
     returns or raises.
     """
-    wanted = processes or (1 if len(theorems) < WORTH_A_PROCESS else usable_processors())
+    wanted = processes or (1 if len(theorems) < WORTH_A_PROCESS else usable_cpus())
     if min(wanted, len(theorems)) < 2:
         yield from map(judge, theorems)
         return
@@ -68,24 +67,9 @@ def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iter
             _end(worker)
 
 
-def usable_processors() -> int:
-    """Processors that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
 def _start(name: str) -> _Worker:
-    """A fresh process, spawned and not forked: a fork of a process with a loaded solver may hang."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,), daemon=True)
-    process.start()
-    theirs.close()
-    with contextlib.suppress(OSError):
-        ours.send(name)
-    return _Worker(process, ours, name)
+    process, pipe = start(_serve, first=name)
+    return _Worker(process, pipe, name)
 
 
 def _end(worker: _Worker) -> None:

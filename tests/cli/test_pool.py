@@ -8,10 +8,11 @@ import multiprocessing
 
 import pytest
 
+from swzverify.processes import usable_cpus
 from swzverify.report.json import document
 from swzverify.run import pool
 from swzverify.run.run import run_specs
-from swzverify.run.settings import FEW_SPECS, Settings, usable_cpus
+from swzverify.run.settings import FEW_SPECS, Settings
 
 
 @pytest.fixture
