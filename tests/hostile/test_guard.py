@@ -94,7 +94,12 @@ def test_the_limits_themselves_pass_and_one_more_does_not() -> None:
         ] == ["SWZ107"]
 
 
-@settings(max_examples=400, deadline=None)
+def _stricter(problem: Problem) -> bool:
+    """Where the guard goes beyond ruamel.yaml: it reads `---` inside a block text that is not indented as text."""
+    return "merge" in problem.message or "second document" in problem.message
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32), st.sampled_from([FULL, PROSE, *QUICK.values(), *IN_ORDER.values()]))
 def test_against_the_parser(seed: int, text: str) -> None:
     rng = random.Random(seed)
@@ -107,7 +112,7 @@ def test_against_the_parser(seed: int, text: str) -> None:
     if not before:
         # whatever the parser finds, it is no feature that the guard should have found
         assert [problem for problem in after if problem.code == "SWZ108"] == []
-    elif not {problem.code for problem in before} & own and not any("merge" in problem.message for problem in before):
+    elif not {problem.code for problem in before} & own and not any(_stricter(problem) for problem in before):
         # what the guard refuses, the parser refuses
         assert after != [], text
 
