@@ -141,7 +141,8 @@ def _point(statement: Statement, presumed: tuple[Sequence[Var], Expr], panel: Pa
 
 
 def _undefined(_: ob.Arrays) -> tuple[ob.Truths, ob.Truths]:
-    raise NotImplementedError("only the expression is asked about")
+    """Such a question has no definition in a front end, and only Z3 is asked, which reads the expression."""
+    raise AssertionError("only exhaustion reads a definition")
 
 
 def _exists(exists: Expr, panel: Panel) -> Possible | None:

@@ -17,7 +17,7 @@ from swzverify.certificates.folder import FORMULAS, SPECS, Entry, fingerprint, r
 from swzverify.certificates.record import Certificate, Fact, Goal, Possible, read_certificate
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import Answer, ask
-from swzverify.certificates.statement import Always, Injective, Statement, read_statement
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement, read_statement
 from swzverify.certificates.vacuity import check_possible
 from swzverify.certificates.witness import Data, WitnessError
 from swzverify.certificates.witness_gf2 import check_gf2
@@ -30,6 +30,23 @@ CHECKERS: dict[str, Callable[[Statement, Data], None]] = {
     "radix": check_radix,
     "residues": check_residues,
 }
+
+SHAPES: dict[str, tuple[type[Statement], ...]] = {
+    "injective": (Injective,),
+    "bijective": (Injective, Always),
+    "contiguous": (Always,),
+    "aligned": (Always,),
+    "in_bounds": (Always,),
+    "conflict_free": (Always, Cost),
+    "wavefronts": (Always, Cost),
+    "covers": (Covers,),
+    "equivalent": (Always,),
+    "disjoint": (Apart,),
+    "permutation": (Always, Injective),
+}
+"""The statements that make up a claim of each kind: one left out would prove less than the claim says."""
+COUNTED = frozenset({"bijective", "permutation"})
+"""Kinds that rest on a count besides."""
 
 
 class Status(StrEnum):
@@ -88,6 +105,7 @@ class Recheck:
             certificate = self._read(entry)
             if certificate.exists is not None:
                 self._possible(entry.file, certificate.exists)
+            _check_shape(entry.file, certificate)
             for index, goal in enumerate(certificate.goals):
                 where = f"goal {index + 1}" + (f" ({goal.what})" if goal.what else "")
                 self._goal(f"{entry.file}: {where}", goal, open_points, counts)
@@ -203,6 +221,19 @@ def _statement(where: str, possible: Possible) -> Statement:
     except WitnessError as error:
         raise _ContradictedError(f"{where}: {error}") from None
     return statement
+
+
+def _check_shape(file: str, certificate: Certificate) -> None:
+    """The goals and counts are those that a claim of this kind has."""
+    wanted = SHAPES.get(certificate.kind)
+    if wanted is None:
+        raise SwzError("SWZ604", f"{file}.kind: {certificate.kind!r} is no kind of claim")
+    found = tuple(type(read_statement(goal.statement.obligation)) for goal in certificate.goals)
+    if found != wanted:
+        sides = [", ".join(each.__name__.lower() for each in side) for side in (wanted, found)]
+        raise SwzError("SWZ605", f"{file}.goals: {certificate.kind} is made of {sides[0]}, here are {sides[1]}")
+    if len(certificate.facts) != (certificate.kind in COUNTED):
+        raise SwzError("SWZ605", f"{file}.facts: {len(certificate.facts)} counts for {certificate.kind}")
 
 
 def _check_fact(certificate: Certificate, fact: Fact) -> None:

@@ -89,6 +89,8 @@ def _verdict(claim: Claim, panel: Panel) -> Verdict:
     if possible is None:
         reason = "whether any case satisfies the assumptions could not be decided within the budget"
         return replace(bare, outcome=Outcome.UNKNOWN, reason=reason)
+    if not plan.goals and all(fact.holds for fact in plan.facts):
+        return replace(bare, outcome=Outcome.ERROR, reason=f"the claim asks no engine anything; {_SEND}")
     decisions: list[_Decision] = []
     for goal in plan.goals:
         decisions.append(_decide(claim, goal, panel))
@@ -254,10 +256,11 @@ def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
 
 def _holds_at(claim: Equivalent, align_bytes: int, panel: Panel, *, sure: bool) -> bool:
     """Whether the claim holds for bases that are multiples of `align_bytes`; by Z3 where no other engine tells."""
-    for goal in claim.plan_for(align_bytes).goals:
+    goals = claim.plan_for(align_bytes).goals
+    for goal in goals:
         natives = panel.natives(goal.obligation)
         if any(finding.answer is not Answer.HOLDS for finding in natives):
             return False
         if (sure or not natives) and panel.smt(goal.obligation).answer is not Answer.HOLDS:
             return False
-    return True
+    return bool(goals)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -423,6 +424,34 @@ def test_a_count_that_does_not_fill(folder: Folder) -> None:
     result = folder.recheck()
     assert result.exit_code == 1
     assert "do not fill" in result.output
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("bijective", lambda data: data.update(facts=[])),
+        ("bijective", lambda data: data["goals"].pop()),
+        ("bijective", lambda data: data.update(goals=data["goals"][1:], facts=[])),
+        ("permutation", lambda data: data.update(facts=[])),
+        ("permutation", lambda data: data["goals"].reverse()),
+        ("conflict_free", lambda data: data["goals"].pop()),
+        ("wavefronts", lambda data: data["goals"].pop(0)),
+        ("injective", lambda data: data.update(kind="bijective")),
+        ("injective", lambda data: data.update(kind="perfect")),
+        ("covers", lambda data: data.update(kind="disjoint")),
+    ],
+)
+def test_a_claim_with_a_part_left_out(folder: Folder, kind: str, change: Callable[[dict[str, Any]], None]) -> None:
+    folder.forge(kind, change)
+    result = folder.recheck()
+    assert result.exit_code == 2, result.output
+
+
+def test_the_shapes_are_those_of_the_claims() -> None:
+    from swzverify.certificates.recheck import SHAPES
+    from swzverify.cli.prove import KINDS
+
+    assert set(SHAPES) == set(KINDS)
 
 
 def test_facts_about_goals_that_are_none(folder: Folder) -> None:

@@ -9,33 +9,9 @@ import numpy as np
 import pytest
 
 from swzverify.hardware import INSTRUCTIONS, Evidence, access_cost, cost_many, evidence
+from tests.measured import OPS
 
 DATA = Path(__file__).parent.parent / "data"
-
-OPS = {
-    "LDS8": "ld.shared.b8",
-    "LDS16": "ld.shared.b16",
-    "LDS32": "ld.shared.b32",
-    "LDS64": "ld.shared.v2.b32",
-    "LDS128": "ld.shared.v4.b32",
-    "STS8": "st.shared.b8",
-    "STS16": "st.shared.b16",
-    "STS32": "st.shared.b32",
-    "STS64": "st.shared.v2.b32",
-    "STS128": "st.shared.v4.b32",
-    "LDSM1": "ldmatrix.x1",
-    "LDSM2": "ldmatrix.x2",
-    "LDSM4": "ldmatrix.x4",
-    "LDSM1T": "ldmatrix.x1.trans",
-    "LDSM2T": "ldmatrix.x2.trans",
-    "LDSM4T": "ldmatrix.x4.trans",
-    "STSM1": "stmatrix.x1",
-    "STSM2": "stmatrix.x2",
-    "STSM4": "stmatrix.x4",
-    "CPASYNC4": "cp.async.4",
-    "CPASYNC8": "cp.async.8",
-    "ATOMS_ADD": "atom.shared.add.u32",
-}
 # rows that ptxas turns into a measured row's machine instruction, so that the same counts must come out
 SAME_CODE = {
     "ld.shared.b64": "LDS64",

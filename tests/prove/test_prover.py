@@ -10,6 +10,7 @@ import pytest
 
 from swzverify.claims import Aligned, Bijective, Claim, ConflictFree, Contiguous, Equivalent, InBounds, Wavefronts
 from swzverify.claims import Injective as InjectiveClaim
+from swzverify.claims.goal import Fact, Plan
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.engines.obligation import Always, Answer, Cost, Finding, Obligation
 from swzverify.engines.smt import SMT
@@ -294,6 +295,14 @@ def test_nobody_runs_it(nobody: Access, kind: Callable[[Access], Claim]) -> None
         assert verdict.outcome is Outcome.VACUOUS
         assert verdict.reason
         assert verdict.measure is None
+
+
+@pytest.mark.parametrize("plan", [Plan(), Plan(facts=(Fact(True, ""),))])
+def test_a_claim_that_asks_nothing_is_a_fault_and_no_proof(plan: Plan, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(InjectiveClaim, "plan", lambda _: plan)
+    verdict = prove(InjectiveClaim(tile()))
+    assert verdict.outcome is Outcome.ERROR
+    assert "asks no engine anything" in verdict.reason
 
 
 def test_no_vector_fits() -> None:
