@@ -335,11 +335,18 @@ def choose(condition: Expr, then: Integer, otherwise: Integer) -> Integer:
 def minimum(left: Integer, right: Integer) -> Integer:
     """The smaller of two."""
     chosen = choose(truth(less(left, right)), left, right)
-    return _fit(resize(chosen, chosen.bits.width), min(left.low, right.low), min(left.high, right.high))
+    return _within(chosen, min(left.low, right.low), min(left.high, right.high))
 
 
 def maximum(left: Integer, right: Integer) -> Integer:
     """The larger of two."""
     chosen = choose(truth(less(left, right)), right, left)
-    low, high = max(left.low, right.low), max(left.high, right.high)
-    return _fit(resize(chosen, max(chosen.bits.width, width_for(low, high))), low, high)
+    return _within(chosen, max(left.low, right.low), max(left.high, right.high))
+
+
+def _within(value: Integer, low: int, high: int) -> Integer:
+    """The same value, known to lie in low .. high too.
+
+    Only what both intervals hold remains: where a comparison folds, the value's own may be the narrower one.
+    """
+    return _fit(value.bits, max(value.low, low), min(value.high, high))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swzverify.ir import integers as ints
 from swzverify.ir.evaluate import evaluate, evaluate_many
-from swzverify.ir.expr import Expr, var
+from swzverify.ir.expr import Expr, const, var
 from swzverify.ir.integers import Integer
 from tests.ir.reference import ONE, TWO, allowed, points, random_formula
 
@@ -137,3 +137,21 @@ def test_shape(value: Integer, bits: Expr) -> None:
 def test_width_is_the_least(low: int, high: int) -> None:
     value = Integer(ints.resize(ints.named("x", 2**8), ints.width_for(low, high)), low, high)
     assert minimal(value)
+
+
+def loose(value: int, low: int, high: int) -> Integer:
+    """A constant whose interval did not shrink with it, as where a comparison of expressions folds."""
+    width = ints.width_for(low, high)
+    return Integer(const(value % 2**width, width), low, high)
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_function_of_constants_in_wide_intervals(name: str) -> None:
+    made, python = TWO[name]
+    operands = [(v, loose(v, low, high)) for low, high in RANGES if high <= 3 for v in {low, high, (low + high) // 2}]
+    for (a, left), (b, right) in product(operands, operands):
+        if not allowed(name, right):
+            continue
+        result = made(left, right)
+        assert decoded(result, evaluate(result.bits, {})) == python(a, b)
+        assert result.low <= python(a, b) <= result.high
