@@ -43,13 +43,14 @@ class Permutation:
         return self.map.name
 
     @property
-    def _box(self) -> tuple[int, ...]:
+    def box(self) -> tuple[int, ...]:
+        """The extents that the values should fill."""
         return self.map.onto or ()
 
     def plan(self) -> Plan:
         """Values inside the box, no two alike, and as many points as the box has: then none is left out."""
         extents = [extent for _, extent in self.map.over]
-        points, room = prod(extents), prod(self._box)
+        points, room = prod(extents), prod(self.box)
         note = f"{points} points cannot fill a box of {room} one to one"
         return Plan((Goal(self._inside(), "inside"), Goal(self._apart(), "one to one")), (Fact(points == room, note),))
 
@@ -60,13 +61,13 @@ class Permutation:
     def _inside(self) -> Always:
         parts = [
             ints.truth(condition)
-            for value, extent in zip(self.map.lowered, self._box, strict=True)
+            for value, extent in zip(self.map.lowered, self.box, strict=True)
             for condition in (ints.less_equal(ints.integer(0), value), ints.less(value, ints.integer(extent)))
         ]
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:
             inside = np.asarray(True)
-            for value, extent in zip(self._values(arrays), self._box, strict=True):
+            for value, extent in zip(self._values(arrays), self.box, strict=True):
                 inside = inside & (value >= 0) & (value < extent)
             return np.asarray(True), inside
 
@@ -76,7 +77,7 @@ class Permutation:
         """Inside the box the mixed-radix number of the values tells them apart; outside the other goal fails."""
         weight = 1
         parts: list[ints.Integer] = []
-        for value, extent in zip(self.map.lowered, self._box, strict=True):
+        for value, extent in zip(self.map.lowered, self.box, strict=True):
             parts.append(ints.multiply(value, ints.integer(weight)))
             weight *= extent
 
@@ -104,7 +105,7 @@ class Permutation:
     def scope(self) -> str:
         """The box."""
         over = " x ".join(f"{name} < {extent}" for name, extent in self.map.over)
-        return f"all {over} onto {' x '.join(map(str, self._box))}"
+        return f"all {over} onto {' x '.join(map(str, self.box))}"
 
     def evidence(self) -> str:
         """No hardware fact."""
@@ -118,9 +119,9 @@ class Permutation:
         value = self.map.at(first | base)
         columns = (*(name for name, _ in self.map.over), "value")
         if isinstance(goal.obligation, Always):
-            if all(0 <= v < extent for v, extent in zip(value, self._box, strict=True)):
+            if all(0 <= v < extent for v, extent in zip(value, self.box, strict=True)):
                 return None
-            note = f"{first} has the value {value}, outside {self._box}"
+            note = f"{first} has the value {value}, outside {self.box}"
             return Counterexample(first, note, columns, (Row((*first.values(), value), "x"),))
         other = {name: point[second(name)] for name, _ in self.map.over}
         same = self.map.at(other | base)

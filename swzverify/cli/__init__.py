@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import click
 
+from swzverify.cli.calibrate import calibrate
+from swzverify.cli.crosscheck import crosscheck
 from swzverify.cli.prove import prove
 from swzverify.cli.recheck import recheck
 from swzverify.cli.theorems import theorems
@@ -40,5 +42,7 @@ def main() -> None:
 
 
 main.add_command(prove)
+main.add_command(crosscheck)
+main.add_command(calibrate)
 main.add_command(recheck)
 main.add_command(theorems)

@@ -83,6 +83,11 @@ class Format(StrEnum):
     help="Give a Z3 query so much memory, in a process of its own; out of it, its claim is unknown.",
 )
 @click.option("--certificates", metavar="DIR", help="Write a certificate of every proof, for `swzverify recheck DIR`.")
+@click.option(
+    "--recording",
+    metavar="FILE",
+    help="Name the device as evidence of costs that `swzverify crosscheck --record` measured in full.",
+)
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
@@ -98,6 +103,7 @@ def prove(
     time_limit_s: float | None,
     memory_limit_mib: int | None,
     certificates: str | None,
+    recording: str | None,
     single_engine: bool,
     verbose: bool,
     quiet: bool,
@@ -128,6 +134,7 @@ def prove(
             _isolated(time_limit_s),
             _isolated(memory_limit_mib),
             certificates,
+            recording,
         )
         report = _run(paths, settings, output, quiet)
         _write(report, Format(form), output, int(verbose) - int(quiet))
@@ -163,6 +170,8 @@ def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: 
         _check_output(output, collected.files)
     if settings.certificates is not None:
         _prepare_certificates(settings.certificates)
+    if settings.recording is not None:
+        _check_recording(settings.recording)
     with progress_line(enabled=not quiet) as watch:
         return run_specs(collected.files, settings, problems=collected.problems, watch=watch)
 
@@ -176,6 +185,19 @@ def _check_target(target: str) -> None:
         find_target(target)
     except SwzError as error:
         raise click.BadParameter(f"{error.message}; {error.hint}", param_hint="--target") from error
+
+
+def _check_recording(file: str) -> None:
+    """Refuse a recording that is none, once, instead of for every claim."""
+    from pathlib import Path  # noqa: PLC0415 - see the top
+
+    from swzverify.errors import SwzError  # noqa: PLC0415
+    from swzverify.gpu.recording import load_recording  # noqa: PLC0415
+
+    try:
+        load_recording(Path(file))
+    except SwzError as error:
+        raise Failure(str(error)) from error
 
 
 def _prepare_certificates(folder: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 
 from swzverify.claims.verdict import Outcome, Verdict
@@ -46,6 +47,10 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
         verdict = prove(claim.claim, options=options_for(settings))
         if _INTERRUPTED in verdict.reason:
             raise KeyboardInterrupt
+        if settings.recording is not None:
+            from swzverify.gpu.recording import labelled, load_recording  # noqa: PLC0415 - few runs have one
+
+            verdict = labelled(claim.claim, verdict, load_recording(Path(settings.recording)))
         if settings.certificates is not None:
             from swzverify.run.certificates import certify_claim  # noqa: PLC0415 - few runs write certificates
 

@@ -77,6 +77,8 @@ ALIASES = {
     "cp.async.ca.shared.global.8": "cp.async.8",
     "cp.async.ca.shared.global [%r1], [%rd1], 16;": "cp.async.ca.16",
     "atom.shared.add.s32": "atom.shared.add.u32",
+    "red.shared.add.u32": "atom.shared.add.u32",
+    "red.relaxed.cta.shared::cta.add.s32 [%r1], %r2;": "atom.shared.add.u32",
     "atom.shared::cta.add.u32 %r1, [%r2], %r3;": "atom.shared.add.u32",
     "atom.relaxed.cta.shared.add.u32": "atom.shared.add.u32",
     "  ldmatrix.x4 ": "ldmatrix.x4",
@@ -95,6 +97,8 @@ REFUSED = {
     "ld.shared.v8.b16": "PTX has .v8 for 32-bit elements in global memory only",
     "ld.shared::cluster.u32": "distributed shared memory",
     "st.shared::cluster.v4.b32": "distributed shared memory",
+    "red.shared::cluster.add.u32": "distributed shared memory",
+    "red.shared.add.u64": "unknown instruction",
     "atom.shared::cluster.add.u32": "distributed shared memory",
     "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8": ".m8n8 of .b16 is known",
     "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64": ".m8n8 of .b16 is known",
@@ -130,8 +134,8 @@ def test_rows_agree_with_the_rule_in_words(row: Instruction) -> None:
     plain_load = row.kind is Kind.LOAD
     assert row.warp_wide == matrix
     assert row.joins == (plain_load and row.width_bytes >= 8)
-    assert row.counts_equal_words == (row.kind is Kind.ATOMIC or row.name in {"cp.async.4", "cp.async.8"})
-    assert row.bound_only == (row.kind is Kind.CP_ASYNC and row.width_bytes == 16)
+    assert row.counts_equal_words == (row.kind in {Kind.ATOMIC, Kind.CP_ASYNC} and not row.bound_only)
+    assert row.bound_only == (row.name == "cp.async.16")
     assert row.group_lanes == (8 if matrix else {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}[row.width_bytes])
     assert row.address_lanes == (8 * int(row.name.split(".")[1][1:]) if matrix else 32)
     assert row.words * 4 == max(4, row.width_bytes)
@@ -211,11 +215,11 @@ def test_availability(name: str, first: str, lacking: list[str]) -> None:
         ("sm_90", "stmatrix.x1", "measured"),
         ("sm_90", "cp.async.16", "measured"),
         ("sm_90", "atom.shared.add.u32", "measured"),
-        ("sm_90", "ld.shared.v2.b64", "assumed"),
-        ("sm_90", "st.shared.v2.b64", "assumed"),
-        ("sm_90", "ld.shared.f64", "assumed"),
-        ("sm_90", "stmatrix.x4.trans", "assumed"),
-        ("sm_90", "cp.async.ca.16", "assumed"),
+        ("sm_90", "ld.shared.v2.b64", "measured"),
+        ("sm_90", "st.shared.v2.b64", "measured"),
+        ("sm_90", "ld.shared.f64", "measured"),
+        ("sm_90", "stmatrix.x4.trans", "measured"),
+        ("sm_90", "cp.async.ca.16", "measured"),
         ("sm_80", "ld.shared.b32", "documented"),
         ("sm_70", "st.shared.b8", "documented"),
         ("sm_121", "ld.shared.f16", "documented"),

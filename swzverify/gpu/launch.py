@@ -1,0 +1,151 @@
+"""What the device is asked for and what it answers, as plain arrays: all that a worker or a C program needs to know.
+
+Answers travel in one binary form, written by the worker and by the programs that `--emit` writes: the magic, and for
+each launch in order its status and three lengths as little-endian numbers, then the arrays.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.errors import SwzError
+
+PASSES = 4
+"""Bits 0 to 31 of a token, eight at a time."""
+MAGIC = b"SWZANS01"
+_HEAD = struct.Struct("<IIQQQ")
+MISALIGNED_ADDRESS = 716
+"""CUDA_ERROR_MISALIGNED_ADDRESS. Source: CUDA driver API, CUresult."""
+
+Words = NDArray[np.uint32]
+Places = NDArray[np.uint64]
+Bytes = NDArray[np.uint8]
+
+
+def no_rows() -> Places:
+    """The rows of a kernel that has none."""
+    return np.zeros((0, 0), dtype=np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A two-dimensional TMA load: what the tensor map says, and where in the window the box goes."""
+
+    mode: str
+    rows: int
+    inner_elements: int
+    element_bytes: int
+    destination: int
+
+    @property
+    def bytes(self) -> int:
+        """What the load brings."""
+        return self.rows * self.inner_elements * self.element_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One block of `threads` threads of a kernel, once a pass; the parameters are those of `source.SIGNATURE`.
+
+    `places`, `values_words` and `source_bytes` are the sizes of the arrays; `image` tells whether the shared memory is
+    wanted at the end. With `faults` the launch is there to fail, and gets a process of its own.
+    """
+
+    kernel: str
+    threads: int
+    rows: Places = field(default_factory=no_rows)
+    base: int = 0
+    window: int = 0
+    window_bytes: int = 0
+    passes: int = 1
+    touch: bool = False
+    places: int = 0
+    values_words: int = 0
+    source_bytes: int = 0
+    image: bool = False
+    faults: bool = False
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a launch left behind: the driver's status (0 is success), places, and values and image of every pass."""
+
+    status: int
+    places: Places
+    values: Words
+    image: Bytes
+
+    @staticmethod
+    def failed(status: int, launch: Launch) -> Answer:
+        """The answer of a launch that did not run to its end."""
+        none = np.zeros((launch.passes, 0), dtype=np.uint32)
+        return Answer(status, np.zeros(0, dtype=np.uint64), none, none.astype(np.uint8))
+
+
+def pack(answers: Sequence[Answer]) -> bytes:
+    """Answers in the form that files have."""
+    parts = [MAGIC]
+    for answer in answers:
+        passes = len(answer.image)
+        parts.append(_HEAD.pack(answer.status, passes, answer.places.size, answer.values.size, answer.image.size))
+        parts += [answer.places.astype("<u8").tobytes(), answer.values.astype("<u4").tobytes(), answer.image.tobytes()]
+    return b"".join(parts)
+
+
+def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[Answer]:
+    """The answers of a file to these launches.
+
+    Errors: SWZ703 for what is no such file, is cut off, or answers other launches.
+    """
+    if data[: len(MAGIC)] != MAGIC:
+        raise SwzError("SWZ703", f"{name} holds no answers of a device", hint="run the emitted program again")
+    at = len(MAGIC)
+    answers: list[Answer] = []
+    for number, launch in enumerate(launches):
+        if len(data) - at < _HEAD.size:
+            raise SwzError("SWZ703", f"{name} ends before launch {number + 1} of {len(launches)}")
+        status, passes, *counts = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        _check_sizes(name, number, launch, status, passes, counts)
+        arrays: list[NDArray[np.generic]] = []
+        for count, kind in zip(counts, ("<u8", "<u4", "u1"), strict=True):
+            size = count * np.dtype(kind).itemsize
+            if len(data) - at < size:
+                raise SwzError("SWZ703", f"{name} ends within launch {number + 1} of {len(launches)}")
+            arrays.append(np.frombuffer(data, dtype=kind, count=count, offset=at))
+            at += size
+        places, values, image = arrays
+        shape = (max(1, passes), -1)
+        answers.append(
+            Answer(
+                status,
+                places.astype(np.uint64),
+                values.astype(np.uint32).reshape(shape),
+                image.astype(np.uint8).reshape(shape),
+            )
+        )
+    if at != len(data):
+        raise SwzError("SWZ703", f"{name} has answers to more than these {len(launches)} launches")
+    return answers
+
+
+def _check_sizes(name: str, number: int, launch: Launch, status: int, passes: int, counts: Sequence[int]) -> None:
+    """An answer that came through has the sizes that were asked for."""
+    wanted = (
+        launch.places,
+        launch.passes * launch.values_words,
+        launch.passes * launch.window_bytes * launch.image,
+    )
+    if passes != launch.passes or (status == 0 and tuple(counts) != wanted) or (status and any(counts)):
+        raise SwzError(
+            "SWZ703",
+            f"{name}: launch {number + 1} ({launch.kernel}) has the sizes {tuple(counts)} in {passes} passes, "
+            f"asked were {wanted} in {launch.passes}",
+            hint="the program was emitted from other specs; emit and run it again",
+        )

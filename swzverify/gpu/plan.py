@@ -1,0 +1,147 @@
+"""Which runs the claims of a spec need: each access, tile and map once, at bases that include the counterexamples'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from swzverify.claims import (
+    Aligned,
+    Bijective,
+    Claim,
+    ConflictFree,
+    Contiguous,
+    Covers,
+    Disjoint,
+    Equivalent,
+    InBounds,
+    Injective,
+    Permutation,
+    Verdict,
+    Wavefronts,
+)
+from swzverify.claims.common_base import common_origins
+from swzverify.gpu.access_run import AccessRun
+from swzverify.gpu.job import Job, whole_source
+from swzverify.gpu.launch import Answer
+from swzverify.gpu.map_run import MapRun
+from swzverify.gpu.tile_run import TileRun
+from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects.loop import STAGE, WARP
+from swzverify.subjects.memory import Origin
+
+Run: TypeAlias = AccessRun | TileRun | MapRun
+Key: TypeAlias = tuple[int, Origin | None]
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A subject at an origin, with the counterexamples' bindings that it must run."""
+
+    subject: Access | Tile | IndexMap
+    place: Origin | None
+    bindings: list[Mapping[str, int]] = field(default_factory=list[Mapping[str, int]])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of one spec. `runs` are found by subject and origin; launches are in the runs' order."""
+
+    runs: Mapping[Key, Run]
+
+    @property
+    def job(self) -> Job:
+        """All that the device needs."""
+        launches = tuple(launch for run in self.runs.values() for launch in run.launches)
+        kernels = [run.source for run in self.runs.values() if run.launches]
+        return Job(whole_source(kernels), launches)
+
+    def find(self, subject: Access | Tile | IndexMap, place: Origin | None) -> Run:
+        """The run of a subject at an origin."""
+        return self.runs[id(subject), place]
+
+    def split(self, answers: Sequence[Answer]) -> dict[Key, list[Answer]]:
+        """The answers of each run."""
+        found: dict[Key, list[Answer]] = {}
+        at = 0
+        for key, run in self.runs.items():
+            count = len(run.launches)
+            found[key] = list(answers[at : at + count])
+            at += count
+        return found
+
+
+def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str = "") -> Plan:
+    """The runs that these claims need; a block may have `room_bytes` of shared memory, kernels' names get a prefix."""
+    wanted: dict[Key, _Wanted] = {}
+    for claim, verdict in claims:
+        cases = [] if verdict.counterexample is None else [verdict.counterexample.binding]
+        if verdict.measure is not None:
+            cases.append(verdict.measure.where)
+        for subject, place in subjects_of(claim):
+            entry = wanted.setdefault((id(subject), place), _Wanted(subject, place))
+            entry.bindings += cases
+    return Plan(
+        {key: _run(f"{prefix}{number}", entry, room_bytes) for number, (key, entry) in enumerate(wanted.items())}
+    )
+
+
+def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
+    bases = tuple(value for binding in entry.bindings for name, value in binding.items() if name.startswith("base"))
+    match entry.subject:
+        case Access() as access:
+            moved = access if entry.place is None else access.moved(entry.place)
+            seen = tuple(_index_point(moved, binding) for binding in entry.bindings)
+            return AccessRun(moved, f"access_{number}", seen)
+        case Tile() as tile:
+            return TileRun(tile, f"tile_{number}", entry.place or tile.origin, room_bytes, bases)
+        case IndexMap() as index:
+            return MapRun(index, f"map_{number}", entry.place, bases)
+
+
+def _index_point(access: Access, binding: Mapping[str, int]) -> dict[str, int]:
+    """A report's binding as the expressions count: loops from 0, the base by its index."""
+    point = {name: value for name, value in binding.items() if name in (WARP, STAGE)}
+    for loop in access.loops:
+        if loop.name in binding:
+            point[loop.name] = (binding[loop.name] - loop.start) // loop.step
+    place = access.origin
+    if place.variable is not None and "base" in binding:
+        index, rest = divmod(binding["base"] - place.start_bytes, place.unit_bytes)
+        if rest == 0 and 0 <= index < place.count:
+            point[place.name] = index
+    return point
+
+
+def subjects_of(claim: Claim) -> list[tuple[Access | Tile | IndexMap, Origin | None]]:
+    """What a claim is about, each with the origin at which it is looked at (None: an access's or map's own)."""
+    match claim:
+        case Covers():
+            own = claim.access.tile.base if claim.access.tile is not None else claim.access.base
+            places = common_origins(own, claim.tile.base)
+            return [(claim.access, places[0]), (claim.tile, places[1])]
+        case Equivalent():
+            return _pair(claim)
+        case Disjoint():
+            tiles = [claim.first] if claim.second is None else [claim.first, claim.second]
+            return [(tile, tile.origin) for tile in tiles]
+        case Permutation():
+            return [(claim.map, claim.map.origin)]
+        case InBounds():
+            about = claim.about
+            return [(about, about.origin if isinstance(about, Tile) else None)]
+        case Injective() | Bijective() | Contiguous():
+            return [(claim.tile, claim.tile.origin)]
+        case Aligned() | ConflictFree() | Wavefronts():
+            return [(claim.access, None)]
+        case _:
+            assert_never(claim)
+
+
+def _pair(claim: Equivalent) -> list[tuple[Access | Tile | IndexMap, Origin | None]]:
+    first, second = claim.first, claim.second
+    if isinstance(first, IndexMap) and isinstance(second, IndexMap) and not (first.uses_base or second.uses_base):
+        return [(first, None), (second, None)]
+    places = common_origins(*claim.bases)
+    return [(first, places[0]), (second, places[1])]

@@ -1,0 +1,159 @@
+"""A device's answers in a file that a repository can keep: schema "swzverify.recording/1".
+
+What was run is kept by *digest*: SHA-256 over the C reading of the access's expressions, its instruction,
+target, threads, loops and bases. An access whose spec changes has another digest, and the recording
+says nothing of it any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from swzverify.claims import Claim, ConflictFree, Outcome, Verdict, Wavefronts
+from swzverify.errors import SwzError
+from swzverify.ir.c_source import c_locals
+from swzverify.subjects import Access
+
+SCHEMA = "swzverify.recording/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCost:
+    """The costs of an access on the device: its distinct patterns, those counted, the worst, and whether all agreed."""
+
+    patterns: int
+    counted: int
+    wavefronts: int
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSubject:
+    """An access that was run: how much of it was compared, and what it cost."""
+
+    name: str
+    spec: str
+    places: int
+    bytes: int
+    agrees: bool
+    cost: RecordedCost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedClaim:
+    """A claim as it came out: the verdict that it had, whether the device agreed (None: nothing to say), its words."""
+
+    id: str
+    verdict: str
+    agrees: bool | None
+    seen: str
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Device, date, versions, and everything that was compared."""
+
+    device: str
+    capability: int
+    driver: str
+    date: str
+    method: str
+    versions: Mapping[str, str]
+    subjects: Mapping[str, RecordedSubject] = field(default_factory=dict[str, RecordedSubject])
+    claims: tuple[RecordedClaim, ...] = ()
+
+
+def digest(access: Access) -> str:
+    """What an access is known by in a recording."""
+    place, lowered = access.origin, access.lowered
+    text = c_locals(lowered.position.bits, lowered.active)
+    parts = [
+        *text.declarations,
+        *text.values,
+        str(access.unit_bits),
+        access.instruction.name,
+        access.target.name,
+        str(access.threads),
+        str(access.loop_limits),
+        str((place.start_bytes, place.unit_bytes, place.count)),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def save_recording(path: Path, recording: Recording) -> None:
+    """Write a recording. Errors: SWZ504 where the file cannot be written."""
+    text = json.dumps({"schema": SCHEMA, **asdict(recording)}, indent=1, ensure_ascii=True) + "\n"
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise SwzError("SWZ504", f"cannot write the recording {str(path)!r}: {error.strerror}") from error
+
+
+@lru_cache(maxsize=4)
+def load_recording(path: Path) -> Recording:
+    """Read a recording. Errors: SWZ704 for a file that is none, SWZ503 for one that cannot be read."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise SwzError("SWZ503", f"cannot read the recording {str(path)!r}: {error.strerror}") from error
+    except ValueError as error:
+        raise SwzError("SWZ704", f"{str(path)!r} is no recording: it is not UTF-8 text") from error
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or cast("dict[str, Any]", data).pop("schema", None) != SCHEMA:
+            raise SwzError("SWZ704", f"{str(path)!r} is no recording of the schema {SCHEMA}")
+        return _recording(cast("dict[str, Any]", data))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise SwzError(
+            "SWZ704",
+            f"{str(path)!r} is no recording: {error}",
+            hint="make it anew with `swzverify crosscheck --record`",
+        ) from error
+
+
+def _recording(data: dict[str, Any]) -> Recording:
+    held: dict[str, dict[str, Any]] = data.pop("subjects")
+    for each in held.values():
+        each["cost"] = None if each["cost"] is None else RecordedCost(**each["cost"])
+    subjects = {key: RecordedSubject(**each) for key, each in held.items()}
+    listed: list[dict[str, Any]] = data.pop("claims")
+    for each in listed:
+        each["differences"] = tuple(each["differences"])
+    claims = tuple(RecordedClaim(**each) for each in listed)
+    recording = Recording(**data, subjects=subjects, claims=claims)
+    for subject in subjects.values():
+        if type(subject.agrees) is not bool or (subject.cost is not None and type(subject.cost.agrees) is not bool):
+            raise ValueError(f"{subject.name}: whether it agrees is no truth value")
+    if type(recording.capability) is not int:
+        raise ValueError("the capability is no number")
+    return recording
+
+
+def labelled(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
+    """The verdict with the recording's device as its evidence, where that measured this very access and agreed.
+
+    Only costs rest on evidence. The label needs every pattern of the access counted, all of them as the rule says.
+    """
+    if not isinstance(claim, ConflictFree | Wavefronts) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
+        return verdict
+    access = claim.access
+    found = recording.subjects.get(digest(access))
+    if found is None or not found.agrees or access.target.capability != recording.capability:
+        return verdict
+    if (
+        found.cost is None
+        or not found.cost.agrees
+        or found.cost.counted < found.cost.patterns
+        or not found.cost.counted
+    ):
+        return verdict
+    evidence = f"measured on {recording.device}"
+    scope = verdict.scope.replace(f"({verdict.evidence})", f"({evidence})")
+    return replace(verdict, evidence=evidence, scope=scope)

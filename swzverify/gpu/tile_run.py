@@ -1,0 +1,221 @@
+"""A tile on the device: every element put at its place by the tile's own map, and boxes that TMA loads put there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.claims.tile_points import TilePoints
+from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
+from swzverify.gpu.launch import PASSES, Answer, Box, Launch
+from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel
+from swzverify.layout.tma import TmaMode
+from swzverify.subjects import Tile
+from swzverify.subjects.memory import Origin
+
+THREADS = 256
+MAX_ELEMENTS = 1 << 20
+TMA_KERNEL_NAME = "tma_load"
+MAX_BOX = 256
+"""Elements of a box in each dimension. Source: CUDA driver API, cuTensorMapEncodeTiled."""
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TileRun:
+    """A tile at a few bases of an origin; `seen` are base addresses that must be among them.
+
+    Elements are numbered colexicographically over the modes' coordinates, then the stage. `room_bytes` is the
+    shared memory that a block has.
+    """
+
+    tile: Tile
+    kernel: str
+    place: Origin
+    room_bytes: int
+    seen: tuple[int, ...] = ()
+    loads_by_tma: bool = True
+
+    @property
+    def points(self) -> TilePoints:
+        """The tile with its variables."""
+        return TilePoints.of(self.tile, "", self.place)
+
+    @property
+    def source(self) -> str:
+        """The kernel."""
+        points = self.points
+        return tile_kernel(self.kernel, self.tile, points.coords, points.stage, self.place)
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the tile has too many elements to be run at all."""
+        return self.count > MAX_ELEMENTS
+
+    @property
+    def count(self) -> int:
+        """Elements of all stages."""
+        return self.tile.size * self.tile.stages
+
+    @cached_property
+    def bases(self) -> tuple[int, ...]:
+        """Values of the base's variable: the first two, the last one, and those that were seen to matter."""
+        if self.place.variable is None:
+            return (0,)
+        wanted = {0, 1, self.place.count - 1}
+        for address in self.seen:
+            index, rest = divmod(address - self.place.start_bytes, self.place.unit_bytes)
+            if rest == 0 and 0 <= index < self.place.count:
+                wanted.add(index)
+        return tuple(sorted(wanted))
+
+    def base_bytes(self, base: int) -> int:
+        """The base address of a value of the base's variable."""
+        return self.place.start_bytes + self.place.unit_bytes * (base if self.place.variable is not None else 0)
+
+    @cached_property
+    def coordinates(self) -> tuple[tuple[Array, ...], Array]:
+        """(coordinate, stage) of every element."""
+        rest = np.arange(self.count, dtype=np.int64)
+        coord: list[Array] = []
+        for extent in self.tile.extents:
+            coord.append(rest % extent)
+            rest = rest // extent
+        return tuple(coord), rest
+
+    def predicted(self, base: int) -> Array:
+        """Each element's first unit, by the plain definition."""
+        coord, stage = self.coordinates
+        return np.asarray(self.tile.position(coord, stage=stage, base=self.base_bytes(base)), dtype=np.int64)
+
+    def why_untouched(self, base: int) -> str:
+        """Why the elements cannot be put into shared memory; empty where they can."""
+        if self.tile.element_bits % 8:
+            return f"elements of {self.tile.element_bits} bits have no bytes of their own"
+        _, size = self.window(base)
+        room = self.room_bytes - ALIGNMENT_BYTES
+        return f"the tile reaches over {size} bytes; a block has {room}" if size > room else ""
+
+    def window(self, base: int) -> tuple[int, int]:
+        """The first model address of the shared memory that holds the tile, and its bytes."""
+        place = self.predicted(base) // self.tile.units_a_byte
+        begin = int(place.min()) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+        return begin, int(place.max()) + -(-self.tile.element_bits // 8) - begin
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """One launch a base, and one TMA load where a mode lays such a tile down."""
+        if self.too_large:
+            return ()
+        found: list[Launch] = []
+        for base in self.bases:
+            touch = not self.why_untouched(base)
+            window, size = self.window(base) if touch else (0, 0)
+            passes = PASSES if touch else 1
+            found.append(
+                Launch(
+                    self.kernel, THREADS, base=base, window=window, window_bytes=size, passes=passes,
+                    touch=touch, places=self.count, image=touch,
+                )
+            )  # fmt: skip
+            box = self._box(base, window) if touch and self.loads_by_tma else None
+            if box is not None:
+                found.append(
+                    Launch(
+                        TMA_KERNEL_NAME, THREADS, base=base, window=window, window_bytes=size, passes=passes,
+                        touch=True, image=True, box=box,
+                    )
+                )  # fmt: skip
+        return tuple(found)
+
+    @cached_property
+    def tma_mode(self) -> TmaMode | None:
+        """The swizzle mode whose loads lay this tile down; None where no load does."""
+        layout = self.tile.layout
+        if layout.rank != 2 or any(len(mode.leaves) != 1 for mode in layout.modes) or self.tile.element_bits % 8:
+            return None
+        (rows, pitch), (inner, step) = layout.leaves
+        element_bytes = self.tile.element_bits // 8
+        inner_bytes = inner * element_bytes
+        if step != 1 or max(rows, inner) > MAX_BOX or inner_bytes % 16 or element_bytes not in {1, 2, 4, 8}:
+            return None
+        for mode in TmaMode:
+            span = mode.span_bytes
+            fits = pitch * element_bytes == (inner_bytes if span is None else span) and inner_bytes <= (span or 1 << 20)
+            if fits and self.tile.swizzle == mode.swizzle and (mode.swizzle is None or self.tile.address_swizzle):
+                return mode
+        return None
+
+    def _box(self, base: int, window: int) -> Box | None:
+        mode = self.tma_mode
+        destination = self.base_bytes(base) - window
+        if mode is None or self.tile.stages > 1 or destination < 0 or destination % mode.base_align_bytes:
+            return None
+        if mode is TmaMode.NONE and destination % 128:
+            return None
+        (rows, _), (inner, _) = self.tile.layout.leaves
+        return Box(mode.value, rows, inner, self.tile.element_bits // 8, destination)
+
+    def compare(self, answers: Sequence[Answer]) -> Comparison:
+        """The answers to `launches` against the definition, place by place and byte by byte."""
+        if self.too_large:
+            return Comparison(left_out=(f"not run: {self.count} elements, more than {MAX_ELEMENTS}",))
+        return Comparison.of(
+            self._compare(launch, answer) for launch, answer in zip(self.launches, answers, strict=True)
+        )
+
+    def _compare(self, launch: Launch, answer: Answer) -> Comparison:
+        if answer.status:
+            return Comparison(differing=1, differences=(f"the launch failed with status {answer.status}",))
+        place = self.predicted(launch.base)
+        parts: list[Comparison] = []
+        if launch.box is None:
+            wrong = np.flatnonzero(answer.places != place.astype(np.uint64))
+            texts = tuple(
+                f"{self.element_text(int(e))}: the model says {place[e]}, the device {answer.places[e]}"
+                for e in wrong[:MAX_SHOWN]
+            )
+            parts.append(Comparison(self.count, 0, len(wrong), texts))
+        if not launch.touch:
+            parts.append(Comparison(left_out=(f"not run, only evaluated: {self.why_untouched(launch.base)}",)))
+        elif not parts or parts[0].agrees:
+            offsets, values = self.tokens_at(place // self.tile.units_a_byte - launch.window, launch.box)
+            wrong = image_differences(answer.image, offsets, values)
+            found = tokens(answer.image)
+            by = "" if launch.box is None else f" after a TMA load ({launch.box.mode})"
+            texts = tuple(f"offset {o} holds token {found[o]}{by}" for o in wrong[:MAX_SHOWN])
+            parts.append(Comparison(0, answer.image.shape[1], len(wrong), texts))
+        return Comparison.of(parts)
+
+    def tokens_at(self, offset: Array, box: Box | None) -> tuple[Array, Array]:
+        """(offset, token) of every byte of every element.
+
+        A load's tokens are numbered as the source lies in global memory, row by row.
+        """
+        width = self.tile.element_bits // 8
+        number = np.arange(self.count, dtype=np.int64)
+        if box is not None:
+            (row, column), _ = self.coordinates
+            number = row * box.inner_elements + column
+        bytes_ = np.arange(width)
+        return (offset[:, None] + bytes_).ravel(), (number[:, None] * width + bytes_ + 1).ravel()
+
+    def element_text(self, element: int) -> str:
+        """An element in words."""
+        coord, stage = self.coordinates
+        where = f"element ({', '.join(str(int(axis[element])) for axis in coord)})"
+        return where + (f" of stage {int(stage[element])}" if self.tile.stages > 1 else "")
+
+    def placed(self, answers: Sequence[Answer]) -> Mapping[int, Array]:
+        """Each element's first unit as the device computed it, by the value of the base's variable."""
+        pairs = zip(self.launches, answers, strict=True)
+        return {
+            launch.base: answer.places.astype(np.int64)
+            for launch, answer in pairs
+            if launch.box is None and answer.status == 0
+        }

@@ -1,0 +1,35 @@
+"""A calibration for people: a line an instruction, the patterns that broke the rule, one line that sums it up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from swzverify.gpu.calibration import About, RowResult
+from swzverify.report.escape import visible
+from swzverify.report.style import TextStyle, indented, rendered
+
+
+def render_calibration(about: About, rows: Sequence[RowResult], style: TextStyle) -> str:
+    """The report.
+
+    >>> about = About("GPU", 90, "13.0", "2026-01-01", 1)
+    >>> print(render_calibration(about, [RowResult("ld.shared.b32", 4, 4, 4)], TextStyle()).splitlines()[-1])
+    GPU (sm_90, CUDA 13.0), 2026-01-01, seed 1: the rule holds for 4 of 4 patterns
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("instruction", "patterns", "keep the rule", "meet it exactly"):
+        table.add_column(column, justify="left" if column == "instruction" else "right")
+    for row in rows:
+        colour = "green" if row.holds else "bold red"
+        table.add_row(row.instruction, str(row.patterns), Text(str(row.kept), style=colour), str(row.exact))
+    blocks: list[RenderableType] = [table]
+    for row in rows:
+        blocks += [indented(Text(visible(text), overflow="fold"), 2) for text in row.differences]
+    kept, every = sum(row.kept for row in rows), sum(row.patterns for row in rows)
+    where = f"{about.device} (sm_{about.capability}, CUDA {about.driver}), {about.date}, seed {about.seed}"
+    line = f"{visible(where)}: the rule holds for {kept} of {every} patterns"
+    return rendered([*blocks, Text(line, style="bold green" if kept == every else "bold red", overflow="fold")], style)

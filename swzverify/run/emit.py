@@ -1,0 +1,72 @@
+"""Programs for machines without Python: written for the claims of spec files, and their answers taken in again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from swzverify.gpu.cost_check import clocked
+from swzverify.gpu.costs import joined
+from swzverify.gpu.crosscheck import (
+    Claims,
+    CrossCheck,
+    DeviceFacts,
+    Method,
+    judge_all,
+    patterns_of,
+    plan_all,
+    priced_runs,
+)
+from swzverify.gpu.emit import Emitted, emit, read_answers
+from swzverify.gpu.launch import Answer
+from swzverify.gpu.plan import Plan
+from swzverify.run.crosscheck import Chosen, claims_of, verdicts
+from swzverify.run.run import Progress, run_specs
+from swzverify.run.settings import Settings
+from swzverify.spec.problems import Problem
+
+
+def run_emit(
+    files: Sequence[str],
+    settings: Settings,
+    folder: Path,
+    *,
+    problems: Sequence[Problem] = (),
+    watch: Callable[[Progress], None] | None = None,
+) -> tuple[Problem, ...]:
+    """Write the program for the claims of some specs; what is wrong with them is returned. Errors: SWZ504."""
+    report = run_specs(files, settings, problems=problems, watch=watch)
+    specs = verdicts(claims_of(report, settings))
+    emit(folder, emitted(specs, plan_all(specs)))
+    return report.problems
+
+
+def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
+    """What the program holds."""
+    jobs = [each.job for each in plans.values()]
+    kernels = tuple(run.source for each in plans.values() for run in each.runs.values() if run.launches)
+    wanted = joined(patterns_of(run, run.predicted_bytes()) for _, _, run in priced_runs(specs, plans))
+    some = {name: each for name, each in wanted.items() if len(each)}
+    return Emitted(kernels, tuple(launch for job in jobs for launch in job.launches), some)
+
+
+def check_against(chosen: Chosen, path: Path) -> CrossCheck:
+    """The claims against what an emitted program answered. Errors: SWZ503, SWZ703."""
+    specs = verdicts(chosen)
+    plans = plan_all(specs)
+    program = emitted(specs, plans)
+    read = read_answers(path, program)
+    answers: dict[str, list[Answer]] = {}
+    at = 0
+    for name, each in plans.items():
+        count = len(each.job.launches)
+        answers[name] = list(read.answers[at : at + count])
+        at += count
+    facts = DeviceFacts(
+        str(read.device["name"]),
+        int(read.device["capability"]),
+        str(read.device["driver"]),
+        int(read.device["shared_bytes_per_block"]),
+    )
+    check = clocked(read.slopes, program.patterns)
+    return judge_all(specs, plans, facts, answers, Method.CLOCKS, lambda _: check)

@@ -1,0 +1,163 @@
+"""A device made of plain loops: what a launch leaves behind, lane by lane and byte by byte.
+
+It knows the instructions' meaning (PTX ISA) and asks the subjects' scalar definitions for addresses; it shares no code
+with what `swzverify.gpu` predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swzverify.gpu.access_run import AccessRun
+from swzverify.gpu.launch import Answer, Launch
+from swzverify.gpu.map_run import MapRun
+from swzverify.gpu.plan import Plan, Run
+from swzverify.gpu.tile_run import TileRun
+
+NOWHERE = 2**64 - 1
+
+
+def answers_of(plan: Plan) -> list[Answer]:
+    """Every launch of a plan, in order."""
+    return [answer for run in plan.runs.values() for answer in answer_run(run)]
+
+
+def answer_run(run: Run) -> list[Answer]:
+    return [answer_launch(run, launch) for launch in run.launches]
+
+
+def answer_launch(run: Run, launch: Launch) -> Answer:
+    if launch.faults:
+        return Answer.failed(716, launch)
+    match run:
+        case AccessRun():
+            return _access(run, launch)
+        case TileRun():
+            return _tile(run, launch)
+        case MapRun():
+            return _map(run, launch)
+
+
+def _byte(token: int, number: int) -> int:
+    return token >> (8 * number) & 255
+
+
+class Memory:
+    """The shared memory of a block, once a pass."""
+
+    def __init__(self, launch: Launch, *, offsets: bool) -> None:
+        self.window = launch.window
+        self.passes = [bytearray(launch.window_bytes) for _ in range(launch.passes)]
+        if offsets:
+            for number, held in enumerate(self.passes):
+                held[:] = bytes(_byte(o, number) for o in range(len(held)))
+
+    def store(self, address: int, tokens: Sequence[int]) -> None:
+        for number, held in enumerate(self.passes):
+            for i, token in enumerate(tokens):
+                held[address - self.window + i] = _byte(token, number)
+
+    def load(self, address: int, count: int) -> list[bytes]:
+        at = address - self.window
+        return [bytes(held[at : at + count]) for held in self.passes]
+
+    def image(self) -> np.ndarray:
+        return np.array([np.frombuffer(bytes(held), dtype=np.uint8) for held in self.passes])
+
+
+def _access(run: AccessRun, launch: Launch) -> Answer:
+    access = run.access
+    kind = access.instruction.name.split(".")[0]
+    width = access.instruction.width_bytes
+    memory = Memory(launch, offsets=kind in ("ld", "ldmatrix"))
+    names = [node.name for node in access.free if node.name not in ("warp", access.origin.name)]
+    places: list[int] = []
+    registers: list[list[bytes]] = [[] for _ in range(launch.passes)]
+    for number, row in enumerate(launch.rows.tolist()):
+        point = dict(zip(names, row, strict=True)) | {access.origin.name: launch.base}
+        for warp in range(access.warps):
+            records = access.lanes_at({**point, "warp": warp})
+            lanes = min(32, access.threads - 32 * warp)
+            at = [records[lane].address_bytes for lane in range(lanes)]
+            units = 8 // access.unit_bits
+            places += [NOWHERE if a is None else a * units for a in at]
+            if not launch.touch:
+                continue
+            index = [number * access.threads + 32 * warp + lane for lane in range(lanes)]
+            if kind in ("st", "cp", "stmatrix"):
+                for lane in range(lanes):
+                    if at[lane] is not None:
+                        memory.store(at[lane], [index[lane] * width + b + 1 for b in range(width)])
+            elif kind == "atom":
+                for lane in range(lanes):
+                    if at[lane] is not None:
+                        old = int.from_bytes(memory.load(at[lane], 4)[0], "little")
+                        memory.passes[0][at[lane] - launch.window : at[lane] - launch.window + 4] = (old + 1).to_bytes(
+                            4, "little"
+                        )
+            elif kind == "ld":
+                for lane in range(lanes):
+                    words = max(4, width)
+                    loaded = [bytes(words)] * launch.passes if at[lane] is None else memory.load(at[lane], width)
+                    for each, data in zip(registers, loaded, strict=True):
+                        each.append(data.ljust(words, b"\0"))
+            else:
+                _matrices(access.instruction.name, memory, at, registers)
+    values = np.array([np.frombuffer(b"".join(each), dtype=np.uint32) for each in registers])
+    if values.size == 0:
+        values = np.zeros((launch.passes, launch.values_words), dtype=np.uint32)
+    image = memory.image() if launch.image else np.zeros((launch.passes, 0), dtype=np.uint8)
+    return Answer(0, np.array(places, dtype=np.uint64), values, image)
+
+
+def _matrices(name: str, memory: Memory, at: list[int | None], registers: list[list[bytes]]) -> None:
+    """8x8 matrices of two-byte elements: lane l gets row l // 4, columns 2 (l % 4) and the next, or the transposed."""
+    count = int(name.split(".x")[1][0])
+    rows = [memory.load(a, 16) for a in at[: 8 * count] if a is not None]
+    for lane in range(32):
+        for number, each in enumerate(registers):
+            data = b""
+            for matrix in range(count):
+                for half in range(2):
+                    row, column = lane // 4, 2 * (lane % 4) + half
+                    if name.endswith(".trans"):
+                        row, column = column, row
+                    data += rows[8 * matrix + row][number][2 * column : 2 * column + 2]
+            each.append(data)
+
+
+def _tile(run: TileRun, launch: Launch) -> Answer:
+    tile = run.tile
+    memory = Memory(launch, offsets=False)
+    width = tile.element_bits // 8
+    places: list[int] = []
+    for number in range(tile.size * tile.stages):
+        rest, coord = number, []
+        for extent in tile.extents:
+            coord.append(rest % extent)
+            rest //= extent
+        place = int(tile.position(coord, stage=rest, base=run.base_bytes(launch.base)))
+        places.append(place)
+        if launch.touch:
+            source = number if launch.box is None else coord[0] * launch.box.inner_elements + coord[1]
+            memory.store(place // tile.units_a_byte, [source * width + b + 1 for b in range(width)])
+    none = np.zeros((launch.passes, 0), dtype=np.uint32)
+    image = memory.image() if launch.image else none.astype(np.uint8)
+    return Answer(0, np.array(places if launch.box is None else [], dtype=np.uint64), none, image)
+
+
+def _map(run: MapRun, launch: Launch) -> Answer:
+    values: list[int] = []
+    for number in range(run.count):
+        rest, point = number, {}
+        for name, extent in run.index.over:
+            point[name] = rest % extent
+            rest //= extent
+        if run.place is not None and run.index.uses_base:
+            point["base"] = run.place.start_bytes + run.place.unit_bytes * launch.base
+        for value, lowered in zip(run.index.at(point), run.index.lower(run.place), strict=True):
+            values.append(value % 2**lowered.bits.width)
+    none = np.zeros((1, 0), dtype=np.uint32)
+    return Answer(0, np.array(values, dtype=np.uint64), none, none.astype(np.uint8))
