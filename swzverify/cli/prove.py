@@ -88,6 +88,11 @@ class Format(StrEnum):
     metavar="FILE",
     help="Name the device as evidence of costs that `swzverify crosscheck --record` measured in full.",
 )
+@click.option(
+    "--calibration",
+    metavar="FILE",
+    help="Name the device as evidence of instructions whose rule `swzverify calibrate --output` found to hold.",
+)
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
@@ -104,6 +109,7 @@ def prove(
     memory_limit_mib: int | None,
     certificates: str | None,
     recording: str | None,
+    calibration: str | None,
     single_engine: bool,
     verbose: bool,
     quiet: bool,
@@ -135,6 +141,7 @@ def prove(
             _isolated(memory_limit_mib),
             certificates,
             recording,
+            calibration,
         )
         report = _run(paths, settings, output, quiet)
         _write(report, Format(form), output, int(verbose) - int(quiet))
@@ -170,8 +177,7 @@ def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: 
         _check_output(output, collected.files)
     if settings.certificates is not None:
         _prepare_certificates(settings.certificates)
-    if settings.recording is not None:
-        _check_recording(settings.recording)
+    _check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not quiet) as watch:
         return run_specs(collected.files, settings, problems=collected.problems, watch=watch)
 
@@ -187,15 +193,21 @@ def _check_target(target: str) -> None:
         raise click.BadParameter(f"{error.message}; {error.hint}", param_hint="--target") from error
 
 
-def _check_recording(file: str) -> None:
-    """Refuse a recording that is none, once, instead of for every claim."""
+def _check_evidence(recording: str | None, calibration: str | None) -> None:
+    """Refuse a file that is no recording or calibration, once, instead of for every claim."""
+    if recording is None and calibration is None:
+        return
     from pathlib import Path  # noqa: PLC0415 - see the top
 
     from swzverify.errors import SwzError  # noqa: PLC0415
+    from swzverify.gpu.calibration import load_calibration  # noqa: PLC0415
     from swzverify.gpu.recording import load_recording  # noqa: PLC0415
 
     try:
-        load_recording(Path(file))
+        if recording is not None:
+            load_recording(Path(recording))
+        if calibration is not None:
+            load_calibration(Path(calibration))
     except SwzError as error:
         raise Failure(str(error)) from error
 

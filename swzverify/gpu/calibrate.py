@@ -9,7 +9,8 @@ from pathlib import Path
 
 from swzverify.gpu.calibration import About, Calibration, every_instruction
 from swzverify.gpu.counters import count
-from swzverify.gpu.crosscheck import DeviceFacts, work
+from swzverify.gpu.crosscheck import work
+from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.draw import drawn
 from swzverify.hardware import find_instruction
 

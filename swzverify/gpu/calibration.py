@@ -38,7 +38,7 @@ class About:
     seed: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """Patterns of each instruction, and what the device counted for them."""
 
@@ -133,6 +133,7 @@ def _patterns(name: str, addresses: NDArray[np.generic], bits: NDArray[np.generi
     return Patterns(find_instruction(name), addresses.astype(np.int64), active)
 
 
+@lru_cache(maxsize=2)
 def rows_measured(calibration: Calibration) -> dict[str, RowResult]:
     """The instructions whose rule held for every pattern of a calibration, by name."""
     return {row.instruction: row for row in judged(calibration) if row.holds}

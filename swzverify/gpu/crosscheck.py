@@ -20,6 +20,7 @@ from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.comparison import Comparison
 from swzverify.gpu.cost_check import CostCheck, measure
 from swzverify.gpu.costs import Patterns, joined, patterns
+from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.job import save_job
 from swzverify.gpu.launch import Answer, unpack
 from swzverify.gpu.plan import Key, Plan, plan, subjects_of
@@ -40,21 +41,6 @@ class Method(StrEnum):
     COUNTERS = "counters"
     CLOCKS = "clocks"
     NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceFacts:
-    """What the device said of itself."""
-
-    name: str
-    capability: int
-    driver: str
-    shared_bytes_per_block: int
-
-    @property
-    def target(self) -> str:
-        """The name of its target."""
-        return f"sm_{self.capability}"
 
 
 @dataclass(frozen=True, slots=True)

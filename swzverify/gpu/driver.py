@@ -9,13 +9,13 @@ Source: CUDA driver API 13, NVRTC 13, cuda-bindings 13.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from cuda.bindings import driver, nvrtc
 from numpy.typing import NDArray
 
+from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import Box
 
 TMA_TYPES = {1: "UINT8", 2: "UINT16", 4: "UINT32", 8: "FLOAT64"}
@@ -37,21 +37,6 @@ def _done(what: str, answer: tuple[Any, ...]) -> Any:
     if int(status):
         raise DeviceError(f"{what} failed with {status!s}", int(status))
     return results[0] if len(results) == 1 else tuple(results)
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceFacts:
-    """What the device says of itself; `driver` is the CUDA version that its driver serves."""
-
-    name: str
-    capability: int
-    driver: str
-    shared_bytes_per_block: int
-
-    @property
-    def target(self) -> str:
-        """The name of its target."""
-        return f"sm_{self.capability}"
 
 
 class Device:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from swzverify.claims import Claim, ConflictFree, Outcome, Verdict, Wavefronts
 from swzverify.errors import SwzError
 from swzverify.ir.c_source import c_locals
 from swzverify.subjects import Access
@@ -134,26 +133,3 @@ def _recording(data: dict[str, Any]) -> Recording:
     if type(recording.capability) is not int:
         raise ValueError("the capability is no number")
     return recording
-
-
-def labelled(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
-    """The verdict with the recording's device as its evidence, where that measured this very access and agreed.
-
-    Only costs rest on evidence. The label needs every pattern of the access counted, all of them as the rule says.
-    """
-    if not isinstance(claim, ConflictFree | Wavefronts) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
-        return verdict
-    access = claim.access
-    found = recording.subjects.get(digest(access))
-    if found is None or not found.agrees or access.target.capability != recording.capability:
-        return verdict
-    if (
-        found.cost is None
-        or not found.cost.agrees
-        or found.cost.counted < found.cost.patterns
-        or not found.cost.counted
-    ):
-        return verdict
-    evidence = f"measured on {recording.device}"
-    scope = verdict.scope.replace(f"({verdict.evidence})", f"({evidence})")
-    return replace(verdict, evidence=evidence, scope=scope)

@@ -10,13 +10,13 @@ from swzverify.gpu.costs import joined
 from swzverify.gpu.crosscheck import (
     Claims,
     CrossCheck,
-    DeviceFacts,
     Method,
     judge_all,
     patterns_of,
     plan_all,
     priced_runs,
 )
+from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.emit import Emitted, emit, read_answers
 from swzverify.gpu.launch import Answer
 from swzverify.gpu.plan import Plan

@@ -47,10 +47,7 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
         verdict = prove(claim.claim, options=options_for(settings))
         if _INTERRUPTED in verdict.reason:
             raise KeyboardInterrupt
-        if settings.recording is not None:
-            from swzverify.gpu.recording import labelled, load_recording  # noqa: PLC0415 - few runs have one
-
-            verdict = labelled(claim.claim, verdict, load_recording(Path(settings.recording)))
+        verdict = _with_evidence(claim, verdict, settings)
         if settings.certificates is not None:
             from swzverify.run.certificates import certify_claim  # noqa: PLC0415 - few runs write certificates
 
@@ -73,6 +70,21 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
         source=claim.source,
         case=dict(claim.case),
     )
+
+
+def _with_evidence(claim: SpecClaim, verdict: Verdict, settings: Settings) -> Verdict:
+    """The verdict with what devices have said of it; few runs ask, and only those import it."""
+    if settings.recording is not None:
+        from swzverify.gpu.evidence import by_recording  # noqa: PLC0415
+        from swzverify.gpu.recording import load_recording  # noqa: PLC0415
+
+        verdict = by_recording(claim.claim, verdict, load_recording(Path(settings.recording)))
+    if settings.calibration is not None:
+        from swzverify.gpu.calibration import load_calibration  # noqa: PLC0415
+        from swzverify.gpu.evidence import by_calibration  # noqa: PLC0415
+
+        verdict = by_calibration(claim.claim, verdict, load_calibration(Path(settings.calibration)))
+    return verdict
 
 
 def options_for(settings: Settings) -> Options:

@@ -18,7 +18,8 @@ class Settings:
     one Z3 query (None: the prover's default), `time_limit_s` and `memory_limit_mib` run it in a process of its own,
     which they end; `jobs` is the number of processes (None: one for every usable processor, and no other process for a
     few specs);
-    `certificates` is the folder that gets a certificate of every proof, `recording` a file with what a device measured.
+    `certificates` is the folder that gets a certificate of every proof; `recording` and `calibration` are files with
+    what a device measured.
     """
 
     select: frozenset[str] = frozenset()
@@ -30,6 +31,7 @@ class Settings:
     memory_limit_mib: int | None = None
     certificates: str | None = None
     recording: str | None = None
+    calibration: str | None = None
 
     def processes(self, specs: int) -> int:
         """How many processes to prove so many specs in; 1 stands for this one alone.

@@ -131,7 +131,9 @@ def _lower_with(access: Access, counts: list[int], leaving: list[Integer] | None
     loops = {loop.name: env[loop.name] for loop in access.loops}
     constants = {name: ints.integer(value) for name, value in access.constants.items()}
     assuming = Lowering(loops | constants, lambda names: _enumerate(access, names, counts), leaving)
-    assumption = conjunction(ints.truth(assuming.lower(each)) for each in access.assume)
+    # All of them before they are joined: one that is false everywhere must not hide what another leaves undefined.
+    assumed = [ints.truth(assuming.lower(each)) for each in access.assume]
+    assumption = conjunction(assumed)
     lowering = Lowering(env, lambda names: _enumerate(access, names, counts), leaving)
     active = _lower_active(access, lowering, env)
     stage = ints.integer(0)

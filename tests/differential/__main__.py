@@ -8,41 +8,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import time
-import traceback
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
-from types import FrameType
 
 from swzverify.prove.prover import DEFAULT_RLIMIT
 from swzverify.run.version import versions
-from tests.differential.comparison import Comparison, Disagreement, compare_seed, drawn
-from tests.differential.shrink import smallest
-from tests.oracle.yaml_values import Spec
+from tests.differential.chunk import Chunk, run_chunk
 
 CHUNK_SPECS = 250
-SPEC_LIMIT_S = 300
-"""A spec that takes longer counts as unfinished, and the run goes on."""
-
-
-class _OutOfTimeError(BaseException):
-    """One spec took longer than SPEC_LIMIT_S; no `except Exception` of the tool may hold it up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """What came of the seeds from `first` on; `small` has the smallest spec of each disagreement."""
-
-    first: int
-    comparison: Comparison
-    small: tuple[Spec, ...]
-    unfinished: tuple[int, ...]
-    slowest_s: float
-    slowest_seed: int
 
 
 def main() -> int:
@@ -69,42 +46,13 @@ def main() -> int:
 
 def _chunks(starts: list[int], end: int, rlimit: int, jobs: int) -> Iterator[Chunk]:
     if jobs == 1:
-        yield from (_chunk(start, min(start + CHUNK_SPECS, end), rlimit) for start in starts)
+        yield from (run_chunk(start, min(start + CHUNK_SPECS, end), rlimit) for start in starts)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_chunk, start, min(start + CHUNK_SPECS, end), rlimit) for start in starts}
+        waiting = {pool.submit(run_chunk, start, min(start + CHUNK_SPECS, end), rlimit) for start in starts}
         while waiting:
             ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in ended)
-
-
-def _chunk(first: int, end: int, rlimit: int) -> Chunk:
-    signal.signal(signal.SIGALRM, _out_of_time)
-    total, unfinished, small = Comparison(), [], []
-    slowest_s, slowest_seed = 0.0, first
-    for seed in range(first, end):
-        began = time.perf_counter()
-        signal.alarm(SPEC_LIMIT_S)
-        try:
-            found = compare_seed(seed, rlimit)
-        except _OutOfTimeError:
-            unfinished.append(seed)
-            continue
-        except Exception:  # noqa: BLE001 - whatever the tool throws is a finding, and the run goes on
-            problem = traceback.format_exc(limit=-6)
-            found = Comparison(specs=1, disagreements=[Disagreement(seed, "", f"it breaks: {problem}")])
-        finally:
-            signal.alarm(0)
-        total.add(found)
-        small += [smallest(drawn(seed), each, rlimit) for each in found.disagreements[:1]]
-        took = time.perf_counter() - began
-        if took > slowest_s:
-            slowest_s, slowest_seed = took, seed
-    return Chunk(first, total, tuple(small), tuple(unfinished), slowest_s, slowest_seed)
-
-
-def _out_of_time(_: int, __: FrameType | None) -> None:
-    raise _OutOfTimeError
 
 
 def _record(path: Path, first: int, end: int, rlimit: int) -> dict:  # type: ignore[type-arg]  # JSON

@@ -158,3 +158,27 @@ def test_of_variables(position: str, code: str) -> None:
 def test_of_constants(position: str, code: str) -> None:
     for text in OF_CONSTANTS[code]:
         assert code in codes_of(with_text(position, text)), text
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"assume": ["i > 100", "1 << i*40 >= 0"]}, "SWZ304"),
+        ({"assume": ["0", "8/k >= 0"]}, "SWZ305"),
+        ({"assume": ["i > 100"], "if": "1 << i*40 >= 0"}, "SWZ304"),
+        ({"if": "0", "coord": ["lane%16", "i + k + 1/k"]}, "SWZ305"),
+    ],
+)
+def test_behind_what_is_false_everywhere(change: dict[str, Yaml], code: str) -> None:
+    """A condition that nothing satisfies hides no undefined operation: neither of another condition nor elsewhere."""
+    spec = deepcopy(WHOLE)
+    accesses = spec["accesses"]
+    assert isinstance(accesses, dict)
+    access = accesses["a"]
+    assert isinstance(access, dict)
+    access.update(change)
+    with pytest.raises(SpecError) as caught:
+        parse_spec(json.dumps(spec), path="t.swz.yaml")
+    assert code in {problem.code for problem in caught.value.problems}
+    with pytest.raises(OracleError):
+        judge(spec)

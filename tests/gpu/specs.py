@@ -8,7 +8,8 @@ from pathlib import Path
 from swzverify.claims import Claim, Verdict
 from swzverify.gpu.cost_check import CostCheck, Measured, pattern_key
 from swzverify.gpu.costs import Patterns
-from swzverify.gpu.crosscheck import CrossCheck, DeviceFacts, Method, judge_all, plan_all
+from swzverify.gpu.crosscheck import CrossCheck, Method, judge_all, plan_all
+from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import Answer
 from swzverify.hardware import access_cost
 from swzverify.prove import prove

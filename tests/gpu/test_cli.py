@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from swzverify.cli import main
 from swzverify.errors import SwzError
 from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.calibration import save_calibration
-from swzverify.gpu.crosscheck import DeviceFacts, plan_all
+from swzverify.gpu.crosscheck import plan_all
+from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.emit import HEADER
 from swzverify.gpu.launch import Answer, pack
 from tests.gpu.simulated import answers_of
@@ -164,6 +166,47 @@ def test_a_kept_calibration(tmp_path: Path) -> None:
     assert "stmatrix.x2" in result.output
     assert run("calibrate", "--from", "x", "--output", "y").exit_code == 2
     assert run("calibrate", "--from", str(tmp_path / "none")).exit_code == 2
+
+
+def test_a_calibration_as_evidence(spec: str, tmp_path: Path) -> None:
+    file = tmp_path / "c.npz"
+    save_calibration(file, honest())
+    result = run("prove", spec, "--calibration", str(file), "--format", "json")
+    assert result.exit_code == 0, result.output
+    assert "measured" in {claim["evidence"] for claim in json.loads(result.output)["claims"]}
+    (tmp_path / "w.npz").write_text("")
+    result = run("prove", spec, "--calibration", str(tmp_path / "w.npz"))
+    assert result.exit_code == 2
+    assert "SWZ705" in result.output
+
+
+def test_kernels_that_do_not_compile(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(folder: Path, *_: object) -> None:
+        (folder / "device.json").write_text(json.dumps(dataclasses.asdict(H100)))
+        (folder / "0.problem").write_text("the compiler says:\nerror: expected a ';'")
+
+    monkeypatch.setattr(gpu_crosscheck, "work", refusing)
+    result = run("crosscheck", spec)
+    assert result.exit_code == 2
+    assert "SWZ702" in result.output
+    assert "do not compile" in result.output
+
+
+def test_a_worker_that_ends_badly(spec: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The real `work`, with a program in place of Python that dies, or that says nothing of a device."""
+    from swzverify.gpu.crosscheck import work
+
+    program = tmp_path / "python"
+    for body, word in (("kill -9 $$", "-9"), ("echo out of memory >&2; exit 1", "out of memory")):
+        program.write_text(f"#!/bin/sh\n{body}\n")
+        program.chmod(0o755)
+        with pytest.raises(SwzError, match=f"SWZ702.*{word}"):
+            work(tmp_path, ["functions", str(tmp_path)], str(program))
+    program.write_text("#!/bin/sh\nsleep 60\n")
+    monkeypatch.setattr(gpu_crosscheck, "TIMEOUT_S", 0.2)
+    with pytest.raises(SwzError, match="did not answer within"):
+        work(tmp_path, ["functions", str(tmp_path)], str(program))
+    assert spec
 
 
 def test_a_bad_recording(spec: str, tmp_path: Path) -> None:

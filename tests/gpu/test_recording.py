@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.claims import ConflictFree, Injective, Outcome
 from swzverify.errors import SwzError
 from swzverify.gpu.recording import (
     RecordedClaim,
@@ -16,15 +15,12 @@ from swzverify.gpu.recording import (
     RecordedSubject,
     Recording,
     digest,
-    labelled,
     load_recording,
     save_recording,
 )
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
-from swzverify.layout import Layout
-from swzverify.prove import prove
-from swzverify.subjects import Access, Tile
+from swzverify.subjects import Access
 
 GOOD = RecordedCost(3, 3, 4, True)
 
@@ -82,50 +78,3 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
         load_recording(tmp_path / "b.json")
     with pytest.raises(SwzError, match="SWZ504"):
         save_recording(tmp_path / "no" / "r.json", recording())
-
-
-def test_the_label() -> None:
-    claim = ConflictFree(access())
-    verdict = prove(claim)
-    found = labelled(claim, verdict, recording())
-    assert verdict.outcome is found.outcome is Outcome.PROVED
-    assert found.evidence == "measured on A GPU"
-    assert "(measured on A GPU)" in found.scope
-
-
-@pytest.mark.parametrize(
-    "other",
-    [access("tid*16 + 16"), access(instruction="ld.shared.v4.b32"), access(target="sm_80"), access("tid % 32 * 16")],
-)
-def test_another_access_has_no_label(other: Access) -> None:
-    verdict = prove(ConflictFree(other))
-    assert labelled(ConflictFree(other), verdict, recording()) == verdict
-
-
-@pytest.mark.parametrize(
-    "subject",
-    [
-        RecordedSubject("a", "x", 64, 1024, False, GOOD),
-        RecordedSubject("a", "x", 64, 1024, True, None),
-        RecordedSubject("a", "x", 64, 1024, True, RecordedCost(3, 2, 4, True)),
-        RecordedSubject("a", "x", 64, 1024, True, RecordedCost(3, 3, 4, False)),
-        RecordedSubject("a", "x", 64, 1024, True, RecordedCost(0, 0, 0, True)),
-    ],
-)
-def test_what_was_not_measured_whole_has_no_label(subject: RecordedSubject) -> None:
-    claim = ConflictFree(access())
-    verdict = prove(claim)
-    assert labelled(claim, verdict, recording(subject)) == verdict
-
-
-def test_another_chip_has_no_label() -> None:
-    claim = ConflictFree(access())
-    verdict = prove(claim)
-    ampere = dataclasses.replace(recording(), capability=80)
-    assert labelled(claim, verdict, ampere) == verdict
-
-
-def test_what_rests_on_no_cost_has_no_label() -> None:
-    claim = Injective(Tile("A", 16, Layout((8, 8), (8, 1))))
-    verdict = prove(claim)
-    assert labelled(claim, verdict, recording()) == verdict

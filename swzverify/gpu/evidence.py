@@ -1,0 +1,53 @@
+"""What a verdict on costs rests on, where a device was asked: its access recorded, or its instruction calibrated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from swzverify.claims import Claim, ConflictFree, Outcome, Verdict, Wavefronts
+from swzverify.gpu.calibration import Calibration, rows_measured
+from swzverify.gpu.recording import Recording, digest
+from swzverify.hardware import Evidence
+from swzverify.subjects import Access
+
+
+def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
+    """The verdict with the recording's device as its evidence, where that measured this very access and agreed.
+
+    It needs every pattern of the access counted, all of them as the rule says.
+    """
+    access = _priced(claim, verdict)
+    if access is None or access.target.capability != recording.capability:
+        return verdict
+    found = recording.subjects.get(digest(access))
+    if found is None or not found.agrees or found.cost is None or not found.cost.agrees:
+        return verdict
+    if not 0 < found.cost.patterns == found.cost.counted:
+        return verdict
+    return _labelled(verdict, recording.device)
+
+
+def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> Verdict:
+    """The verdict with the calibration's device as its evidence, where the rule was not measured on the target so far.
+
+    It needs every pattern of the instruction to have kept the rule, on a device of the target's capability.
+    """
+    access = _priced(claim, verdict)
+    if access is None or verdict.evidence == Evidence.MEASURED:
+        return verdict
+    about = calibration.about
+    if access.target.capability != about.capability or access.instruction.name not in rows_measured(calibration):
+        return verdict
+    return _labelled(verdict, about.device)
+
+
+def _priced(claim: Claim, verdict: Verdict) -> Access | None:
+    """The access whose cost a claim with an answer speaks of; None for others, which rest on no evidence."""
+    if not isinstance(claim, ConflictFree | Wavefronts) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
+        return None
+    return claim.access
+
+
+def _labelled(verdict: Verdict, device: str) -> Verdict:
+    evidence = f"measured on {device}"
+    return replace(verdict, evidence=evidence, scope=verdict.scope.replace(f"({verdict.evidence})", f"({evidence})"))
