@@ -111,7 +111,8 @@ def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[
     if found.lower_bound <= limit:
         return None
     marks, worst = _colliding(found, access, point)
-    few = f"{found.wavefronts} wavefronts instead of {found.minimum}"
+    claimed = f"instead of {found.minimum}" if at_most is None else f"where at most {at_most} are claimed"
+    few = f"{found.wavefronts} wavefronts {claimed}"
     note = f"{access.instruction.name} takes {few}" + (f"; {worst}" if worst else "")
     return lane_table(access, point, note, marks)
 

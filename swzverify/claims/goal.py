@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from swzverify.claims.verdict import Counterexample
-from swzverify.engines.obligation import Obligation, Point
+from swzverify.engines.obligation import Obligation
 from swzverify.ir.expr import TRUE, Expr
 
 
@@ -65,8 +65,3 @@ class ClaimLike(Protocol):
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The failing point in plain integers; None when it does not fail there after all."""
         ...
-
-
-def plain(point: Mapping[str, int], names: Mapping[str, str]) -> Point:
-    """A point under the names that a report shows."""
-    return {names.get(name, name): value for name, value in point.items()}

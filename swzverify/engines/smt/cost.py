@@ -177,8 +177,12 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
         return Finding(NAME, Answer.EMPTY)
     _, row, cost = worst
     shown = broken if broken >= 0 and goal.instruction.bound_only else row
-    point = {name: int(array[shown]) for name, array in free.items()} | {node.name: 0 for node in chosen}
-    found = WorstCost(cost.wavefronts, cost.minimum, cost.lower_bound, point)
+
+    def at(number: int) -> dict[str, int]:
+        return {name: int(array[number]) for name, array in free.items()} | {node.name: 0 for node in chosen}
+
+    point = at(shown)
+    found = WorstCost(cost.wavefronts, cost.minimum, cost.lower_bound, at(row))
     if worst[0][0] <= 0:
         return Finding(NAME, Answer.HOLDS, point, found)
     if broken < 0:

@@ -1,0 +1,171 @@
+"""The cost rule at its edges: octets with lanes that are off, and each error word for word."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from swzverify.errors import SwzError
+from swzverify.hardware import INSTRUCTIONS, access_cost, cost_many
+
+CHUNK = "cp.async.16"
+
+
+def octet(keys: dict[int, int]) -> list[int | None]:
+    """Addresses of a warp whose first octet has these keys: lane l writes the chunk key ^ l of the first line."""
+    return [16 * (keys[lane] ^ lane) if lane in keys else None for lane in range(32)]
+
+
+def both(name: str, addresses: list[int | None]) -> tuple[int, int, int]:
+    """Wavefronts, minimum and lower bound, once the two forms of the rule agree on them."""
+    cost = access_cost(name, addresses)
+    many = cost_many(name, np.array([[a or 0 for a in addresses]]), np.array([[a is not None for a in addresses]]))
+    found = (cost.wavefronts, cost.minimum, cost.lower_bound)
+    assert (int(many.wavefronts[0]), int(many.minimum[0]), int(many.lower_bound[0])) == found
+    return found
+
+
+# keys of the lanes that are on: wavefronts. A pair (2k, 2k + 1) of one key is one unit, a lane alone one of its parity
+OCTETS: list[tuple[dict[int, int], int]] = [
+    ({0: 1}, 1),
+    ({0: 1, 1: 1}, 1),
+    ({0: 1, 2: 1, 3: 1}, 2),
+    ({1: 1, 2: 1, 3: 1}, 2),
+    ({0: 1, 1: 1, 3: 1}, 2),
+    ({0: 2, 1: 2, 3: 1}, 2),
+    ({0: 1, 1: 1, 2: 2}, 2),
+    ({0: 1, 3: 1}, 2),
+    ({0: 1, 2: 1}, 1),
+    ({1: 1, 3: 1, 5: 1}, 1),
+    ({0: 0, 1: 0, 2: 1, 3: 1}, 2),
+    (dict.fromkeys(range(8), 0), 1),
+]
+
+
+@pytest.mark.parametrize(("keys", "wavefronts"), OCTETS, ids=str)
+def test_octet_with_lanes_off(keys: dict[int, int], wavefronts: int) -> None:
+    assert both(CHUNK, octet(keys))[0] == wavefronts
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_octets_of_few_keys(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(20):
+        both(CHUNK, octet({lane: rng.randrange(3) for lane in range(8) if rng.random() < 0.7} or {0: 0}))
+
+
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_a_cost_holds_its_instruction(name: str) -> None:
+    assert access_cost(name, [16 * lane for lane in range(32)]).instruction is INSTRUCTIONS[name]
+
+
+Addresses = list[int | None]
+LINE: Addresses = [16 * lane for lane in range(32)]
+
+
+def without(lane: int) -> Addresses:
+    return [*LINE[:lane], None, *LINE[lane + 1 :]]
+
+
+ONE_WARP: dict[str, tuple[str, object, str]] = {
+    "31 lanes": ("ld.shared.b32", LINE[:31], "SWZ404: ld.shared.b32: 31 addresses given, a warp has 32 lanes"),
+    "a lane off": (
+        "ldmatrix.x2",
+        without(3),
+        "SWZ405: ldmatrix.x2: lane 3 has no address; lanes 0 to 15 need one\n"
+        "  all 32 lanes of the warp run a matrix instruction; take the predicate off",
+    ),
+    "no integer": (
+        "ld.shared.b32",
+        [*LINE[:31], 0.5],
+        "SWZ404: ld.shared.b32: lane 31 has address 0.5, not an integer",
+    ),
+    "negative": ("ld.shared.b32", [-4, *LINE[1:]], "SWZ404: ld.shared.b32: lane 0 has the negative address -4"),
+    "misaligned": (
+        "ld.shared.b32",
+        [0, 6, *LINE[2:]],
+        "SWZ404: ld.shared.b32: lane 1 has address 6, not a multiple of 4 bytes\n"
+        "  a misaligned access faults on the GPU",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "addresses", "said"), ONE_WARP.values(), ids=ONE_WARP)
+def test_error_of_one_warp(name: str, addresses: Addresses, said: str) -> None:
+    with pytest.raises(SwzError) as caught:
+        access_cost(name, addresses)
+    assert str(caught.value) == said
+
+
+def test_lanes_past_the_addresses_of_a_matrix_are_not_read() -> None:
+    assert access_cost("ldmatrix.x2", [*LINE[:16], *[None] * 16]).wavefronts == 2
+
+
+ON = np.ones((2, 32), dtype=bool)
+GRID = np.arange(64).reshape(2, 32) * 16
+
+
+def changed(row: int, lane: int, value: int) -> np.ndarray:
+    copy = GRID.copy()
+    copy[row, lane] = value
+    return copy
+
+
+MANY: dict[str, tuple[str, Callable[[], tuple[np.ndarray, np.ndarray]], str]] = {
+    "flat": (
+        "ld.shared.b32",
+        lambda: (GRID[0], ON[0]),
+        "404: ld.shared.b32: addresses (32,) and active (32,), both must be (n, 32)",
+    ),
+    "narrow": (
+        "ld.shared.b32",
+        lambda: (GRID[:, :31], ON[:, :31]),
+        "404: ld.shared.b32: addresses (2, 31) and active (2, 31), both must be (n, 32)",
+    ),
+    "unlike": (
+        "ld.shared.b32",
+        lambda: (GRID, ON[:1]),
+        "404: ld.shared.b32: addresses (2, 32) and active (1, 32), both must be (n, 32)",
+    ),
+    "floats": (
+        "ld.shared.b32",
+        lambda: (GRID * 1.0, ON),
+        "404: ld.shared.b32: addresses are float64, active bool, not integer, bool",
+    ),
+    "no bools": (
+        "ld.shared.b32",
+        lambda: (GRID, ON.astype(np.int8)),
+        "404: ld.shared.b32: addresses are int64, active int8, not integer, bool",
+    ),
+    "a lane off": ("ldmatrix.x2", lambda: (GRID, GRID != 16), "405: ldmatrix.x2: lanes 0 to 15 each need an address"),
+    "negative": (
+        "ld.shared.b32",
+        lambda: (changed(1, 3, -4), ON),
+        "404: ld.shared.b32: lane 3 of row 1 has address -4, not a non-negative multiple of 4 bytes",
+    ),
+    "misaligned": (
+        "ld.shared.b32",
+        lambda: (changed(0, 7, 6), ON),
+        "404: ld.shared.b32: lane 7 of row 0 has address 6, not a non-negative multiple of 4 bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "made", "said"), MANY.values(), ids=MANY)
+def test_error_of_many_warps(name: str, made: Callable[[], tuple[np.ndarray, np.ndarray]], said: str) -> None:
+    with pytest.raises(SwzError) as caught:
+        cost_many(name, *made())
+    assert str(caught.value) == f"SWZ{said}"
+
+
+def test_unsigned_addresses_are_integers() -> None:
+    assert cost_many("ld.shared.v4.b32", GRID.astype(np.uint32), ON).wavefronts.tolist() == [4, 4]
+
+
+def test_the_arrays_of_a_cost_are_its_own() -> None:
+    cost = cost_many("ld.shared.v4.b32", GRID, ON)
+    assert not np.shares_memory(cost.wavefronts, cost.lower_bound)
+    assert {array.dtype for array in (cost.wavefronts, cost.minimum, cost.lower_bound)} == {np.dtype(np.int64)}
