@@ -200,7 +200,7 @@ class AccessRun:
             text = f"a misaligned address should have failed with status {MISALIGNED_ADDRESS}, but {seen}"
             return Comparison(differing=0 if fine else 1, differences=() if fine else (text,))
         if answer.status:
-            return Comparison(differing=1, differences=(f"the launch failed with status {answer.status}",))
+            return Comparison.failed(answer.status)
         active, place = self.predicted(launch.base)
         wanted = np.where(active, place, 0).astype(np.uint64)
         wanted[~active] = NOWHERE

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.gpu.launch import Bytes
+from swzverify.gpu.launch import FIRST_DEVICE_ERROR, Bytes
 
 MAX_SHOWN = 3
 
@@ -27,6 +27,13 @@ class Comparison:
     def agrees(self) -> bool:
         """Whether nothing differed."""
         return self.differing == 0
+
+    @staticmethod
+    def failed(status: int) -> Comparison:
+        """What a launch that failed shows: a fault of the kernel differs, one that never ran shows nothing."""
+        if status >= FIRST_DEVICE_ERROR:
+            return Comparison(differing=1, differences=(f"the launch failed with status {status}",))
+        return Comparison(left_out=(f"not run: the driver refused the launch (status {status})",))
 
     @staticmethod
     def of(parts: Iterable[Comparison]) -> Comparison:

@@ -19,6 +19,8 @@ PASSES = 4
 """Bits 0 to 31 of a token, eight at a time."""
 MAGIC = b"SWZANS01"
 _HEAD = struct.Struct("<IIQQQ")
+FIRST_DEVICE_ERROR = 700
+"""From here on a status is an error of the device, in a kernel that ran; below, the driver would not start it."""
 MISALIGNED_ADDRESS = 716
 """CUDA_ERROR_MISALIGNED_ADDRESS. Source: CUDA driver API, CUresult."""
 

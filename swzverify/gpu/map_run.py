@@ -99,7 +99,7 @@ class MapRun:
 
     def _compare(self, launch: Launch, answer: Answer) -> Comparison:
         if answer.status:
-            return Comparison(differing=1, differences=(f"the launch failed with status {answer.status}",))
+            return Comparison.failed(answer.status)
         wanted, found = self.predicted(launch.base), self.found(answer)
         wrong = np.argwhere(wanted != found)
         texts = tuple(

@@ -183,11 +183,16 @@ def _in_bounds(run: Run, answers: Sequence[Answer]) -> Seen:
 def _cost(claim: ConflictFree | Wavefronts, cost: CostSeen | None) -> Seen:
     if cost is None or not cost.counted:
         return Seen(None, "cost not counted")
-    some = "" if cost.counted == cost.patterns else f" of {cost.patterns}"
-    words = f"{cost.counted}{some} patterns, worst {cost.wavefronts} wavefronts, {cost.conflicted} with conflicts"
+    some = "" if cost.counted == cost.patterns else f"{cost.counted} of "
+    patterns, worst = _many(cost.patterns, "pattern"), _many(cost.wavefronts, "wavefront")
+    words = f"{some}{patterns}, worst {worst}, {cost.conflicted} with conflicts"
     if isinstance(claim, ConflictFree):
         return Seen(cost.conflicted == 0, words)
     return Seen(cost.wavefronts <= claim.at_most, words)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:

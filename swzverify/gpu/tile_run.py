@@ -170,8 +170,11 @@ class TileRun:
         )
 
     def _compare(self, launch: Launch, answer: Answer) -> Comparison:
+        if answer.status and launch.box is not None:
+            text = f"the driver refused a TMA load ({launch.box.mode}) with status {answer.status}"
+            return Comparison(differing=1, differences=(text,))
         if answer.status:
-            return Comparison(differing=1, differences=(f"the launch failed with status {answer.status}",))
+            return Comparison.failed(answer.status)
         place = self.predicted(launch.base)
         parts: list[Comparison] = []
         if launch.box is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swzverify.gpu.job import load_job
-from swzverify.gpu.launch import Answer, Launch, pack
+from swzverify.gpu.launch import FIRST_DEVICE_ERROR, Answer, Launch, pack
 from swzverify.gpu.source import ALIGNMENT_BYTES
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _functions(device: Device, folder: Path, name: str) -> None:
             answers.append(_run(device, module, launch))
         except DeviceError as error:
             answers.append(Answer.failed(error.status, launch))
-            lost = error.status >= 700
+            lost = error.status >= FIRST_DEVICE_ERROR
     (folder / f"{name}.answers").write_bytes(pack(answers))
 
 

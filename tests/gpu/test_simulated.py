@@ -141,6 +141,15 @@ def test_a_launch_that_failed_is_no_agreement(claims: list) -> None:
     assert any(result.agrees is False for result in checked(claims, one).results["t"])
 
 
+def test_a_launch_that_the_driver_refused_says_nothing(claims: list) -> None:
+    """As on a chip with less shared memory; but that it refuses a TMA load which the model knows is a difference."""
+    plan = plan_all({"t": claims})["t"]
+    refused = [Answer.failed(1, launch) for launch in plan.job.launches]
+    results = checked(claims, refused).results["t"]
+    by_tma = [claim.kind == "injective" for claim, _ in claims]
+    assert [result.agrees for result in results] == [False if tma else None for tma in by_tma]
+
+
 def test_a_misaligned_access_must_trap() -> None:
     text = """
 swzverify: 1

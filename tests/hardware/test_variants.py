@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 
 from swzverify.hardware import cost_many
-from tests.hardware.test_calibration import rows_of
+from tests.hardware.test_calibration import DATA, rows_of
 
 FILE = "h100_variants.npz"
 SAME = {
@@ -74,3 +76,13 @@ def test_loops_in_software_cost_more(variant: str) -> None:
     found = rows_of(FILE, variant)
     like = "atom.shared.add.u32" if "32" in variant else "cp.async.8"
     assert (found.wavefronts > cost_many(like, found.addresses, found.active).wavefronts).all()
+
+
+def test_tensor_cores_read_128_bytes_a_wavefront_in_every_layout() -> None:
+    with (DATA / "h100_wgmma.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len({(row["operand"], row["layout"]) for row in rows}) == 30
+    for row in rows:
+        read_bytes = 16 * 2 * (64 + int(row["n"]))
+        assert float(row["wavefronts"]) == int(row["repeats"]) * read_bytes / 128
+        assert float(row["bank_conflicts"]) == 0
