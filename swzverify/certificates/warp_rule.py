@@ -49,7 +49,7 @@ class WarpRule:
 
 _MATRIX = re.compile(r"(?:ld|st)matrix\.x([124])(?:\.trans)?")
 _PLAIN = re.compile(r"(ld|st)\.shared\.(?:v([24])\.)?b(8|16|32|64)")
-_COPY = re.compile(r"cp\.async\.(?:ca\.)?(4|8|16)")
+_COPY = re.compile(r"cp\.async\.(ca\.)?(4|8|16)")
 _ATOMIC = re.compile(r"atom\.shared\.add\.u32")
 
 
@@ -68,8 +68,8 @@ def warp_rule(name: str) -> WarpRule:
         if width <= CHUNK_BYTES:
             return WarpRule(width, _group(width), LANES, found[1] == "ld" and width >= 8, repeats=False, octets=False)
     if found := _COPY.fullmatch(name):
-        width = int(found[1])
-        return WarpRule(width, _group(width), LANES, joins=False, repeats=width < 16, octets=width == 16)
+        width, octets = int(found[2]), found[2] == "16" and not found[1]
+        return WarpRule(width, _group(width), LANES, joins=False, repeats=not octets, octets=octets)
     if _ATOMIC.fullmatch(name):
         return WarpRule(4, LANES, LANES, joins=False, repeats=True, octets=False)
     raise ValueError(f"no cost rule for the instruction {name!r}")

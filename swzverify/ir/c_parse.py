@@ -46,7 +46,7 @@ _TYPES: Final = (
 )
 _TYPE_WORDS: Final = frozenset(_TYPES.split())
 _CAST_WORDS: Final = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
-_CAST: Final = re.compile(r"\(\s*(?:(?:" + "|".join(_TYPES.split()) + r")\b\s*+)++[\s*&]*\)")
+_CAST: Final = re.compile(r"\(\s*(?:(?:" + "|".join(_TYPES.split()) + r")\b\s*+)+[\s*&]*\)")
 _NO_CASTS: Final = "all values are exact integers, so leave the type out"
 _WORD_OPERATORS: Final = {"and": "&&", "or": "||", "not": "!", "xor": "^"}
 _BUILTINS: Final = frozenset(name.split(".")[0] for name in CUDA_NAMES)

@@ -10,14 +10,14 @@ import re
 MAX_DIGITS = 24
 """Digits of a plain integer; far fewer are in range, and converting thousands of them takes quadratic time."""
 
-GAP = re.compile(r" *+(?:#[^\n]*+)?+(?:\n *+(?:#[^\n]*+)?+)*+")
-GAP_IN_FLOW = re.compile(r"[ \t]*+(?:#[^\n]*+)?+(?:\n[ \t]*+(?:#[^\n]*+)?+)*+")
-PLAIN = re.compile(r"(?:[^ \t\n:]|:(?![ \t\n]|\Z))++")
-PLAIN_IN_FLOW = re.compile(r"(?:[^ \t\n:,\[\]{}]|:(?![ \t\n]|\Z))++")
+GAP = re.compile(r" *+(?:#[^\n]*+)?(?:\n *+(?:#[^\n]*+)?)*")
+GAP_IN_FLOW = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n[ \t]*+(?:#[^\n]*+)?)*")
+PLAIN = re.compile(r"(?:[^ \t\n:]++|:(?![ \t\n]|\Z))+")
+PLAIN_IN_FLOW = re.compile(r"(?:[^ \t\n:,\[\]{}]++|:(?![ \t\n]|\Z))+")
 SPACES = re.compile(r" *+")
 BREAKS = re.compile(r"[ \n]*+")
-QUOTED = {"'": re.compile(r"'(?:[^']|'')*+'"), '"': re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)}
-_BLOCK_HEADER = re.compile(r"[|>](?:[-+]?([1-9])?|([1-9])[-+]) *+(?:#[^\n]*+)?+(?:\n|\Z)")
+QUOTED = {"'": re.compile(r"'[^']*+(?:''[^']*+)*'(?!')"), '"': re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)}
+_BLOCK_HEADER = re.compile(r"[|>](?:[-+]?([1-9])?|([1-9])[-+]) *+(?:#[^\n]*+)?(?:\n|\Z)")
 DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 DOCUMENT = re.compile(r"(?:---|\.\.\.)(?=[ \t\n]|\Z)")
 MARKED = re.compile(r"[&*]([^ \t\n,\[\]{}]++)")

@@ -16,9 +16,9 @@ from swzverify.spec.tree import MAX_DEPTH, MAX_NODES, Mapping, Node, Scalar, Seq
 _KEY = re.compile(r"([A-Za-z_<][A-Za-z0-9_.<-]*):(?= |$)")
 _UNKNOWN = re.compile(r"[^\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|^(?:---|\.\.\.|%)", re.MULTILINE)
 _FIRST = r"(?:[A-Za-z0-9_(.~/\\$^;<=)+]|-(?=[A-Za-z0-9_(.~]))"
-_PLAIN = re.compile(rf"{_FIRST}(?:[^:# ]|:(?=[^ ])| +(?=[^ #])|(?<=[^ ])#)*+")
-_MORE = re.compile(r"(?:[^:# ]|:(?=[^ ])| +(?=[^ #])|(?<=[^ ])#)++")
-_FLOW_PLAIN = re.compile(rf"{_FIRST}(?:[^:#,?\[\]{{}} ]|:(?=[^ ,\[\]{{}}])| +(?=[^ #,:?\[\]{{}}])|(?<=[^ ])#)*+")
+_PLAIN = re.compile(rf"{_FIRST}(?:[^:# ]|:(?=[^ ])| ++(?=[^ #])|(?<=[^ ])#)*")
+_MORE = re.compile(r"(?:[^:# ]|:(?=[^ ])| ++(?=[^ #])|(?<=[^ ])#)+")
+_FLOW_PLAIN = re.compile(rf"{_FIRST}(?:[^:#,?\[\]{{}} ]|:(?=[^ ,\[\]{{}}])| ++(?=[^ #,:?\[\]{{}}])|(?<=[^ ])#)*")
 _SINGLE = re.compile(r"'([^']*)'(?!')")
 _DOUBLE = re.compile(r'"([^"\\]*)"')
 _REST = re.compile(r" *(?: #.*)?")

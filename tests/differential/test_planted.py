@@ -22,6 +22,7 @@ from swzverify.spec import build_access
 from swzverify.spec.models import AccessPart
 from swzverify.subjects import Access, Loop, Tile
 from tests.differential import __main__ as runner
+from tests.differential import chunk as chunks
 from tests.differential.comparison import Comparison, Disagreement, compare, compare_seed, drawn
 from tests.differential.shrink import smallest
 from tests.engines.memory import forgotten
@@ -184,7 +185,7 @@ def test_what_is_found_is_made_small(monkeypatch: Patch) -> None:
 def test_the_runner_records_and_goes_on(monkeypatch: Patch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = tmp_path / "record.json"
     monkeypatch.setattr(runner, "CHUNK_SPECS", 4)
-    monkeypatch.setattr(runner, "smallest", lambda spec, *_: spec)
+    monkeypatch.setattr(chunks, "smallest", lambda spec, *_: spec)
 
     def command(*more: str) -> int:
         monkeypatch.setattr("sys.argv", ["differential", "--record", str(record), "--rlimit", "2000000", *more])
@@ -214,10 +215,10 @@ def test_a_break_and_a_hang_are_findings(monkeypatch: Patch) -> None:
             pass
         return Comparison(specs=1)
 
-    monkeypatch.setattr(runner, "compare_seed", breaks)
-    monkeypatch.setattr(runner, "SPEC_LIMIT_S", 1)
-    monkeypatch.setattr(runner, "smallest", lambda spec, *_: spec)
-    chunk = runner._chunk(6, 10, 1)
+    monkeypatch.setattr(chunks, "compare_seed", breaks)
+    monkeypatch.setattr(chunks, "SPEC_LIMIT_S", 1)
+    monkeypatch.setattr(chunks, "smallest", lambda spec, *_: spec)
+    chunk = chunks.run_chunk(6, 10, 1)
     assert chunk.comparison.specs == 3
     assert chunk.unfinished == (8,)
     [found] = chunk.comparison.disagreements
