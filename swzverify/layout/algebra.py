@@ -152,6 +152,8 @@ def complement(layout: Layout, cotarget: int | None = None) -> Layout:
 def right_inverse(layout: Layout) -> Layout:
     """The layout R with layout(R(i)) = i for every i below R's size; it takes leaves in order of stride while they fit.
 
+    Leaves that continue each other are joined first; where leaves overlap, R need not be the largest such layout.
+
     >>> print(right_inverse(Layout((8, 64), (64, 1))), right_inverse(Layout(4, 2)))
     (64,8):(8,1) 1:0
     """

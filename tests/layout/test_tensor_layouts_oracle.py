@@ -82,8 +82,11 @@ def test_composition(outer, inner):
 @settings(deadline=None, max_examples=100)
 def test_right_inverse(layout):
     mine, other = right_inverse(layout), oracle.right_inverse(theirs(layout))
-    assert mine.size == oracle.size(other)
-    assert [layout(index) for index in offsets(other, mine.size)] == list(range(mine.size))
+    assert [layout(mine(index)) for index in range(mine.size)] == list(range(mine.size))
+    assert [layout(index) for index in offsets(other, oracle.size(other))] == list(range(oracle.size(other)))
+    # Of leaves that overlap different ones may be taken, as we (and CuTe) join leaves before and the oracle does not.
+    if len({layout(index) for index in range(layout.size)}) == layout.size:
+        assert mine.size == oracle.size(other)
 
 
 @given(st.permutations([2, 3, 4, 2]), st.permutations(range(4)), st.sampled_from([1, 2, 3]))
