@@ -14,7 +14,7 @@ SHARED_MEMORY_BYTES = {"sm_90": 227 * 1024}
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Kind (load, store, matrix, atomic, copy), bytes a lane, and the number of lanes with an address."""
+    """Kind (load, store, matrix, atomic, copy, copy past L1), bytes a lane, and the number of lanes with an address."""
 
     kind: str
     width_bytes: int
@@ -47,8 +47,10 @@ def read_instruction(name: str) -> Instruction:
         name,
     ):
         return Instruction("matrix", 16, 8 * int(match[1]))
-    if match := re.fullmatch(r"cp\.async\.(4|8|16)", name):
-        return Instruction("copy", int(match[1]))
+    if name == "cp.async.16":
+        return Instruction("copy past L1", 16)
+    if match := re.fullmatch(r"cp\.async\.(4|8|ca\.16)", name):
+        return Instruction("copy", int(match[1].removeprefix("ca.")))
     if name == "atom.shared.add.u32":
         return Instruction("atomic", 4)
     raise OracleError(f"{name!r} is no instruction")
@@ -67,7 +69,7 @@ def warp_cost(instruction: Instruction, addresses: Sequence[int | None]) -> Cost
 
 @lru_cache(maxsize=1 << 16)
 def _cost(instruction: Instruction, addresses: tuple[int | None, ...]) -> Cost:
-    if instruction.kind == "copy" and instruction.width_bytes == 16:
+    if instruction.kind == "copy past L1":
         return _copy16_cost(addresses)
     words = max(1, instruction.width_bytes // 4)
     lanes_a_group = 32 // words

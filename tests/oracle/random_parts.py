@@ -36,6 +36,7 @@ WIDTH_BYTES = {
     "cp.async.4": 4,
     "cp.async.8": 8,
     "cp.async.16": 16,
+    "cp.async.ca.16": 16,
     "atom.shared.add.u32": 4,
 }
 MATRIX = [f"{op}.x{n}{trans}" for op in ("ldmatrix", "stmatrix") for n in (1, 2, 4) for trans in ("", ".trans")]
