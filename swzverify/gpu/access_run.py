@@ -10,11 +10,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.claims.access_points import access_enough
 from swzverify.gpu.asm import is_transposed, register_words
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
 from swzverify.gpu.launch import MISALIGNED_ADDRESS, PASSES, Answer, Launch
 from swzverify.gpu.source import ALIGNMENT_BYTES, NOWHERE, access_kernel, row_variables
-from swzverify.hardware import LANES
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.hardware.instructions import Kind
 from swzverify.subjects import Access
 from swzverify.subjects.loop import WARP
@@ -89,6 +90,14 @@ class AccessRun:
     def is_whole(self) -> bool:
         """Whether every row there is runs."""
         return self._chosen[1]
+
+    @cached_property
+    def stands_for_all(self) -> bool:
+        """Whether every row runs, at bases among which is every one that can cost otherwise."""
+        row = self.access.instruction
+        granule = max(BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, row.width_bytes)
+        enough = dict(access_enough(self.access, granule)).get(self.access.origin.name, 1)
+        return self.is_whole and set(range(enough)) <= set(self.bases)
 
     def point(self, base: int) -> dict[str, Array]:
         """Every lane at every row, as arrays of the variables that broadcast to rows by threads."""

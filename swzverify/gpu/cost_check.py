@@ -42,8 +42,8 @@ class CostCheck:
         """How many were told."""
         return sum(each.wavefronts is not None for each in self.measured.values())
 
-    def of(self, each: Patterns) -> CostSeen:
-        """What was counted for some patterns, against the rule."""
+    def of(self, each: Patterns, total: int) -> CostSeen:
+        """What was counted for some patterns, of so many that the access has, against the rule."""
         wavefronts, conflicts, least = each.predicted()
         told: list[int] = []
         untold = 0
@@ -63,7 +63,7 @@ class CostCheck:
             if text:
                 differing.append(f"{text}; {pattern_text(each, index)}")
         return CostSeen(
-            len(each), len(told), max(told, default=0), conflicted, untold, len(differing), tuple(differing[:MAX_SHOWN])
+            total, len(told), max(told, default=0), conflicted, untold, len(differing), tuple(differing[:MAX_SHOWN])
         )
 
 

@@ -45,12 +45,16 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CrossResult:
-    """What came of one claim: `agrees` is None where the device has nothing to say of it."""
+    """What came of one claim: `agrees` is None where the device has nothing to say of it.
+
+    `whole` tells of an access that every row ran, at bases that stand for all.
+    """
 
     agrees: bool | None
     comparison: Comparison
     seen: Seen
     cost: CostSeen | None = None
+    whole: bool = False
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -104,8 +108,8 @@ def judge_all(
         for name, key, run in priced_runs(specs, plans)
         if run.access.target.capability == facts.capability and comparisons[name][key].agrees
     }
-    check = price(joined(wanted.values()))
-    costs = {key: check.of(each) for key, each in wanted.items()}
+    check = price(joined(some for some, _ in wanted.values()))
+    costs = {key: check.of(some, total) for key, (some, total) in wanted.items()}
     results = {
         name: tuple(
             judge(claim, verdict, plans[name], split[name], comparisons[name], costs.get((name, subject_key(claim))))
@@ -193,8 +197,11 @@ def compare_all(plan_: Plan, answers: Mapping[Key, Sequence[Answer]]) -> dict[Ke
     return {key: run.compare(answers[key]) for key, run in plan_.runs.items()}
 
 
-def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray[np.int64]]]) -> Patterns:
-    """The distinct patterns among (active, byte address) of an access's launches; of too many, some, with the worst."""
+def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray[np.int64]]]) -> tuple[Patterns, int]:
+    """Patterns to be counted among (active, byte address) of an access's launches, and how many there are.
+
+    Of too many, some are counted, the worst among them; a pattern with a misaligned lane has no cost and is none.
+    """
     row = run.access.instruction
     warps = -(-run.access.threads // LANES)
     parts: list[Patterns] = []
@@ -208,12 +215,13 @@ def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray
     none = patterns(row, np.zeros((0, LANES), dtype=np.int64), np.zeros((0, LANES), dtype=bool))
     every = joined(parts).get(row.name, none)
     fits = every.addresses.max(axis=1, initial=0) + row.width_bytes <= run.access.target.shared_bytes_per_block - 1024
+    total = len(every)
     every = every.chosen(np.flatnonzero(fits))
     if len(every) <= MAX_PATTERNS:
-        return every
+        return every, total
     worst = int(np.argmax(every.predicted()[0]))
     some = np.unique(np.append(np.linspace(0, len(every) - 1, MAX_PATTERNS - 1).astype(int), worst))
-    return every.chosen(some)
+    return every.chosen(some), total
 
 
 def judge(
@@ -225,11 +233,13 @@ def judge(
     cost: CostSeen | None,
 ) -> CrossResult:
     """One claim: every byte as the model says, and the device's own answer the verdict's."""
-    whole = Comparison.of(comparisons[id(subject), place] for subject, place in subjects_of(claim))
+    compared = Comparison.of(comparisons[id(subject), place] for subject, place in subjects_of(claim))
     found = seen(claim, plan_, answers, cost)
-    if not whole.agrees or (cost is not None and cost.differing):
-        return CrossResult(False, whole, found, cost)
+    run = plan_.runs[subject_key(claim)]
+    result = CrossResult(None, compared, found, cost, isinstance(run, AccessRun) and run.stands_for_all)
+    if not compared.agrees or (cost is not None and cost.differing):
+        return replace(result, agrees=False)
     expected = {Outcome.PROVED: True, Outcome.REFUTED: False}.get(verdict.outcome)
     if expected is None or found.holds is None or (found.holds and found.partly and not expected):
-        return CrossResult(None, whole, found, cost)
-    return CrossResult(found.holds is expected, whole, found, cost)
+        return result
+    return replace(result, agrees=found.holds is expected)

@@ -14,13 +14,13 @@ from swzverify.subjects import Access
 def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
     """The verdict with the recording's device as its evidence, where that measured this very access and agreed.
 
-    It needs every pattern of the access counted, all of them as the rule says.
+    It needs every row run, bases that stand for all, and every pattern counted, all of them as the rule says.
     """
     access = _priced(claim, verdict)
     if access is None or access.target.capability != recording.capability:
         return verdict
     found = recording.subjects.get(digest(access))
-    if found is None or not found.agrees or found.cost is None or not found.cost.agrees:
+    if found is None or not (found.agrees and found.whole) or found.cost is None or not found.cost.agrees:
         return verdict
     if not 0 < found.cost.patterns == found.cost.counted:
         return verdict

@@ -34,13 +34,17 @@ class RecordedCost:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSubject:
-    """An access that was run: how much of it was compared, and what it cost."""
+    """An access that was run: how much of it was compared, and what it cost.
+
+    `whole` tells that every row ran, at bases that stand for all of them.
+    """
 
     name: str
     spec: str
     places: int
     bytes: int
     agrees: bool
+    whole: bool
     cost: RecordedCost | None = None
 
 
@@ -72,7 +76,7 @@ class Recording:
 def digest(access: Access) -> str:
     """What an access is known by in a recording."""
     place, lowered = access.origin, access.lowered
-    text = c_locals(lowered.position.bits, lowered.active)
+    text = c_locals(lowered.position.bits, lowered.active, lowered.assumption)
     parts = [
         *text.declarations,
         *text.values,
@@ -128,8 +132,10 @@ def _recording(data: dict[str, Any]) -> Recording:
     claims = tuple(RecordedClaim(**each) for each in listed)
     recording = Recording(**data, subjects=subjects, claims=claims)
     for subject in subjects.values():
-        if type(subject.agrees) is not bool or (subject.cost is not None and type(subject.cost.agrees) is not bool):
-            raise ValueError(f"{subject.name}: whether it agrees is no truth value")
+        if {type(subject.agrees), type(subject.whole)} != {bool} or (
+            subject.cost is not None and type(subject.cost.agrees) is not bool
+        ):
+            raise ValueError(f"{subject.name}: whether it agrees, or is whole, is no truth value")
     if type(recording.capability) is not int:
         raise ValueError("the capability is no number")
     return recording

@@ -187,8 +187,8 @@ def _cost(claim: ConflictFree | Wavefronts, cost: CostSeen | None) -> Seen:
     patterns, worst = _many(cost.patterns, "pattern"), _many(cost.wavefronts, "wavefront")
     words = f"{some}{patterns}, worst {worst}, {cost.conflicted} with conflicts"
     if isinstance(claim, ConflictFree):
-        return Seen(cost.conflicted == 0, words)
-    return Seen(cost.wavefronts <= claim.at_most, words)
+        return Seen(cost.conflicted == 0, words, partly=cost.counted < cost.patterns)
+    return Seen(cost.wavefronts <= claim.at_most, words, partly=cost.counted < cost.patterns)
 
 
 def _many(count: int, noun: str) -> str:

@@ -40,15 +40,21 @@ def run_crosscheck(
     """
     report = run_specs(files, settings, problems=problems, watch=watch)
     chosen = claims_of(report, settings)
+    failed = tuple(
+        Problem("SWZ901", f"{result.id} has no verdict: {result.verdict.reason}", file=result.spec, line=result.line)
+        for result in report.results
+        if result.verdict.outcome in NO_VERDICT
+    )
+    problems = (*report.problems, *failed)
     if not chosen:
-        return CrossReport((), None, report.problems)
+        return CrossReport((), None, problems)
     if against is not None:
         from swzverify.run.emit import check_against  # noqa: PLC0415 - it needs this module
 
-        return cross_report(chosen, check_against(chosen, against), report.problems)
+        return cross_report(chosen, check_against(chosen, against), problems)
     with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:
         found = crosscheck(verdicts(chosen), Path(folder), method)
-    return cross_report(chosen, found, report.problems)
+    return cross_report(chosen, found, problems)
 
 
 def verdicts(chosen: Chosen) -> dict[str, Claims]:
@@ -111,4 +117,6 @@ def _note(subjects: dict[str, RecordedSubject], file: str, claim: Claim, cross: 
     compared, cost = cross.comparison, cross.cost
     recorded = None if cost is None else RecordedCost(cost.patterns, cost.counted, cost.wavefronts, not cost.differing)
     if before is None or (before.cost is None and recorded is not None):
-        subjects[key] = RecordedSubject(access.name, file, compared.places, compared.bytes, compared.agrees, recorded)
+        subjects[key] = RecordedSubject(
+            access.name, file, compared.places, compared.bytes, compared.agrees, cross.whole, recorded
+        )

@@ -45,7 +45,7 @@ def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
     """What the program holds."""
     jobs = [each.job for each in plans.values()]
     kernels = tuple(run.source for each in plans.values() for run in each.runs.values() if run.launches)
-    wanted = joined(patterns_of(run, run.predicted_bytes()) for _, _, run in priced_runs(specs, plans))
+    wanted = joined(patterns_of(run, run.predicted_bytes())[0] for _, _, run in priced_runs(specs, plans))
     some = {name: each for name, each in wanted.items() if len(each)}
     return Emitted(kernels, tuple(launch for job in jobs for launch in job.launches), some)
 

@@ -289,6 +289,7 @@ INSTRUCTIONS = [
     "ldmatrix.x4",
     "cp.async.4",
     "cp.async.8",
+    "cp.async.ca.16",
     "atom.shared.add.u32",
 ]
 WIDTH = {"b8": 1, "b16": 2, "b32": 4, "b64": 8}

@@ -33,7 +33,7 @@ NO = Answer.NOT_APPLICABLE
 
 
 RULES = ["ld.shared.b16", "ld.shared.v2.b32", "ld.shared.v4.b32", "st.shared.v4.b32", "ldmatrix.x2"]
-RULES += ["atom.shared.add.u32", "cp.async.8", "cp.async.16"]
+RULES += ["atom.shared.add.u32", "cp.async.8", "cp.async.ca.16", "cp.async.16"]
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -19,7 +19,7 @@ from swzverify.gpu.emit import HEADER
 from swzverify.gpu.launch import Answer, pack
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
-from tests.gpu.test_calibration import honest
+from tests.gpu.test_calibration import ABOUT, honest
 
 SPEC = """
 swzverify: 1
@@ -170,10 +170,17 @@ def test_a_kept_calibration(tmp_path: Path) -> None:
 
 def test_a_calibration_as_evidence(spec: str, tmp_path: Path) -> None:
     file = tmp_path / "c.npz"
-    save_calibration(file, honest())
-    result = run("prove", spec, "--calibration", str(file), "--format", "json")
-    assert result.exit_code == 0, result.output
-    assert "measured" in {claim["evidence"] for claim in json.loads(result.output)["claims"]}
+    ampere = dataclasses.replace(honest(), about=dataclasses.replace(ABOUT, capability=80))
+    save_calibration(file, ampere)
+    wide = tmp_path / "wide.swz.yaml"
+    wide.write_text(
+        SPEC.replace("ldmatrix.x4, threads: 32, for: {k: 4}, coord: [tid%16, k*16 + tid/16*8]",
+                     "ld.shared.v4.b32, threads: 32, for: {k: 4}, coord: [tid%16, k*16 + tid/16*8]")
+    )  # fmt: skip
+    for more, evidence in (((), "assumed"), (("--calibration", str(file)), "measured on A GPU")):
+        result = run("prove", str(wide), "--target", "sm_80", "--format", "json", *more)
+        assert result.exit_code == 0, result.output
+        assert {claim["evidence"] for claim in json.loads(result.output)["claims"]} == {"", evidence}
     (tmp_path / "w.npz").write_text("")
     result = run("prove", spec, "--calibration", str(tmp_path / "w.npz"))
     assert result.exit_code == 2
@@ -192,7 +199,26 @@ def test_kernels_that_do_not_compile(spec: str, monkeypatch: pytest.MonkeyPatch)
     assert "do not compile" in result.output
 
 
-def test_a_worker_that_ends_badly(spec: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_claim_without_a_verdict_is_an_error(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has nothing to be compared with, and must not go missing either."""
+    from swzverify.run import one
+
+    real = one.prove
+
+    def prove(claim: object, **options: object) -> object:
+        if type(claim).__name__ == "ConflictFree":
+            raise SwzError("SWZ901", "on purpose")
+        return real(claim, **options)  # type: ignore[arg-type]
+
+    with_device(monkeypatch)
+    monkeypatch.setattr(one, "prove", prove)
+    result = run("crosscheck", spec)
+    assert result.exit_code == 2
+    assert "has no verdict" in " ".join(result.output.split())
+    assert "1 agree" in result.output
+
+
+def test_a_worker_that_ends_badly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The real `work`, with a program in place of Python that dies, or that says nothing of a device."""
     from swzverify.gpu.crosscheck import work
 
@@ -206,7 +232,6 @@ def test_a_worker_that_ends_badly(spec: str, monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(gpu_crosscheck, "TIMEOUT_S", 0.2)
     with pytest.raises(SwzError, match="did not answer within"):
         work(tmp_path, ["functions", str(tmp_path)], str(program))
-    assert spec
 
 
 def test_a_bad_recording(spec: str, tmp_path: Path) -> None:

@@ -8,10 +8,13 @@ import pytest
 
 from swzverify.claims import ConflictFree, Injective, Outcome, Wavefronts
 from swzverify.gpu.evidence import by_calibration, by_recording
-from swzverify.gpu.recording import RecordedCost, RecordedSubject
+from swzverify.gpu.recording import RecordedCost, RecordedSubject, digest
+from swzverify.hardware import find_instruction, find_target
+from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout
 from swzverify.prove import prove
 from swzverify.subjects import Access, Tile
+from swzverify.subjects.loop import Loop
 from tests.gpu.test_calibration import ABOUT, honest
 from tests.gpu.test_recording import GOOD, access, recording
 
@@ -37,11 +40,12 @@ def test_another_access_has_no_label(other: Access) -> None:
 @pytest.mark.parametrize(
     "subject",
     [
-        RecordedSubject("a", "x", 64, 1024, False, GOOD),
-        RecordedSubject("a", "x", 64, 1024, True, None),
-        RecordedSubject("a", "x", 64, 1024, True, RecordedCost(3, 2, 4, True)),
-        RecordedSubject("a", "x", 64, 1024, True, RecordedCost(3, 3, 4, False)),
-        RecordedSubject("a", "x", 64, 1024, True, RecordedCost(0, 0, 0, True)),
+        RecordedSubject("a", "x", 64, 1024, False, True, GOOD),
+        RecordedSubject("a", "x", 64, 1024, True, False, GOOD),
+        RecordedSubject("a", "x", 64, 1024, True, True, None),
+        RecordedSubject("a", "x", 64, 1024, True, True, RecordedCost(3, 2, 4, True)),
+        RecordedSubject("a", "x", 64, 1024, True, True, RecordedCost(3, 3, 4, False)),
+        RecordedSubject("a", "x", 64, 1024, True, True, RecordedCost(0, 0, 0, True)),
     ],
 )
 def test_what_was_not_measured_whole_has_no_label(subject: RecordedSubject) -> None:
@@ -92,3 +96,13 @@ def test_a_calibration_that_speaks_of_something_else() -> None:
     assert by_calibration(claim, verdict, wrong) == verdict
     measured = ConflictFree(access(instruction="ld.shared.v4.b32"))
     assert by_calibration(measured, prove(measured), calibration(90)).evidence == "measured"
+
+
+def test_an_assumption_less_is_another_access() -> None:
+    """What ran under an assumption says nothing of the cases that it excluded."""
+    loop = (Loop("k", 0, 4),)
+    given = Access(
+        "a", find_instruction("ld.shared.b32"), find_target("sm_90"), (32,), loop, address=parse("tid*4 + k*128"),
+        bytes=1024, assume=(parse("k < 2"),),
+    )  # fmt: skip
+    assert digest(given) != digest(dataclasses.replace(given, assume=()))

@@ -30,7 +30,7 @@ def access(text: str = "tid*16", instruction: str = "ld.shared.v2.b64", target: 
 
 
 def recording(subject: RecordedSubject | None = None, about: Access | None = None) -> Recording:
-    found = subject or RecordedSubject("a", "x.swz.yaml", 64, 1024, True, GOOD)
+    found = subject or RecordedSubject("a", "x.swz.yaml", 64, 1024, True, True, GOOD)
     claim = RecordedClaim("x::a::conflict_free", "proved", True, "3 patterns", ("none",))
     key = digest(about or access())
     return Recording("A GPU", 90, "13.0", "2026-11-21", "counters", {"swzverify": "0.1.0"}, {key: found}, (claim,))
@@ -53,7 +53,7 @@ def damaged() -> dict[str, str]:
         "other": "[]",
         "schema": text.replace("recording/1", "recording/9"),
         "missing": text.replace('"driver"', '"drivel"'),
-        "truth": text.replace('"agrees": true, "cost"', '"agrees": "yes", "cost"'),
+        "truth": text.replace('"agrees": true, "whole"', '"agrees": "yes", "whole"'),
         "cost truth": text.replace('"wavefronts": 4, "agrees": true', '"wavefronts": 4, "agrees": 1'),
         "capability": text.replace('"capability": 90', '"capability": "90"'),
         "subject": text.replace(f'"{key}": {{', f'"{key}": {{"more": 1, '),
