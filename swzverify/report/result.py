@@ -7,6 +7,7 @@ SWZ902 a worker process that died.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -48,6 +49,17 @@ class ClaimResult:
     def ok(self) -> bool:
         """Whether the claim came out as its spec expects."""
         return self.verdict.outcome is self.expected
+
+    @property
+    def fingerprint(self) -> str:
+        """What the claim is known by from run to run: 32 hexadecimal digits of its id, wherever its line moves.
+
+        >>> from swzverify.claims.verdict import Verdict
+        >>> verdict = Verdict(Outcome.PROVED, "")
+        >>> ClaimResult("a.yaml::A::bijective", "a.yaml", 3, "bijective", "A", Outcome.PROVED, verdict).fingerprint[:8]
+        '2210db75'
+        """
+        return hashlib.sha256(self.id.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
