@@ -1,7 +1,8 @@
 """Errors that a person can act on: a stable code, what was wrong with which value, and the next step.
 
 This module imports nothing of the package. Codes: SWZ1xx spec file, SWZ2xx layout and swizzle, SWZ3xx expression,
-SWZ4xx hardware and instruction, SWZ5xx command line, SWZ9xx a fault of swzverify itself.
+SWZ4xx hardware and instruction, SWZ5xx command line, SWZ6xx certificates, SWZ7xx devices, SWZ9xx a fault of swzverify
+itself; `error_codes.py` lists them all, docs/errors/ explains each.
 """
 
 from __future__ import annotations

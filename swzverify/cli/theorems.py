@@ -78,7 +78,8 @@ def _prove(names: tuple[str, ...], jobs: int | None) -> tuple[list[Entry], float
     try:
         chosen = select_theorems(find_theorems(), names)
     except SwzError as error:
-        raise click.UsageError(f"{error.message}; {error.hint}" if error.hint else error.message) from error
+        message = f"{error.code} {error.message}"
+        raise click.UsageError(f"{message}; {error.hint}" if error.hint else message) from error
     judged = {judgement.name: judgement for judgement in judge_all(chosen, jobs)}
     entries = [Entry(theorem, judged[theorem.name]) for theorem in chosen]
     return entries, (time.perf_counter() - start) * 1000

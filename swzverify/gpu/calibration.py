@@ -102,6 +102,7 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
 def load_calibration(path: Path) -> Calibration:
     """Read the file. Errors: SWZ503 it cannot be read, SWZ705 it is no calibration."""
     try:
+        _check_archive(path)
         with path.open("rb") as held, np.load(held, allow_pickle=False) as file:
             about: dict[str, Any] = json.loads(str(file["about"]))
             if about.pop("schema", None) != SCHEMA:
@@ -122,8 +123,15 @@ def load_calibration(path: Path) -> Calibration:
         raise SwzError("SWZ503", f"cannot read the calibration {str(path)!r}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise SwzError(
-            "SWZ705", f"{str(path)!r} is no calibration: {error}", hint="make it with `swzverify calibrate`"
+            "SWZ705", f"{str(path)!r} is no calibration: {error}", hint="make it with `swzverify calibrate --output`"
         ) from error
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse what is no zip archive, of which numpy says that it should be unpickled."""
+    with path.open("rb") as file:
+        if file.read(2) != b"PK":
+            raise ValueError("it is no .npz file")
 
 
 def _patterns(name: str, addresses: NDArray[np.generic], bits: NDArray[np.generic]) -> Patterns:

@@ -28,6 +28,7 @@ BYPASS = "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts_cache_byp
 BYPASSING = frozenset({"cp.async.16"})
 """Instructions that go around the first-level cache, which the other counters do not count."""
 TIMEOUT_S = 1800
+_CLOCKS = "time the accesses instead: swzverify crosscheck --cost clocks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def profiler() -> str | None:
 def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[str]) -> str:
     program = profiler()
     if program is None:
-        raise SwzError("SWZ711", "Nsight Compute (ncu) is not on the path", hint="install it, or use --clocks")
+        raise SwzError("SWZ711", "Nsight Compute (ncu) is not on the path", hint=f"install it, or {_CLOCKS}")
     folder.mkdir(parents=True, exist_ok=True)
     save_patterns(folder, dict(by_name))
     wanted = ",".join(f"{metric}.sum" for metric in metrics)
@@ -77,7 +78,7 @@ def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[st
         raise SwzError(
             "SWZ712",
             "ncu may not read the GPU's counters (ERR_NVGPUCTRPERM)",
-            hint="run as root or set NVreg_RestrictProfilingToAdminUsers=0, or use --clocks",
+            hint=f"run as root or set NVreg_RestrictProfilingToAdminUsers=0, or {_CLOCKS}",
         )
     if done.returncode:
         refused = folder / "refused"

@@ -20,6 +20,7 @@ from swzverify.ir.c_source import c_locals
 from swzverify.subjects import Access
 
 SCHEMA = "swzverify.recording/1"
+_ANEW = "make it anew with `swzverify crosscheck --record`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +112,10 @@ def load_recording(path: Path) -> Recording:
     try:
         data = json.loads(text)
         if not isinstance(data, dict) or cast("dict[str, Any]", data).pop("schema", None) != SCHEMA:
-            raise SwzError("SWZ704", f"{str(path)!r} is no recording of the schema {SCHEMA}")
+            raise SwzError("SWZ704", f"{str(path)!r} is no recording of the schema {SCHEMA}", hint=_ANEW)
         return _recording(cast("dict[str, Any]", data))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise SwzError(
-            "SWZ704",
-            f"{str(path)!r} is no recording: {error}",
-            hint="make it anew with `swzverify crosscheck --record`",
-        ) from error
+        raise SwzError("SWZ704", f"{str(path)!r} is no recording: {error}", hint=_ANEW) from error
 
 
 def _recording(data: dict[str, Any]) -> Recording:

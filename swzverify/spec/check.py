@@ -64,7 +64,7 @@ def _check_version(root: Mapping, data: dict[str, Data], problems: Problems) -> 
     version = data["swzverify"]
     if version != 1 or not isinstance(version, int) or isinstance(version, bool):
         hint = "this program reads version 1: write `swzverify: 1`"
-        problems.add("SWZ109", f"version {kind_of(version)} is not known", get(root, "swzverify"), hint)
+        problems.add("SWZ109", f"the version is {kind_of(version)}, which is not known", get(root, "swzverify"), hint)
         return False
     return True
 

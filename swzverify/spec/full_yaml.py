@@ -179,7 +179,7 @@ def _start(event: _Event, length: int = 1) -> Place:
 
 
 def _note_syntax(error: _SyntaxFault, problems: Problems) -> None:
-    message = error.problem or error.context or "not YAML"
+    message = (error.problem or error.context or "not YAML").replace("'<scalar>'", "a value")
     mark = error.problem_mark or error.context_mark
     place = Place(mark.line + 1, mark.column + 1) if mark is not None else None
     hint = ""

@@ -99,8 +99,7 @@ class Values:
         with self.noted(where):
             result = expression(value)
             for node in _unknown_names(result.root, {*known, *self.constants}):
-                listed = ", ".join(sorted({*known, *self.constants}))
-                hint = nearest(node.name, [*known, *self.constants]) or f"known names: {listed}"
+                hint = nearest(node.name, [*known, *self.constants]) or _listed({*known, *self.constants}, path[0])
                 error = SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=result.text, span=node.span)
                 self.sound = False
                 self.problems.add_error(error, where)
@@ -115,6 +114,13 @@ class Values:
             self.fail("SWZ105", f"{result} is not a power of two", self.at(*path), f"write {near} or {2 * near}")
             return 1
         return result
+
+
+def _listed(known: Collection[str], key: str | int) -> str:
+    """What could have been meant, where no known name is near; many look for the thread in an assumption."""
+    listed = f"known names: {', '.join(sorted(known))}" if known else "no name is known here"
+    more = "\n`assume` reads loop variables and constants; threads are left out by `if`"
+    return listed + more if key == "assume" else listed
 
 
 def _unknown_names(node: CExpr, known: Collection[str]) -> Iterator[Name]:

@@ -245,6 +245,7 @@ def _in_stages(access: Access, value: Integer, node: Expression, counts: list[in
     raise SwzError(
         "SWZ306",
         f"access {access.name}: the stage '{node}' goes from {low} to {high}, but the stages are 0..{last}",
+        hint=f"a ring of stages takes it modulo {last + 1}, as the kernel does",
         text=node.text,
         span=(0, len(node.text)),
     )

@@ -1,0 +1,96 @@
+"""What each error code stands for, in a few words: the titles of the pages in docs/errors/.
+
+Every code that the package raises is here, and nothing else; a test holds this table, the package, the pages and their
+index against each other. This module imports nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        # a spec file
+        "SWZ101": "the file cannot be read as a spec",
+        "SWZ102": "not YAML",
+        "SWZ103": "a key given twice",
+        "SWZ104": "an unknown or missing key",
+        "SWZ105": "a value of the wrong type, or outside what is allowed",
+        "SWZ106": "an unknown or ambiguous name",
+        "SWZ107": "too large, too deep or too many",
+        "SWZ108": "a YAML feature that specs do not have",
+        "SWZ109": "the version of the spec is missing or unknown",
+        "SWZ110": "it does not fit into shared memory",
+        "SWZ111": "a character that cannot be seen, or that reorders a line",
+        "SWZ112": "a key that is not ASCII",
+        "SWZ121": "a contract's marker that begins or ends nothing",
+        "SWZ122": "a constant that the code does not define",
+        "SWZ123": "not one plain integer constant of the code",
+        "SWZ124": "a source file that may not or cannot be read",
+        "SWZ125": "a constant that differs from the code",
+        # layouts and swizzles
+        "SWZ200": "not the notation of a layout or swizzle",
+        "SWZ201": "a negative stride, offset or size",
+        "SWZ202": "a number that is not an int",
+        "SWZ203": "an extent of 0",
+        "SWZ204": "shape and stride are nested differently",
+        "SWZ205": "a coordinate that does not fit the shape",
+        "SWZ206": "a layout beyond what is modelled",
+        "SWZ208": "layout algebra without a result",
+        "SWZ209": "more modes than the layout has",
+        "SWZ210": "an illegal swizzle",
+        "SWZ211": "a swizzle that tears elements apart",
+        "SWZ212": "an address swizzle on elements that are no whole bytes",
+        "SWZ213": "the cosize of a swizzled layout takes too long",
+        "SWZ214": "a padded array of another form",
+        "SWZ220": "the rows of a TMA box are no multiple of 16 bytes",
+        "SWZ221": "a TMA box wider than its swizzle",
+        "SWZ222": "a TMA box at a base that is not aligned",
+        "SWZ223": "an unknown TMA swizzle mode",
+        "SWZ224": "elements that do not fit the rows of a TMA swizzle",
+        # expressions
+        "SWZ301": "an unknown name in an expression",
+        "SWZ302": "not a C integer expression",
+        "SWZ303": "a value outside -2^31 .. 2^32 - 1",
+        "SWZ304": "a shift by a negative amount, or by 32 or more",
+        "SWZ305": "a divisor that can be 0",
+        "SWZ306": "a negative coordinate or address, or a stage that does not exist",
+        # hardware
+        "SWZ401": "an unknown instruction",
+        "SWZ402": "an unknown target",
+        "SWZ403": "an instruction that the target lacks",
+        "SWZ404": "addresses that no warp instruction can have",
+        "SWZ405": "a matrix instruction with a lane that has no address",
+        "SWZ406": "a warp-wide instruction without the whole warp",
+        "SWZ407": "an instruction wider than the tile's run of elements",
+        # the command line
+        "SWZ501": "no such file or folder",
+        "SWZ502": "a pattern that matches nothing",
+        "SWZ503": "a file or folder that cannot be read",
+        "SWZ504": "a file that cannot be written",
+        "SWZ505": "the installation has no proofs",
+        "SWZ506": "no theorem of that name",
+        # certificates
+        "SWZ601": "no folder of certificates",
+        "SWZ602": "a certificate that cannot be read",
+        "SWZ603": "a certificate that was changed",
+        "SWZ604": "a certificate with a field missing, extra or of another form",
+        "SWZ605": "an obligation that is not one",
+        "SWZ606": "certificates that cannot be written there",
+        "SWZ607": "a proof that no certificate can state",
+        "SWZ608": "no solver to recheck with",
+        # devices
+        "SWZ701": "no GPU at hand",
+        "SWZ702": "the device's process failed",
+        "SWZ703": "the answers of another program, or only a part of them",
+        "SWZ704": "not a recording",
+        "SWZ705": "not a calibration",
+        "SWZ711": "no profiler",
+        "SWZ712": "the profiler may not read the counters",
+        "SWZ713": "the profiler failed",
+        # faults of swzverify
+        "SWZ901": "a fault of swzverify",
+        "SWZ902": "a worker process died",
+    }
+)
