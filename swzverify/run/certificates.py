@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from swzverify.certificates.folder import save_list
 from swzverify.claims.verdict import Outcome, Verdict
@@ -13,8 +12,7 @@ from swzverify.prove import Options
 from swzverify.report.result import ClaimResult
 from swzverify.run.version import installed_version
 from swzverify.spec import SpecClaim
-from swzverify.spec.problems import Problems
-from swzverify.spec.source import read_text
+from swzverify.spec.load import spec_text
 
 
 def certify_claim(folder: str, file: str, claim: SpecClaim, verdict: Verdict, options: Options) -> None:
@@ -44,8 +42,8 @@ def certificate_versions() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _spec_text(file: str) -> str:
-    """The spec as the front end reads it: UTF-8 without a byte order mark, plain line ends."""
-    text = read_text(Path(file), Problems(file))
+    """The spec as the front end reads it: without a byte order mark, plain line ends; of a source its contract."""
+    text = spec_text(file)
     if text is None:
         raise SwzError("SWZ606", f"{file}: the spec can no longer be read, so there is no certificate")
     return text

@@ -5,14 +5,19 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from swzverify.errors import nearest
+from swzverify.sources.languages import language_of
 from swzverify.spec.problems import Problem
 
 SUFFIX = ".swz.yaml"
 """What the name of a spec file ends in when it is found in a folder; one that is named outright may have any name."""
+
+_CHUNK_BYTES = 2**20
+_LONGEST_MARKER_BYTES = 64
 
 
 @dataclass(slots=True)
@@ -24,10 +29,11 @@ class Collected:
 
 
 def collect_specs(paths: Iterable[str]) -> Collected:
-    """The spec files of files, folders (every `*.swz.yaml` below) and patterns (`**` crosses folders).
+    """The spec files of files, folders and patterns (`**` crosses folders).
 
-    A path that exists is never read as a pattern. Files of a folder or pattern come in the order of their names; a
-    file that several paths reach counts where it comes first.
+    Of a folder: every `*.swz.yaml` below it, and every kernel source with a contract in its comments, those in hidden
+    folders and in virtual environments left out. A path that exists is never read as a pattern. Files of a folder or
+    pattern come in the order of their names; a file that several paths reach counts where it comes first.
 
     >>> collect_specs(["no/such.swz.yaml"]).problems[0].code
     'SWZ501'
@@ -65,7 +71,7 @@ def _matching(pattern: str, problems: list[Problem]) -> list[str]:
     for match in matches:
         if os.path.isdir(match):
             found += _below(match, problems)
-        elif not folders_only or match.endswith(SUFFIX):
+        elif not folders_only or _is_spec(match):
             found.append(match)
     return sorted(found, key=_parts)
 
@@ -120,13 +126,42 @@ def _below(folder: str, problems: list[Problem]) -> list[str]:
     def unreadable(error: OSError) -> None:
         problems.append(Problem("SWZ503", f"cannot read the folder: {error.strerror}", file=str(error.filename)))
 
-    found = [
-        os.path.join(parent, name)
-        for parent, _, names in os.walk(folder, onerror=unreadable)
-        for name in names
-        if name.endswith(SUFFIX)
-    ]
+    found: list[str] = []
+    foreign: set[str] = set()
+    for parent, folders, names in os.walk(folder, onerror=unreadable):
+        if parent in foreign or "pyvenv.cfg" in names:
+            foreign.update(os.path.join(parent, name) for name in folders)
+            sources = False
+        else:
+            foreign.update(os.path.join(parent, name) for name in folders if name.startswith("."))
+            sources = True
+        paths = [os.path.join(parent, name) for name in names]
+        found += [path for path in paths if path.endswith(SUFFIX) or (sources and _holds_contract(path))]
     return sorted(found, key=_parts)
+
+
+def _is_spec(path: str) -> bool:
+    return path.endswith(SUFFIX) or _holds_contract(path)
+
+
+def _holds_contract(path: str) -> bool:
+    """Whether a file is a kernel source with anything like a contract's marker, which `load_spec` then judges."""
+    if language_of(path) is None:
+        return False
+    from swzverify.sources.blocks import may_hold_blocks  # noqa: PLC0415 - most folders hold no sources
+
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        with open(path, "rb") as file:
+            kept = b""
+            while more := file.read(_CHUNK_BYTES):
+                if may_hold_blocks(kept + more):
+                    return True
+                kept = more[-_LONGEST_MARKER_BYTES:]
+    except OSError:
+        return False
+    return False
 
 
 def _parts(file: str) -> list[str]:

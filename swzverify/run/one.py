@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -48,6 +49,8 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
         if _INTERRUPTED in verdict.reason:
             raise KeyboardInterrupt
         verdict = _with_evidence(claim, verdict, settings)
+        if claim.notes:
+            verdict = replace(verdict, notes=(*verdict.notes, *claim.notes))
         if settings.certificates is not None:
             from swzverify.run.certificates import certify_claim  # noqa: PLC0415 - few runs write certificates
 

@@ -29,7 +29,8 @@ MAX_ENTRIES = 100_000
 class SpecClaim:
     """One claim to be proved, with where it stands and how it should come out.
 
-    `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that have several.
+    `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that have several;
+    `notes` say what was read elsewhere to build it.
     """
 
     id: str
@@ -42,6 +43,7 @@ class SpecClaim:
     because: str
     source: str
     case: Mapping[str, int]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,22 +48,26 @@ _MARKS = (
 )
 
 
-def read_bytes(path: Path, problems: Problems) -> bytes | None:
-    """The bytes of a regular file of at most 256 KiB; None with the reason in `problems` (SWZ101, SWZ107).
+def read_bytes(
+    path: Path, problems: Problems, suffixes: tuple[str, ...] = (SUFFIX,), most_bytes: int = MAX_BYTES
+) -> bytes | None:
+    """The bytes of a regular file of at most `most_bytes`; None with the reason in `problems` (SWZ101, SWZ107).
 
-    Nothing that could wait or never end is opened: no directory, pipe, socket or device.
+    Nothing that could wait or never end is opened: no directory, pipe, socket or device. A link must lead to a name
+    with one of the `suffixes`.
     """
     try:
-        if path.is_symlink() and not os.path.realpath(path).endswith(SUFFIX):
+        if path.is_symlink() and not os.path.realpath(path).endswith(suffixes):
             hint = "name the file itself"
-            problems.add("SWZ101", f"a symbolic link to a file that is not named *{SUFFIX}", None, hint)
+            named = " or ".join(f"*{suffix}" for suffix in suffixes)
+            problems.add("SWZ101", f"a symbolic link to a file that is not named {named}", None, hint)
             return None
         if not _is_regular(os.stat(path).st_mode, problems):
             return None
         # The path may have come to mean a pipe since: not to wait for a writer then. No effect on regular files.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
-            return _read_regular(descriptor, problems)
+            return _read_regular(descriptor, problems, most_bytes)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
@@ -83,21 +87,22 @@ def _is_regular(mode: int, problems: Problems) -> bool:
     return stat.S_ISREG(mode)
 
 
-def _read_regular(descriptor: int, problems: Problems) -> bytes | None:
+def _read_regular(descriptor: int, problems: Problems, most_bytes: int) -> bytes | None:
     if not _is_regular(os.fstat(descriptor).st_mode, problems):
         return None
     data = b""
-    while len(data) <= MAX_BYTES and (more := os.read(descriptor, MAX_BYTES + 1 - len(data))):
+    while len(data) <= most_bytes and (more := os.read(descriptor, most_bytes + 1 - len(data))):
         data += more
-    if len(data) > MAX_BYTES:
-        refuse_size(data.count(b"\n", 0, MAX_BYTES) + 1, problems)
+    if len(data) > most_bytes:
+        refuse_size(data.count(b"\n", 0, most_bytes) + 1, problems, most_bytes)
         return None
     return data
 
 
-def refuse_size(line: int, problems: Problems) -> None:
-    """Note that the text goes on after 256 KiB, which end on this line."""
-    message = f"larger than {MAX_BYTES // 1024} KiB, which no spec is"
+def refuse_size(line: int, problems: Problems, most_bytes: int = MAX_BYTES) -> None:
+    """Note that the text goes on after so many bytes, which end on this line."""
+    what = "which no spec is" if most_bytes == MAX_BYTES else "beyond what is read of a kernel source"
+    message = f"larger than {most_bytes // 1024} KiB, {what}"
     problems.add("SWZ107", message, Place(line, 1), "split it into several files")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
+from swzverify.sources.languages import Language, language_of
 from swzverify.spec.build import Spec, build
 from swzverify.spec.check import check
 from swzverify.spec.limits import check_limits
@@ -18,21 +20,44 @@ LOAD_SECONDS = 30.0
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
-    """The spec in a file, for `target` if given, else for the target that the file names.
+    """The spec in a file, or in the comments of a kernel source, for `target` if given, else for the one it names.
 
     Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target` argument.
     """
     shown = Path(path).as_posix()
     problems = Problems(shown)
-    text = read_text(Path(fspath(path)), problems)
+    language = language_of(shown)
+    file = Path(fspath(path))
+    text = _text(file, language, problems)
     problems.raise_any()
     if text is None:
         raise SpecError((Problem("SWZ101", "cannot be read", file=shown),))
-    return parse_spec(text, path=shown, target=target)
+    return parse_spec(text, path=shown, target=target, language=language)
 
 
-def parse_spec(text: str, *, path: str = "<text>", target: str | None = None) -> Spec:
+def spec_text(path: str | PathLike[str]) -> str | None:
+    """What of a file is read as a spec, with plain line ends: all of it, or a source's contract; None for no spec."""
+    language, problems = language_of(Path(path)), Problems(Path(path).as_posix())
+    text = _text(Path(path), language, problems)
+    if text is None or language is None:
+        return text
+    from swzverify.spec.contracts import contract_text  # noqa: PLC0415 - few specs are contracts
+
+    return contract_text(text, language)
+
+
+def _text(file: Path, language: Language | None, problems: Problems) -> str | None:
+    if language is None:
+        return read_text(file, problems)
+    from swzverify.spec.contracts import read_source  # noqa: PLC0415 - few specs are contracts
+
+    return read_source(file, problems)
+
+
+def parse_spec(text: str, *, path: str = "<text>", target: str | None = None, language: Language | None = None) -> Spec:
     """The spec in a text, as `load_spec`; `path` is what messages and ids call it.
+
+    With a `language` the text is a kernel source, and the spec is the contract in its comments.
 
     >>> spec = parse_spec('''
     ... swzverify: 1
@@ -46,7 +71,7 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None) ->
     spec: Spec | None = None
     try:
         with patience(LOAD_SECONDS):
-            spec = _read(text, path, problems, target)
+            spec = _read(text, path, problems, target, language)
     except TooManyProblems:
         pass  # those that were found are raised below
     except OutOfPatience:
@@ -58,9 +83,28 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None) ->
     return spec
 
 
-def _read(text: str, path: str, problems: Problems, target: str | None) -> Spec | None:
-    root = read_tree(text, problems)
-    checked = None if root is None else check(root, problems)
-    if checked is None or not check_limits(checked, len(text), problems):
+def _read(text: str, path: str, problems: Problems, target: str | None, language: Language | None) -> Spec | None:
+    if language is None:
+        root = read_tree(text, problems)
+    else:
+        from swzverify.spec.contracts import contract_text, read_contract  # noqa: PLC0415 - few specs are contracts
+
+        root = read_contract(text, language, problems)
+        if root is None and not len(problems):
+            return Spec(path, "", "", ())
+        text = "" if root is None else contract_text(text, language).strip()
+    checked = None if root is None or (language is not None and len(problems)) else check(root, problems)
+    if checked is None:
         return None
-    return build(checked, path, problems, target)
+    notes: tuple[str, ...] = ()
+    if checked.spec.from_source:
+        from swzverify.spec.from_source import read_constants  # noqa: PLC0415 - few specs read other files
+
+        checked, read = read_constants(checked, path, problems)
+        notes = tuple(map(str, read))
+        if len(read) < len(checked.spec.from_source):
+            return None  # what the missing constants stand in would only be called wrong once more
+    if not check_limits(checked, len(text), problems):
+        return None
+    spec = build(checked, path, problems, target)
+    return replace(spec, claims=tuple(replace(claim, notes=notes) for claim in spec.claims)) if notes else spec

@@ -19,22 +19,24 @@ from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Tex
 class MemoryPart(Part):
     """A stretch of shared memory that several tiles lie in."""
 
-    bytes: Count = Field(description="size in bytes")
-    align: Count = Field(1024, description="the memory's address is a multiple of this, in bytes")
-    base: Count | None = Field(None, description="the memory's byte address, where it is fixed")
+    bytes: Count = Field(description="size in bytes", examples=[98304, "BM*BK*2"])
+    align: Count = Field(
+        1024, description="the memory's address is a multiple of this, in bytes; a power of two", examples=[1024, 128]
+    )
+    base: Count | None = Field(None, description="the memory's byte address, where it is fixed", examples=[0, 1024])
 
 
 class AlignedBasePart(Part):
     """Any address that is a multiple of `align`."""
 
-    align: Count = Field(description="bytes, a power of two")
+    align: Count = Field(description="bytes, a power of two", examples=[1024, 16])
 
 
 class MemoryBasePart(Part):
     """A place in a memory."""
 
-    in_: Name = Field(alias="in", description="the memory's name")
-    offset: Count = Field(0, description="bytes from the memory's start")
+    in_: Name = Field(alias="in", description="the memory's name", examples=["smem"])
+    offset: Count = Field(0, description="bytes from the memory's start", examples=[16384, "BM*BK*2"])
 
 
 def _choose_base(value: object) -> str | None:
@@ -60,9 +62,11 @@ BaseValue: TypeAlias = Annotated[
 class DenseLayoutPart(Part):
     """A row- or column-major layout, padded or not."""
 
-    shape: list[Count] = Field(min_length=1, max_length=8, description="extents of the modes")
-    order: Literal["row", "col"] = "row"
-    pad: Count = Field(0, description="elements added to each row (row) or column (col)")
+    shape: list[Count] = Field(min_length=1, max_length=8, description="extents of the modes", examples=[[64, 64]])
+    order: Literal["row", "col"] = Field(
+        "row", description="row: the last mode lies together; col: the first one does", examples=["row", "col"]
+    )
+    pad: Count = Field(0, description="elements added to each row (row) or column (col)", examples=[8, 1])
 
 
 LayoutValue: TypeAlias = Annotated[
@@ -76,10 +80,16 @@ LayoutValue: TypeAlias = Annotated[
 class SwizzlePart(Part):
     """Swizzle<bits, base, shift>, on element offsets or on byte addresses."""
 
-    bits: Count
-    base: Count
-    shift: Count
-    on: Literal["offset", "address"] = "offset"
+    bits: Count = Field(description="B: how many bits are XORed", examples=[3])
+    base: Count = Field(description="M: the lowest bit that changes", examples=[3, 4])
+    shift: Count = Field(
+        description="S: how many bits higher the bits lie that they are XORed with; at least B in size", examples=[3]
+    )
+    on: Literal["offset", "address"] = Field(
+        "offset",
+        description="what is swizzled: the offset, counted in elements, or the address, counted in bytes",
+        examples=["offset", "address"],
+    )
 
 
 SwizzleValue: TypeAlias = Annotated[
@@ -94,15 +104,21 @@ SwizzleValue: TypeAlias = Annotated[
 class TmaPart(Part):
     """A tile as the tensor memory accelerator writes it."""
 
-    swizzle: Annotated[Text, Field(json_schema_extra={"enum": [mode.value for mode in TmaMode]})] = "none"
-    box: list[Count] = Field(min_length=2, max_length=2, description="rows, elements of the inner dimension")
+    swizzle: Annotated[Text, Field(json_schema_extra={"enum": [mode.value for mode in TmaMode]})] = Field(
+        "none", description="the tensor map's swizzle mode", examples=["128B", "none"]
+    )
+    box: list[Count] = Field(
+        min_length=2, max_length=2, description="rows, elements of the inner dimension", examples=[[64, 64]]
+    )
 
 
 class StagesPart(Part):
     """Copies of the tile, `pitch` bytes apart."""
 
-    count: Count
-    pitch: Count | None = Field(None, description="bytes from one stage to the next")
+    count: Count = Field(description="how many copies", examples=[2])
+    pitch: Count | None = Field(
+        None, description="bytes from one stage to the next; default: the allocation, aligned", examples=[8192]
+    )
 
 
 StagesValue: TypeAlias = Annotated[
@@ -117,23 +133,43 @@ class TilePart(Part):
     """A tile in shared memory: `element` or `bits`, and `layout` or `tma`."""
 
     element: Annotated[Text, Field(json_schema_extra={"enum": list(ELEMENT_BITS)})] | None = Field(
-        None, description="f16, bf16, f32, i8, ..."
+        None, description="the type of an element: f16, bf16, f32, i8, ...", examples=["f16", "f8e4m3"]
     )
-    bits: Count | None = Field(None, description="size of an element in bits")
-    layout: LayoutValue | None = Field(None, description="CuTe notation, or shape, order and pad")
-    swizzle: SwizzleValue | None = Field(None, description="Swizzle<B,M,S> on element offsets, or a mapping")
-    tma: TmaPart | None = None
-    base: BaseValue | None = Field(None, description="where the tile begins; default {align: 1024}")
-    stages: StagesValue = 1
-    bytes: Count | None = Field(None, description="allocation of one stage, in bytes")
+    bits: Count | None = Field(None, description="size of an element in bits, in place of `element`", examples=[16, 12])
+    layout: LayoutValue | None = Field(
+        None,
+        description="CuTe notation, or shape, order and pad",
+        examples=["(64,64):(64,1)", "(BM,BK):(BK,1)", {"shape": [64, 64], "order": "row", "pad": 8}],
+    )
+    swizzle: SwizzleValue | None = Field(
+        None,
+        description="Swizzle<B,M,S> on element offsets, or a mapping",
+        examples=["Swizzle<3,3,3>", {"bits": 3, "base": 4, "shift": 3, "on": "address"}],
+    )
+    tma: TmaPart | None = Field(
+        None,
+        description="the box that TMA writes, in place of `layout` and `swizzle`",
+        examples=[{"swizzle": "128B", "box": [64, 64]}],
+    )
+    base: BaseValue | None = Field(
+        None,
+        description="where the tile begins; default {align: 1024}",
+        examples=[{"align": 1024}, {"in": "smem", "offset": 16384}, 4096],
+    )
+    stages: StagesValue = Field(
+        1, description="copies of the tile, one behind the other", examples=[2, {"count": 2, "pitch": 8192}]
+    )
+    bytes: Count | None = Field(
+        None, description="allocation of one stage, in bytes; default: up to the last element", examples=[8192]
+    )
 
 
 class LoopPart(Part):
     """C's loop `for (i = start; i < stop; i += step)`."""
 
-    start: Count = 0
-    stop: Count
-    step: Count = 1
+    start: Count = Field(0, description="the first value", examples=[0])
+    stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
+    step: Count = Field(1, description="from one value to the next", examples=[16])
 
 
 LoopValue: TypeAlias = Annotated[
@@ -148,27 +184,64 @@ LoopValue: TypeAlias = Annotated[
 class AccessPart(Part):
     """What the threads of a block do with one instruction: `coord` in a tile, or an `address`."""
 
-    instruction: Text = Field(description="PTX name, such as ldmatrix.x4 or st.shared.v4.b32")
-    tile: Name | None = None
-    threads: Count | None = Field(None, description="threads of the block")
-    block: list[Count] | None = Field(None, min_length=1, max_length=3, description="extents of the block: x, y, z")
-    for_: dict[Identifier, LoopValue] = Field(default_factory=dict, alias="for", description="loop variables")
-    coord: list[Expression] | None = Field(None, min_length=1, description="one expression a mode of the tile")
-    stage: Expression | None = Field(None, description="the stage; without it every one")
-    address: Expression | None = Field(None, description="a byte address, added to `base`")
-    base: BaseValue | None = Field(None, description="added to `address`; default 0")
-    bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds")
-    if_: Expression | None = Field(None, alias="if", description="which threads take part")
-    assume: list[Expression] = Field([], description="of loop variables and constants")
+    instruction: Text = Field(
+        description="PTX name, such as ldmatrix.x4 or st.shared.v4.b32",
+        examples=["ldmatrix.x4", "st.shared.v4.b32", "ld.shared.v4.f32"],
+    )
+    tile: Name | None = Field(None, description="the tile that is accessed, at `coord`", examples=["A"])
+    threads: Count | None = Field(None, description="threads of the block, at most 1024", examples=[128])
+    block: list[Count] | None = Field(
+        None,
+        min_length=1,
+        max_length=3,
+        description="extents of the block: x, y, z; in place of `threads`",
+        examples=[[32, 4]],
+    )
+    for_: dict[Identifier, LoopValue] = Field(
+        default_factory=dict,
+        alias="for",
+        description="loop variables and their values",
+        examples=[{"i": 4}, {"k": {"start": 0, "stop": 64, "step": 16}}],
+    )
+    coord: list[Expression] | None = Field(
+        None,
+        min_length=1,
+        description="one expression a mode of the tile",
+        examples=[["warp*16 + lane%16", "lane/16*8"]],
+    )
+    stage: Expression | None = Field(None, description="the stage; without it every one", examples=[0, "warp%2"])
+    address: Expression | None = Field(
+        None, description="a byte address, added to `base`; in place of `tile`", examples=["((tid >> 1) & 7) << 4"]
+    )
+    base: BaseValue | None = Field(
+        None, description="added to `address`; default 0", examples=[{"align": 128}, {"in": "smem", "offset": 0}]
+    )
+    bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds", examples=[128])
+    if_: Expression | None = Field(
+        None, alias="if", description="which threads take part: those for which it is not 0", examples=["tid < 96"]
+    )
+    assume: list[Expression] = Field(
+        [],
+        description="what holds of loop variables and constants; the claims hold where it does",
+        examples=[["i < 4"]],
+    )
 
 
 class MapPart(Part):
     """An index map: expressions over a box."""
 
-    over: dict[Identifier, Count] = Field(min_length=1, description="variables and their extents")
-    value: list[Expression] = Field(min_length=1)
-    onto: list[Count] | None = Field(None, min_length=1, description="the box that the values fill, for permutation")
-    base: BaseValue | None = Field(None, description="what `base` in the expressions stands for")
+    over: dict[Identifier, Count] = Field(
+        min_length=1, description="variables and their extents", examples=[{"bid": 128}]
+    )
+    value: list[Expression] = Field(
+        min_length=1, description="one expression a dimension", examples=[["bid%8 + bid/64*8", "bid/8%8"]]
+    )
+    onto: list[Count] | None = Field(
+        None, min_length=1, description="the box that the values fill, for permutation", examples=[[16, 8]]
+    )
+    base: BaseValue | None = Field(
+        None, description="what `base` in the expressions stands for", examples=[{"align": 1024}, 4096]
+    )
 
 
 ConstantValue: TypeAlias = Annotated[
@@ -182,24 +255,100 @@ ClaimsValue: TypeAlias = Annotated[
 ]
 
 
+class SourceConstantPart(Part):
+    """An integer constant that the kernel's code defines."""
+
+    file: Text | None = Field(
+        None,
+        description="the source file, from the spec's folder; default: the file that the contract is in",
+        examples=["../src/gemm.cu"],
+    )
+    name: Text | None = Field(
+        None, description="its name in the code, with scopes where needed; default: the key", examples=["Config::BK"]
+    )
+
+
+SourceValue: TypeAlias = Annotated[
+    Annotated[Text, Tag("?text")] | Annotated[SourceConstantPart, Tag("?SourceConstantPart")],
+    branch(
+        "a constant's name in this file, or {file: ..., name: ...}",
+        by_shape(text="?text", mapping="?SourceConstantPart"),
+    ),
+]
+
+FromSourceValue: TypeAlias = Annotated[
+    Annotated[dict[Identifier, SourceValue], Tag("?mapping")] | Annotated[list[Identifier], Tag("?names")],
+    branch(
+        "constants with the places they are read from, or a list of constants of this file",
+        by_shape(mapping="?mapping", items="?names"),
+    ),
+]
+
+
 class SpecPart(Part):
     """A spec file of swzverify: tiles, accesses and maps, and what is claimed of them."""
 
-    swzverify: Literal[1] = Field(description="the version of this form")
-    title: Text = ""
-    source: Text = Field("", description="where the configuration comes from")
-    target: Text = Field("sm_90", description="the GPU architecture")
-    constants: dict[Identifier, ConstantValue] = Field(default_factory=dict, description="a list makes cases")
-    memories: dict[Name, MemoryPart] = Field(default_factory=dict)
-    tiles: dict[Name, TilePart] = Field(default_factory=dict)
-    accesses: dict[Name, AccessPart] = Field(default_factory=dict)
-    maps: dict[Name, MapPart] = Field(default_factory=dict)
-    claims: ClaimsValue = Field([], description="a list, or `standard`")
+    swzverify: Literal[1] = Field(description="the version of this form", examples=[1])
+    title: Text = Field("", description="what the file is about", examples=["fp16 GEMM, K-major operands"])
+    source: Text = Field("", description="where the configuration comes from", examples=["csrc/gemm.cu, load_tile"])
+    target: Text = Field("sm_90", description="the GPU architecture", examples=["sm_90", "sm_80"])
+    constants: dict[Identifier, ConstantValue] = Field(
+        default_factory=dict,
+        description="names for numbers; a list makes cases, and every combination is proved",
+        examples=[{"BM": 64, "BK": [32, 64]}],
+    )
+    from_source: FromSourceValue = Field(
+        default_factory=dict[str, SourceValue],
+        description="constants that are read from the kernel's code, so that the spec follows it",
+        examples=[{"BK": {"file": "../src/gemm.cu", "name": "Config::BK"}}, ["BM", "BK"]],
+    )
+    memories: dict[Name, MemoryPart] = Field(
+        default_factory=dict,
+        description="stretches of shared memory that several tiles lie in, by name",
+        examples=[{"smem": {"bytes": 98304, "align": 1024}}],
+    )
+    tiles: dict[Name, TilePart] = Field(
+        default_factory=dict,
+        description="tiles in shared memory, by name",
+        examples=[{"A": {"element": "f16", "layout": "(64,64):(64,1)", "swizzle": "Swizzle<3,3,3>"}}],
+    )
+    accesses: dict[Name, AccessPart] = Field(
+        default_factory=dict,
+        description="what the threads do with one instruction each, by name",
+        examples=[
+            {
+                "read_A": {
+                    "tile": "A",
+                    "instruction": "ldmatrix.x4",
+                    "threads": 128,
+                    "coord": ["warp*16 + lane%16", "lane/16*8"],
+                }
+            }
+        ],
+    )
+    maps: dict[Name, MapPart] = Field(
+        default_factory=dict,
+        description="index maps, for permutation and equivalent, by name",
+        examples=[{"grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]}}],
+    )
+    claims: ClaimsValue = Field(
+        [],
+        description="what is claimed: a list, or `standard`",
+        examples=["standard", [{"bijective": "A"}, {"conflict_free": "read_A"}]],
+    )
 
 
 PARTS: dict[str, type[Part]] = {
     f"?{part.__name__}": part
-    for part in (AlignedBasePart, MemoryBasePart, DenseLayoutPart, SwizzlePart, StagesPart, LoopPart)
+    for part in (
+        AlignedBasePart,
+        MemoryBasePart,
+        DenseLayoutPart,
+        SwizzlePart,
+        StagesPart,
+        LoopPart,
+        SourceConstantPart,
+    )
 }
 """The model of a union's branch, by its tag."""
 

@@ -16,6 +16,11 @@ All problems of a file are collected and raised together as one `SpecError`.
 | SWZ110 | a tile does not fit into its memory, or a memory or tile into the target's shared memory |
 | SWZ111 | a character that cannot be seen or that reorders a line |
 | SWZ112 | a key that is not written in ASCII |
+| SWZ121 | a marker in a kernel source that begins or ends no contract |
+| SWZ122 | `from_source:` names a constant that the code does not define |
+| SWZ123 | `from_source:` names what is no plain integer constant, or has several definitions |
+| SWZ124 | `from_source:` names a file that may not or cannot be read |
+| SWZ125 | a constant of the spec differs from the one in the code |
 
 Codes SWZ2xx (layout), SWZ3xx (expression) and SWZ4xx (hardware) of a value in the file come through unchanged.
 """
@@ -166,6 +171,11 @@ class Problems:
             return
         text = self.lines[place.line - 1] if 0 < place.line <= len(self.lines) else ""
         self._found[key] = Problem(code, message, hint, self.file, place.line, place.column, text, place.length)
+
+    @property
+    def found(self) -> tuple[Problem, ...]:
+        """What was noted so far, in the order of noting."""
+        return tuple(self._found.values())
 
     def close_places(self) -> None:
         """Take nothing more at the places of what was found so far: a value that cannot be read is one mistake."""

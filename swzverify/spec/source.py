@@ -24,8 +24,10 @@ def read_text(path: Path, problems: Problems) -> str | None:
     return None if data is None else decoded(data, problems)
 
 
-def read_tree(text: str, problems: Problems) -> Mapping | None:
+def read_tree(text: str, problems: Problems, shown: list[str] | None = None) -> Mapping | None:
     """The tree of a spec's text, with what is wrong in any spec in `problems` (SWZ101 to SWZ112).
+
+    `shown` are the lines that problems quote, where the text stands in a file of another kind.
 
     >>> read_tree("swzverify: 1", Problems("a.yaml")).entries[0][0].text
     'swzverify'
@@ -33,7 +35,7 @@ def read_tree(text: str, problems: Problems) -> Mapping | None:
     text = plain_lines(text)
     if not text.endswith("\n"):
         text += "\n"
-    problems.lines = text.split("\n")
+    problems.lines = text.split("\n") if shown is None else shown
     values = values_of(text, problems)
     if values is None:
         return None

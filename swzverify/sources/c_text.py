@@ -1,0 +1,92 @@
+"""Which part of a C, C++ or CUDA source is code, and which is comment: one pass that knows strings and raw strings.
+
+Source: ISO/IEC 14882:2020, 5.2 (phases of translation), 5.4 (tokens), 5.13.5 (string literals).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_PART = re.compile(
+    r"""
+    (?P<line>//(?:[^\\\n]|\\[ \t]*\n|\\)*)
+  | (?P<block>/\*(?:[^*]|\*(?!/))*(?:\*/|\Z))
+  | (?P<raw>(?:u8|[uUL])?R"(?P<mark>[^ ()\\\t\n]{0,16})\(.*?(?:\)(?P=mark)"|\Z))
+  | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\[\s\S])*(?:"|(?=\n)|\Z))
+  | (?P<character>(?:u8|[uUL])?'(?:[^'\\\n]|\\[\s\S])*(?:'|(?=\n)|\Z))
+  | (?P<word>[A-Za-z_$][A-Za-z0-9_$]*)
+  | (?P<number>\.?[0-9](?:'[0-9A-Za-z_]|[eEpP][+-]|[0-9A-Za-z_.])*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Words and numbers are read whole, so that neither the R of a name nor the separator of 1'000 begins a literal."""
+
+_SPLICE = re.compile(r"\\[ \t]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A comment: the offsets of its first character and of the one behind it, and whether it is `/* */`."""
+
+    start: int
+    end: int
+    is_block: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CText:
+    """The text of a source taken apart.
+
+    `code` is as long as the text, with blanks for comments and for what quotes hold. A line end inside a comment or
+    behind a backslash is a vertical tab there: the lines of `code` are C's logical ones; `line_of` tells the file's.
+    """
+
+    code: str
+    comments: tuple[Span, ...]
+
+
+def read_c(text: str) -> CText:
+    r"""Take a source with plain line ends apart.
+
+    >>> read_c("int a; // b\n").code
+    'int a;     \n'
+    """
+    parts: list[str] = []
+    comments: list[Span] = []
+    at = 0
+    for found in _PART.finditer(text):
+        parts.append(_plain(text[at : found.start()]))
+        at = found.end()
+        match found.lastgroup:
+            case "line" | "block":
+                comments.append(Span(found.start(), found.end(), found.lastgroup == "block"))
+                parts.append(_blank(found[0]))
+            case "raw" | "mark":
+                parts.append('"' + _blank(found[0][1:-1]) + '"')
+            case "string" | "character":
+                quote = '"' if found.lastgroup == "string" else "'"
+                parts.append(quote + _blank(found[0][1:-1]) + quote if len(found[0]) > 1 else quote)
+            case _:
+                parts.append(found[0])
+    parts.append(_plain(text[at:]))
+    return CText("".join(parts), tuple(comments))
+
+
+def line_of(code: str, offset: int) -> int:
+    r"""The line, from 1, of an offset in `CText.code`.
+
+    >>> line_of("a\v\nb", 3)
+    3
+    """
+    return 1 + code.count("\n", 0, offset) + code.count("\v", 0, offset)
+
+
+def _plain(code: str) -> str:
+    """Code outside comments and literals, where a vertical tab stands for nothing but a line end taken away."""
+    return _SPLICE.sub(lambda found: " " * (len(found[0]) - 1) + "\v", code.replace("\v", " ").replace("\f", " "))
+
+
+def _blank(text: str) -> str:
+    """As many blanks, with the line ends in it as `\\v`."""
+    return re.sub(r"[^\n]", " ", text).replace("\n", "\v")

@@ -1,0 +1,196 @@
+"""The value of an integer constant that a source's text defines, by its language's arithmetic; all else is refused."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from swzverify.errors import SwzError
+from swzverify.ir.c_ast import Call, names, nodes
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_parse import parse
+from swzverify.sources.c_constants import c_definitions
+from swzverify.sources.definitions import NOT_CONSTANT, Definition, find
+from swzverify.sources.languages import Language
+from swzverify.sources.python_constants import python_definitions
+
+_INT_MAX = 2**31 - 1
+_MOST = 2**32 - 1
+_LONGEST_BODY = 400
+"""Characters."""
+_DEEPEST = 50
+"""Constants that are defined by one another."""
+_SEPARATOR = re.compile(r"(?<=[0-9A-Fa-f])'(?=[0-9A-Fa-f])")
+_UNSIGNED_LITERAL = re.compile(r"\b(?:0[xX][0-9A-Fa-f]+|0[bB][01]+|[0-9]+)(?:[lL]{0,2}[uU]|[uU][lL]{0,2})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant's value, and the line (from 1) of the source that defines it."""
+
+    value: int
+    line: int
+
+
+def constant(text: str, language: Language, name: str) -> Constant:
+    r"""The integer constant of that name in a source's text (with plain line ends).
+
+    `name` may be qualified: `Config::BK` or `Config.BK`. Values lie in -2^31 .. 2^32 - 1. Errors: SWZ122 for a name
+    that is not defined, SWZ123 for one that is not a plain integer constant.
+
+    >>> constant("constexpr int BM = 64, BK = BM / 2;\n", Language.C, "BK")
+    Constant(value=32, line=1)
+    """
+    found = c_definitions(text) if language is Language.C else python_definitions(text)
+    definition = find(found, name)
+    return Constant(_Reading(found, language).value(definition).value, definition.line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value, and whether C may compute with it as with an unsigned one."""
+
+    value: int
+    is_unsigned: bool = False
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The values of definitions, each worked out once; `open` are those that are being worked out."""
+
+    definitions: Sequence[Definition]
+    language: Language
+    open: list[Definition] = field(default_factory=list[Definition])
+
+    def value(self, definition: Definition) -> _Value:
+        if definition.body is None:
+            raise _refused(definition, definition.refusal)
+        if definition in self.open:
+            raise _refused(definition, "is defined by itself")
+        if len(definition.body) > _LONGEST_BODY or len(self.open) > _DEEPEST:
+            raise _refused(definition, "is longer than a constant should be")
+        self.open.append(definition)
+        found = self._in_c(definition) if self.language is Language.C else self._in_python(definition)
+        self.open.pop()
+        if not definition.least <= found.value <= definition.most:
+            reason = (
+                f"is {found.value}, outside {definition.least} .. {definition.most}, which its type is sure to hold"
+            )
+            raise _refused(definition, reason)
+        return found
+
+    def _in_c(self, definition: Definition) -> _Value:
+        """By C's rules, where every intermediate value is the exact one whatever types the compiler gives them."""
+        body = str(definition.body)
+        try:
+            root = parse(_SEPARATOR.sub("", body)).root
+            if any(isinstance(node, Call) for node in nodes(root)):
+                raise _refused(definition, "calls a function")
+            read = {name: self.value(self._read(definition, name)) for name in sorted(names(root))}
+            env = {name: each.value for name, each in read.items()}
+            values = [evaluate(node, env) for node in nodes(root)]
+        except SwzError as error:
+            if error.code == NOT_CONSTANT:
+                raise
+            raise _refused(definition, f"= {body}: {error.message}") from error
+        of_names = any(each.is_unsigned for each in read.values())
+        is_unsigned = definition.is_unsigned or of_names or bool(_UNSIGNED_LITERAL.search(body))
+        least, most = (0, _MOST) if is_unsigned else (-_INT_MAX - 1, _INT_MAX)
+        if not least <= min(values) <= max(values) <= most:
+            what = "unsigned arithmetic may wrap" if is_unsigned else "an int overflows"
+            raise _refused(definition, f"= {body}: {what} in a part of it")
+        return _Value(values[0], is_unsigned)
+
+    def _read(self, reader: Definition, name: str) -> Definition:
+        """The definition that a name in a value stands for: of the same scope, or a macro; no other is looked for."""
+        every = [each for each in self.definitions if each.name == name]
+        if reader.is_macro or any(each.is_macro for each in every):
+            fitting = every  # macros know no scopes, so that there must be this one alone
+        else:
+            fitting = [each for each in every if (each.place, each.scope) == (reader.place, reader.scope)]
+        if not reader.is_macro:
+            fitting = [each for each in fitting if each.line <= reader.line]
+        if len(fitting) != 1:
+            where = "has several definitions" if fitting else "is not defined before it in the same scope"
+            raise _refused(reader, f"= {reader.body}: {name} {where}")
+        return fitting[0]
+
+    def _in_python(self, definition: Definition) -> _Value:
+        try:
+            tree = ast.parse(f"({definition.body}\n)", mode="eval")  # it may be several lines of a bracket
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise _refused(definition, "is not one expression on its own") from error
+        return _Value(self._python_value(definition, tree.body))
+
+    def _python_value(self, definition: Definition, node: ast.expr) -> int:
+        result: int | None = None
+        match node:
+            case ast.Constant(value=int() as value) if not isinstance(value, bool):
+                result = value
+            case ast.Name(id=name):
+                result = self.value(self._read(definition, name)).value
+            case ast.UnaryOp(op=op, operand=operand):
+                result = _python_unary(op, self._python_value(definition, operand))
+            case ast.BinOp(left=left, op=op, right=right):
+                first, second = self._python_value(definition, left), self._python_value(definition, right)
+                result = _python_binary(op, first, second)
+            case _:
+                pass
+        if result is None:
+            raise _refused(definition, f"= {definition.body}: this is no plain integer constant expression")
+        if not -_INT_MAX - 1 <= result <= _MOST:
+            raise _refused(definition, f"= {definition.body}: a part of it lies outside -2^31 .. 2^32 - 1")
+        return result
+
+
+def _python_unary(op: ast.unaryop, operand: int) -> int | None:
+    """What a prefix operator of Python's integers gives; None for `not`."""
+    match op:
+        case ast.UAdd():
+            return operand
+        case ast.USub():
+            return -operand
+        case ast.Invert():
+            return ~operand
+        case _:
+            return None
+
+
+def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
+    """What an operator of Python's integers gives; None where it gives no integer, or one beyond all use."""
+    if isinstance(op, ast.LShift | ast.RShift | ast.Pow) and not 0 <= right < 64:
+        return None
+    if isinstance(op, ast.FloorDiv | ast.Mod) and right == 0:
+        return None
+    match op:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.FloorDiv():
+            return left // right
+        case ast.Mod():
+            return left % right
+        case ast.Pow():
+            return int(left**right)
+        case ast.LShift():
+            return left << right
+        case ast.RShift():
+            return left >> right
+        case ast.BitAnd():
+            return left & right
+        case ast.BitOr():
+            return left | right
+        case ast.BitXor():
+            return left ^ right
+        case _:
+            return None
+
+
+def _refused(definition: Definition, reason: str) -> SwzError:
+    hint = "taken are integers, + - * / % << >> & | ^ ~ ( ), and constants of the same scope"
+    return SwzError(NOT_CONSTANT, f"'{definition.name}' (line {definition.line}) {reason}", hint=hint)

@@ -1,0 +1,140 @@
+"""Constants that a spec reads from the kernel's code (`from_source:`), so that it speaks of the code as it is now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from swzverify.errors import SwzError
+from swzverify.sources.constants import constant
+from swzverify.sources.languages import SOURCE_SUFFIXES, language_of
+from swzverify.spec.check import Checked
+from swzverify.spec.contracts import read_source
+from swzverify.spec.problems import Problems
+from swzverify.spec.tree import Node, Sequence, get, key_of
+
+UNREADABLE = "SWZ124"
+DIFFERENT = "SWZ125"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadConstant:
+    """A constant as it was read: `file` as the spec is named, `line` from 1."""
+
+    name: str
+    value: int
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        """A note for reports.
+
+        >>> str(ReadConstant("BK", 64, "src/gemm.cu", 12))
+        'BK = 64, read from src/gemm.cu, line 12'
+        """
+        return f"{self.name} = {self.value}, read from {self.file}, line {self.line}"
+
+
+def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Checked, tuple[ReadConstant, ...]]:
+    """The spec with the constants of `from_source:` among its own, and where they were read.
+
+    `path` is the spec's. Noted in `problems`: SWZ122 and SWZ123 for what the code does not define as a plain integer
+    constant, SWZ124 for a file that may not or cannot be read, SWZ125 for one that differs from the spec's own value.
+    """
+    texts: dict[str, str] = {}
+    found: list[ReadConstant] = []
+    for wanted in _wanted(checked):
+        with problems.at(wanted.node):
+            found.append(_read(wanted, path, texts))
+    constants = dict(checked.spec.constants)
+    for each in found:
+        own = constants.get(each.name, each.value)
+        if own != each.value:
+            shown = "several values" if isinstance(own, list) else str(own)
+            message = f"'{each.name}' is {shown} here and {each.value} in {each.file}, line {each.line}"
+            place = key_of(get(checked.root, "constants"), each.name) or checked.root
+            problems.add(DIFFERENT, message, place, "the code has changed: does the spec still speak of it?")
+        constants[each.name] = each.value
+    spec = checked.spec.model_copy(update={"constants": constants})
+    return replace(checked, spec=spec), tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A constant to be read: the spec's name for it, the code's, the file (None: the spec's own), and the entry."""
+
+    name: str
+    in_code: str
+    file: str | None
+    node: Node
+
+
+def _wanted(checked: Checked) -> Iterator[_Wanted]:
+    node, entries = get(checked.root, "from_source"), checked.spec.from_source
+    if not isinstance(entries, dict):
+        items = node.items if isinstance(node, Sequence) else ()
+        yield from (_Wanted(name, name, None, item) for name, item in zip(entries, items, strict=True))
+        return
+    for name, entry in entries.items():
+        where = get(node, name)
+        if isinstance(entry, str):
+            yield _Wanted(name, entry, None, where)
+        else:
+            yield _Wanted(name, name if entry.name is None else entry.name, entry.file, where)
+
+
+def _read(wanted: _Wanted, path: str, texts: dict[str, str]) -> ReadConstant:
+    file = path if wanted.file is None else _below(path, wanted.file)
+    language = language_of(file)
+    if language is None:
+        hint = f"say in which file: {wanted.name}: {{file: gemm.cu}}; sources are {', '.join(SOURCE_SUFFIXES)}"
+        raise SwzError(UNREADABLE, f"'{file}' is no kernel source", hint=hint)
+    if file not in texts:
+        texts[file] = _text(file)
+    try:
+        found = constant(texts[file], language, wanted.in_code)
+    except SwzError as error:
+        raise SwzError(error.code, f"{file}: {error.message}", hint=error.hint) from error
+    return ReadConstant(wanted.name, found.value, file, found.line)
+
+
+def _text(file: str) -> str:
+    own = Problems(file)
+    text = read_source(Path(file), own)
+    if text is None:
+        reason = next((problem.message for problem in own.found), "cannot be read")
+        raise SwzError(UNREADABLE, f"{file}: {reason}")
+    return text
+
+
+def _below(path: str, file: str) -> str:
+    """The path of a file that is named from the spec's folder; SWZ124 where it lies outside of the repository.
+
+    A spec may come from a stranger, and messages quote the definitions that they refuse: hence only source files, and
+    only those of the repository that the spec lies in.
+    """
+    folder = os.path.dirname(path) or os.curdir
+    shown = os.path.normpath(os.path.join(folder, file)).replace(os.sep, "/")
+    real, root = os.path.realpath(shown), _root(os.path.realpath(folder))
+    if os.path.isabs(file) or os.path.commonpath([real, root]) != root:
+        hint = "name it from the spec's folder, within the repository"
+        raise SwzError(UNREADABLE, f"'{file}' lies outside of the repository that the spec is in", hint=hint)
+    if language_of(shown) is not None and language_of(real) is None:
+        raise SwzError(UNREADABLE, f"'{file}' is a link to something that is no kernel source")
+    return shown
+
+
+def _root(folder: str) -> str:
+    """The nearest folder from here up with a `.git`; without one the working folder if it is above, else this one."""
+    at = folder
+    while True:
+        if os.path.lexists(os.path.join(at, ".git")):
+            return at
+        above = os.path.dirname(at)
+        if above == at:
+            break
+        at = above
+    here = os.path.realpath(os.curdir)
+    return here if os.path.commonpath([here, folder]) == here else folder

@@ -1,0 +1,151 @@
+"""Constants of Python sources: what is read is what running the module would give, and the rest is refused."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from swzverify.errors import SwzError
+from swzverify.sources.constants import Constant, constant
+from swzverify.sources.languages import Language
+
+READ = {
+    "BK = 64": 64,
+    "BK: int = 64": 64,
+    "BK: tl.constexpr = 64": 64,
+    "BM = 128\nBK = BM // 2 + 8": 72,
+    "BK = -7 // 2": -4,
+    "BK = -7 % 3": 2,
+    "BK = 2**6": 64,
+    "BK = 1 << 6 | 3 ^ 1": 66,
+    "BK = (64 +\n      8)": 72,
+    "BK = 0x40; BM = 3": 64,
+    "BK = 1_024": 1024,
+    "BK = ~0 & 63": 63,
+    'text = """\nBK = 3\n"""\nBK = 64  # BK = 5': 64,
+    "def f(BK=3):\n    return BK\nBK = 64": 64,
+    "if True:\n    BM = 3\nBK = 64": 64,
+    "class A:\n    BK = 3\nBK = 64": 64,
+    "def f():\n    BK = 3\n    return BK\nBK = 64": 64,
+}
+
+REFUSED = {
+    "": ("SWZ122", "defines no constant"),
+    "# BK = 64": ("SWZ122", "defines no constant"),
+    "x = [BK for BK in range(3)]": ("SWZ122", "defines no constant"),
+    "BK = 64.0": ("SWZ123", "no plain integer"),
+    "BK = True": ("SWZ123", "no plain integer"),
+    "BK = '64'": ("SWZ123", "no plain integer"),
+    "BK = int('64')": ("SWZ123", "no plain integer"),
+    "BK = tl.constexpr(64)": ("SWZ123", "no plain integer"),
+    "BK = 64 / 2": ("SWZ123", "no plain integer"),
+    "BK = 64 if x else 3": ("SWZ123", "no plain integer"),
+    "BK = not 3": ("SWZ123", "no plain integer"),
+    "BK = 64 // 0": ("SWZ123", "no plain integer"),
+    "BK = 1 << -1": ("SWZ123", "no plain integer"),
+    "BK = 2 ** -1": ("SWZ123", "no plain integer"),
+    "BK = 2 ** 2 ** 2 ** 2 ** 2": ("SWZ123", "no plain integer"),
+    "BK = 1 << 33": ("SWZ123", "outside"),
+    "BK = 10**9 * 10**9": ("SWZ123", "outside"),
+    "BK = BM": ("SWZ123", "not defined before it"),
+    "BK = BM\nBM = 3": ("SWZ123", "not defined before it"),
+    "BK = BK": ("SWZ123", "by itself"),
+    "BK: int": ("SWZ123", "without a value"),
+    "BK = 64\nBK = 32": ("SWZ123", "bound again at line 2"),
+    "BK = 64\nBK += 1": ("SWZ123", "bound again"),
+    "BK = 64\ndel BK": ("SWZ123", "bound again"),
+    "BK = 64\nfor BK in x: pass": ("SWZ123", "bound again"),
+    "BK = 64\nimport BK": ("SWZ123", "bound again"),
+    "BK = 64\nfrom m import x as BK": ("SWZ123", "bound again"),
+    "BK = 64\nwith a as BK: pass": ("SWZ123", "bound again"),
+    "BK = 64\ntry: pass\nexcept E as BK: pass": ("SWZ123", "bound again"),
+    "BK = 64\nmatch x:\n    case [BK, *_]: pass": ("SWZ123", "bound again"),
+    "BK = 64\nmatch x:\n    case {'a': 1, **BK}: pass": ("SWZ123", "bound again"),
+    "BK = 64\nprint(BK := 3)": ("SWZ123", "bound again"),
+    "BK = 64\nx = (BK := 3)": ("SWZ123", "bound again"),
+    "BK = 64\ndef BK(): pass": ("SWZ123", "bound again"),
+    "BK = 64\nclass BK: pass": ("SWZ123", "bound again"),
+    "BK = 64\ndef f():\n    global BK\n    BK = 3": ("SWZ123", "bound again"),
+    "BK = 64\nif x:\n    BK = 32": ("SWZ123", "bound again"),
+    "if x:\n    BK = 32": ("SWZ123", "under `if`"),
+    "while x:\n    BK = 32": ("SWZ123", "under `while`"),
+    "try:\n    BK = 32\nexcept E: pass": ("SWZ123", "under `try`"),
+    "BK = BM = 64": ("SWZ123", "no plain assignment"),
+    "BK, BM = 64, 32": ("SWZ123", "no plain assignment"),
+    "from config import BK": ("SWZ123", "is imported"),
+    "def f(BK: tl.constexpr = 64): pass": ("SWZ123", "is a parameter"),
+    "BM = 64\nclass A:\n    BK = BM": ("SWZ123", "not defined before it"),
+    "class A:\n    BK = 1\nclass B:\n    BK = 2": ("SWZ123", "2 times"),
+    "BK = (": ("SWZ123", "not Python that can be read"),
+    "BK = 64\0": ("SWZ123", "not Python that can be read"),
+    "BK = " + "(" * 300 + "1" + ")" * 300: ("SWZ123", "not Python that can be read"),
+    "BK = " + "-" * 100_000 + "1": ("SWZ123", "not Python"),
+    "BK = " + "1+" * 300 + "1": ("SWZ123", "longer"),
+}
+
+
+def value(source: str, name: str = "BK") -> int:
+    return constant(source, Language.PYTHON, name).value
+
+
+@pytest.mark.parametrize("source", READ)
+def test_constants_are_read_as_python_would(source: str) -> None:
+    assert value(source) == READ[source]
+    names: dict[str, object] = {}
+    exec(re.sub(r": tl\.constexpr", "", source), names)  # noqa: S102 - the test's own text
+    assert names["BK"] == READ[source]
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_what_may_be_another_value_is_refused(source: str) -> None:
+    code, words = REFUSED[source]
+    with pytest.raises(SwzError, match=re.escape(words)) as caught:
+        value(source)
+    assert caught.value.code == code
+
+
+SCOPED = "class A:\n    BK = 32\n    class B:\n        LD = 40\n\ndef f():\n    BK = 16\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("A.BK", Constant(32, 2)), ("A::BK", Constant(32, 2)), ("f.BK", Constant(16, 7)), ("LD", Constant(40, 4)),
+     ("A.B.LD", Constant(40, 4))],
+)  # fmt: skip
+def test_scopes(name: str, expected: Constant) -> None:
+    assert constant(SCOPED, Language.PYTHON, name) == expected
+
+
+def expression(rng: random.Random, depth: int) -> str:
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice([str(rng.randrange(70)), hex(rng.randrange(300)), "A", "B"])
+    if rng.random() < 0.2:
+        return f"{rng.choice('-~+')}({expression(rng, depth - 1)})"
+    op = rng.choice(["+", "-", "*", "//", "%", "<<", ">>", "&", "|", "^", "**"])
+    return f"({expression(rng, depth - 1)} {op} {expression(rng, depth - 1)})"
+
+
+def test_random_expressions_have_pythons_values() -> None:
+    rng = random.Random(6)
+    read = 0
+    for _ in range(3000):
+        source = f"A = 7\nB = -12\nN = {expression(rng, rng.randrange(1, 4))}\n"
+        try:
+            found = value(source, "N")
+        except SwzError:
+            continue
+        names: dict[str, int] = {}
+        exec(source, names)  # noqa: S102 - the test's own text
+        assert found == names["N"], source
+        read += 1
+    assert read > 1000
+
+
+def test_nothing_is_run() -> None:
+    with pytest.raises(SwzError):
+        value("import os\nos.environ['SWZ_RAN'] = '1'\nBK = exec('raise SystemExit')")
+    import os
+
+    assert "SWZ_RAN" not in os.environ
