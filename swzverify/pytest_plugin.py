@@ -1,0 +1,111 @@
+"""The pytest plugin: spec files as tests, one item a claim.
+
+`*.swz.yaml` files that lie in what pytest collects, and the files that the ini option `swzverify_specs` names. This
+module is loaded in every run of pytest where swzverify is installed, so it imports pytest alone; everything else is
+imported when there is a spec to read. What it does is in docs/pytest.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pluggy import Result
+
+    from swzverify.testing.named_specs import NamedSpecs
+
+SUFFIX = ".swz.yaml"
+"""As in `run/collect.py`, which takes a while to import; a test holds the two against each other."""
+
+_INI = "swzverify_specs"
+_named: pytest.StashKey[NamedSpecs] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and the ini option."""
+    group = parser.getgroup("swzverify", "proofs of GPU shared-memory layouts")
+    group.addoption(
+        "--swz-target", metavar="NAME", help="prove specs for this target instead of their own, such as sm_90"
+    )
+    group.addoption(
+        "--swz-rlimit",
+        metavar="N",
+        type=_positive,
+        help="budget of a query of a spec's claim, in Z3's resource units",
+    )
+    parser.addini(
+        _INI,
+        "spec files to prove: files of any name, folders and patterns, one a line, relative to the rootdir",
+        type="linelist",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker that every claim of a spec has."""
+    config.addinivalue_line(
+        "markers", "swzverify(kind): a claim of a spec file, set by the plugin; kind is the claim's, such as bijective"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse, before anything is collected and before xdist starts workers, options and ini values that are wrong."""
+    config = session.config
+    target: str | None = config.getoption("--swz-target")
+    if target is not None:
+        _check_target(target)
+    if config.getini(_INI):
+        from swzverify.testing.named_specs import named_specs  # noqa: PLC0415 - see the top
+
+        config.stash[_named] = named_specs(config, config.getini(_INI))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A spec that pytest has come across; those that are added to the session are not collected twice."""
+    named = parent.config.stash.get(_named, None)
+    if named is not None and named.names(file_path):
+        return _spec_file(parent, file_path, is_named=True) if named.leaves(file_path) else None
+    return _spec_file(parent, file_path) if file_path.name.endswith(SUFFIX) else None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Result[pytest.CollectReport], None]:
+    """Add the files that the ini option names, wherever pytest would have looked, to what the session collects."""
+    outcome = yield
+    if not isinstance(collector, pytest.Session):
+        return
+    named = collector.config.stash.get(_named, None)
+    report = outcome.get_result()
+    if named is not None and report.passed:
+        added = [_spec_file(collector, path, is_named=True) for path in named.to_add(collector.config)]
+        report.result = [*report.result, *added]
+
+
+def _spec_file(parent: pytest.Collector, path: Path, *, is_named: bool = False) -> pytest.Collector:
+    from swzverify.testing.spec_items import SpecFile  # noqa: PLC0415 - see the top
+
+    node = SpecFile.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
+    node.is_named = is_named
+    return node
+
+
+def _positive(text: str) -> int:
+    from argparse import ArgumentTypeError  # noqa: PLC0415 - see the top
+
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise ArgumentTypeError(f"{text!r} is not a positive integer")
+    return int(text)
+
+
+def _check_target(target: str) -> None:
+    from swzverify.errors import SwzError  # noqa: PLC0415 - see the top
+    from swzverify.hardware import find_target  # noqa: PLC0415
+
+    try:
+        find_target(target)
+    except SwzError as error:
+        raise pytest.UsageError(f"--swz-target: {error.code} {error.message}; {error.hint}") from error

@@ -1,0 +1,278 @@
+"""Assertions for Python tests: a layout, an access or a function in, a verdict or an AssertionError out.
+
+What stands for a layout: a `Tile`; a `Layout`, `ComposedLayout` or `PointerLayout`; CuTe's notation as text; a layout
+of NVIDIA's pycute or of the CuTe DSL. What stands for an access: an `Access`; or any of those with `instruction`,
+`threads` and `coord`. These are proved by two engines, as a spec's claims are. A plain Python function is evaluated
+at every lane or element instead, and the verdict says so: nothing is proved for other bases.
+
+Nothing is guessed: what a layout does not say and the assertion depends on is a keyword argument, and a call that lacks
+one raises `SwzError` SWZ802 with what to give; only `target` has a default, sm_90. Anything but a proof is an
+AssertionError with the counterexample: `unknown` and `vacuous` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias, cast
+
+from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Verdict, Wavefronts
+from swzverify.errors import SwzError
+from swzverify.hardware import find_instruction, find_target
+from swzverify.prove import DEFAULT_RLIMIT, Options, prove
+from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function, block_of
+from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls
+from swzverify.testing.failure import Judged, verdict_of
+from swzverify.testing.given import Expressions, Given, Loops, SwizzleOn, Threads
+from swzverify.testing.layouts import Called, acts_on_is_open, tile_or_function
+
+_Side: TypeAlias = Tile | Access | IndexMap | Called
+
+
+def assert_bijective(
+    layout: object,
+    *,
+    element_bits: int | None = None,
+    base_align: int | None = None,
+    swizzle_on: SwizzleOn | None = None,
+    constants: Mapping[str, int] | None = None,
+    size: int | None = None,
+    rlimit: int | None = None,
+) -> Verdict:
+    """Assert that different elements never share a byte and that they fill the tile's allocation exactly.
+
+    A function takes an element's index in 0..size-1 to its byte address; its elements must fill one run of bytes.
+
+    >>> assert_bijective("Swizzle<3,3,3> o 0 o (8,64):(64,1)", element_bits=16).engines
+    ('gf2', 'z3')
+    >>> assert_bijective(lambda index: 1024 + 2 * index, size=64, element_bits=16).reason
+    'checked exhaustively for 64 elements, not proved for other bases'
+    """
+    __tracebackhide__ = True
+    given = Given(element_bits, base_align, swizzle_on, constants, size)
+    return verdict_of(partial(_bijective, layout, given, rlimit))
+
+
+def assert_contiguous(
+    layout: object,
+    *,
+    elements: int,
+    mode: int | None = None,
+    element_bits: int | None = None,
+    base_align: int | None = None,
+    swizzle_on: SwizzleOn | None = None,
+    constants: Mapping[str, int] | None = None,
+    size: int | None = None,
+    rlimit: int | None = None,
+) -> Verdict:
+    """Assert that aligned vectors of `elements` consecutive elements lie side by side, in order and aligned.
+
+    `mode` is the one that vectors run along; without it the one of stride 1. A function takes an element's index to its
+    byte address, and vectors run along the index.
+
+    >>> assert_contiguous("Swizzle<3,3,3> o 0 o (8,64):(64,1)", elements=8, element_bits=16).outcome.value
+    'proved'
+    """
+    __tracebackhide__ = True
+    given = Given(element_bits, base_align, swizzle_on, constants, size)
+    return verdict_of(partial(_contiguous, layout, given, elements, mode, rlimit))
+
+
+def assert_equivalent(
+    first: object,
+    second: object,
+    *,
+    element_bits: int | None = None,
+    base_align: int | None = None,
+    swizzle_on: SwizzleOn | None = None,
+    constants: Mapping[str, int] | None = None,
+    threads: int | None = None,
+    rlimit: int | None = None,
+) -> Verdict:
+    """Assert that two layouts, accesses or index maps give the same address everywhere.
+
+    Beside a `Tile`, a layout has that tile's element size and base. Two functions are compared at `threads` lanes.
+
+    >>> pointer = "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"
+    >>> offsets = "Sw<3,3,3> o 0 o (8,64):(64,1)"
+    >>> assert_equivalent(pointer, offsets, element_bits=16, base_align=1024).outcome.value
+    'proved'
+    """
+    __tracebackhide__ = True
+    given = Given(element_bits, base_align, swizzle_on, constants, threads=threads)
+    return verdict_of(partial(_equivalent, first, second, given, rlimit))
+
+
+def assert_conflict_free(
+    access: object,
+    *,
+    instruction: str | None = None,
+    threads: Threads | None = None,
+    coord: Expressions | None = None,
+    loops: Loops | None = None,
+    predicate: str | None = None,
+    element_bits: int | None = None,
+    base_align: int | None = None,
+    swizzle_on: SwizzleOn | None = None,
+    constants: Mapping[str, int] | None = None,
+    target: str | None = None,
+    rlimit: int | None = None,
+) -> Verdict:
+    """Assert that no warp instruction has a bank conflict.
+
+    `coord` are C expressions of tid, lane, warp, loop variables and constants, as in a spec. A function takes a thread
+    in 0..threads-1 to the byte address that it touches, None where it touches nothing.
+
+    >>> assert_conflict_free(
+    ...     "Swizzle<3,3,3> o 0 o (64,64):(64,1)", element_bits=16, base_align=1024, instruction="ldmatrix.x4",
+    ...     threads=128, loops={"k": range(0, 64, 16)}, coord=["warp*16 + lane%16", "k + lane/16*8"]
+    ... ).measure.wavefronts
+    4
+    >>> assert_conflict_free(lambda lane: 4 * lane, instruction="ld.shared.b32", threads=32).reason
+    'checked exhaustively for 32 lanes, not proved for other bases'
+    """
+    __tracebackhide__ = True
+    placed = (element_bits, base_align, swizzle_on, constants, None)
+    given = Given(*placed, instruction, threads, coord, loops, predicate, target)
+    return verdict_of(partial(_cost, access, given, None, rlimit))
+
+
+def assert_wavefronts(
+    access: object,
+    *,
+    at_most: int,
+    instruction: str | None = None,
+    threads: Threads | None = None,
+    coord: Expressions | None = None,
+    loops: Loops | None = None,
+    predicate: str | None = None,
+    element_bits: int | None = None,
+    base_align: int | None = None,
+    swizzle_on: SwizzleOn | None = None,
+    constants: Mapping[str, int] | None = None,
+    target: str | None = None,
+    rlimit: int | None = None,
+) -> Verdict:
+    """Assert that no warp instruction takes more than `at_most` wavefronts; arguments as in `assert_conflict_free`.
+
+    >>> assert_wavefronts(lambda lane: 8 * lane, at_most=2, instruction="ld.shared.b32", threads=32).measure.wavefronts
+    2
+    """
+    __tracebackhide__ = True
+    placed = (element_bits, base_align, swizzle_on, constants, None)
+    given = Given(*placed, instruction, threads, coord, loops, predicate, target)
+    return verdict_of(partial(_cost, access, given, at_most, rlimit))
+
+
+def assert_proved(claim: Claim, *, rlimit: int | None = None) -> Verdict:
+    """Assert any claim of `swzverify.claims`.
+
+    >>> from swzverify import Layout, Tile
+    >>> from swzverify.claims import Injective
+    >>> assert_proved(Injective(Tile("A", 16, Layout((8, 64), (72, 1))))).outcome.value
+    'proved'
+    """
+    __tracebackhide__ = True
+    return verdict_of(partial(_proved, claim, rlimit))
+
+
+def _proved(claim: Claim, rlimit: int | None) -> Judged:
+    if rlimit is not None and (type(rlimit) is not int or rlimit < 1):
+        raise SwzError("SWZ105", f"rlimit={rlimit!r}: a positive int, in Z3's resource units")
+    options = Options(DEFAULT_RLIMIT if rlimit is None else rlimit)
+    return Judged(claim.kind, claim.subject, prove(claim, options=options))
+
+
+def _bijective(layout: object, given: Given, rlimit: int | None) -> Judged:
+    __tracebackhide__ = True
+    found = tile_or_function(layout, given, "layout")
+    if isinstance(found, Tile):
+        return _proved(Bijective(found), rlimit)
+    size, bits = _elements(given)
+    return Judged("bijective", _name(found), bijective_call(found, size, bits))
+
+
+def _contiguous(layout: object, given: Given, elements: int, mode: int | None, rlimit: int | None) -> Judged:
+    __tracebackhide__ = True
+    found = tile_or_function(layout, given, "layout")
+    if isinstance(found, Tile):
+        return _proved(Contiguous(found, elements, mode), rlimit)
+    size, bits = _elements(given)
+    if mode is not None:
+        raise SwzError("SWZ803", "mode does not go with a function", hint="leave it out: vectors run along the index")
+    return Judged("contiguous", _name(found), contiguous_call(found, size, bits, elements))
+
+
+def _elements(given: Given) -> tuple[int, int]:
+    """What a function of elements needs to be given."""
+    given.require("a function", "size", "element_bits")
+    given.refuse("a function, which gives addresses", "base_align", "swizzle_on", "constants")
+    return given.size or 0, given.element_bits or 0
+
+
+def _equivalent(first: object, second: object, given: Given, rlimit: int | None) -> Judged:
+    __tracebackhide__ = True
+    one, other = _sides(first, second, given)
+    if isinstance(one, Tile | Access | IndexMap) and isinstance(other, Tile | Access | IndexMap):
+        given.refuse("what is proved for every thread", "threads")
+        return _proved(Equivalent(one, other), rlimit)
+    for side in (one, other):
+        if isinstance(side, Tile | Access | IndexMap):
+            raise SwzError(
+                "SWZ804",
+                f"{side.name} cannot be compared with a function: the function says nothing of most of its cases",
+                hint="compare two functions, or write it as C expressions: an Access, an IndexMap, a spec's `maps:`",
+            )
+    given.refuse("functions, which give addresses", "element_bits", "base_align", "swizzle_on", "constants")
+    given.require("a function", "threads")
+    functions = cast("tuple[Called, Called]", (one, other))
+    names = ",".join(map(_name, functions))
+    return Judged("equivalent", names, equivalent_calls(*functions, cast("int", given.threads)))
+
+
+def _sides(first: object, second: object, given: Given) -> tuple[_Side, _Side]:
+    """What is compared; a layout beside a tile lies where that does."""
+    if all(isinstance(each, Tile | Access | IndexMap) for each in (first, second)):
+        given.refuse("subjects that say it themselves", "element_bits", "base_align", "swizzle_on", "constants")
+    unclear = [acts_on_is_open(each, given) for each in (first, second)]
+    if not any(unclear):
+        given.refuse("what says it itself", "swizzle_on")
+    tile = next((each for each in (first, second) if isinstance(each, Tile)), None)
+    if tile is not None:
+        given.refuse("a Tile, which says it for both", "element_bits", "base_align")
+    sides: list[_Side] = []
+    for subject, is_open, name in zip((first, second), unclear, ("first", "second"), strict=True):
+        if isinstance(subject, Tile | Access | IndexMap):
+            sides.append(subject)
+            continue
+        own = given if is_open else replace(given, swizzle_on=None)
+        if tile is not None:
+            own = replace(own, element_bits=tile.element_bits, base_align=1)
+        found = tile_or_function(subject, own, name)
+        if tile is not None and isinstance(found, Tile):
+            parts = (found.layout, found.swizzle, found.swizzle_on, tile.base, tile.stages)
+            found = Tile(name, found.element_bits, *parts, pitch_bytes=tile.pitch_bytes)
+        sides.append(found)
+    return sides[0], sides[1]
+
+
+def _cost(access: object, given: Given, at_most: int | None, rlimit: int | None) -> Judged:
+    __tracebackhide__ = True
+    found = access_or_function(access, given)
+    if isinstance(found, Access):
+        return _proved(ConflictFree(found) if at_most is None else Wavefronts(found, at_most), rlimit)
+    given.require("a function", "instruction", "threads")
+    given.refuse(
+        "a function, which gives addresses",
+        *("coord", "loops", "predicate", "element_bits", "base_align", "swizzle_on", "constants"),
+    )
+    kind = "conflict_free" if at_most is None else "wavefronts"
+    row, target = find_instruction(given.instruction or ""), find_target(given.target or DEFAULT_TARGET)
+    verdict = cost_of_call(found, row, target, block_of(given.threads or 0), at_most)
+    return Judged(kind, _name(found), verdict)
+
+
+def _name(function: Called) -> str:
+    return getattr(function, "__name__", type(function).__name__)

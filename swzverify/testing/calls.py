@@ -1,0 +1,234 @@
+"""Plain Python functions as subjects: every value is asked for once, in plain integers, and nothing beyond is claimed.
+
+A function of a lane gives the byte address that the lane touches, or None where it touches nothing; a function of an
+element's index gives the element's byte address. What it raises goes to the caller.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import prod
+from typing import TypeAlias
+
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
+from swzverify.errors import SwzError
+from swzverify.hardware import (
+    BANK_WORD_BYTES,
+    BANKS,
+    LANES,
+    AccessCost,
+    Instruction,
+    Target,
+    access_cost,
+    evidence,
+)
+from swzverify.testing.layouts import Called
+
+Addresses: TypeAlias = "list[int | None]"
+MAX_THREADS = 1024
+MAX_ELEMENTS = 1 << 20
+_ENGINES = ("enumeration",)
+_COLUMNS = ("lane", "address", "word", "bank")
+
+
+def addresses_of(function: Called, count: int, what: str) -> Addresses:
+    """The value for each of `count` lanes or indices. Error: SWZ806 what is neither an integer nor None.
+
+    >>> addresses_of(lambda lane: 4 * lane if lane else None, 3, "lane")
+    [None, 4, 8]
+    """
+    __tracebackhide__ = True
+    found: Addresses = []
+    for index in range(count):
+        value = function(index)
+        found.append(None if value is None else _integer(value, f"{what} {index}"))
+    return found
+
+
+def _integer(value: object, where: str) -> int:
+    """An int, or what can stand for one without loss, such as numpy's integers."""
+    hint = "a byte address is an int (numpy's integers will do), None where nothing is accessed"
+    if type(value).__name__ not in {"bool", "bool_"}:
+        try:
+            return operator.index(value)  # pyright: ignore[reportArgumentType]  # what cannot be one raises
+        except TypeError:
+            hint += "; divide with //, not with /" if isinstance(value, float) else ""
+    raise SwzError(
+        "SWZ806", f"{where} has the address {value!r} ({type(value).__name__}), which is no integer", hint=hint
+    )
+
+
+def cost_of_call(
+    function: Called, instruction: Instruction, target: Target, block: tuple[int, ...], at_most: int | None
+) -> Verdict:
+    """The cost of a function's addresses, warp by warp; without `at_most` no bank conflict is allowed."""
+    __tracebackhide__ = True
+    threads = prod(block)
+    if not 1 <= threads <= MAX_THREADS:
+        raise SwzError("SWZ105", f"a block of {threads} threads; 1 to {MAX_THREADS}")
+    found = addresses_of(function, threads, "lane" if threads <= LANES else "thread")
+    warps = [_padded(found[first : first + LANES]) for first in range(0, threads, LANES)]
+    known = evidence(target, instruction)
+    counted = f"{threads} lanes" if threads <= LANES else f"{threads} threads in {len(warps)} warps"
+    reason = f"checked exhaustively for {counted}, not proved for other bases"
+    bare = Verdict(
+        Outcome.PROVED, f"{reason}; {instruction.name} on {target.name} ({known})", _ENGINES, str(known), reason
+    )
+    if all(address is None for address in found):
+        return _with(bare, Outcome.VACUOUS, "no lane accesses anything")
+    for warp, addresses in enumerate(warps):
+        wrong = _impossible(addresses, instruction)
+        if wrong:
+            note, lanes = wrong
+            return _with(bare, Outcome.REFUTED, note, _lanes(addresses, {"warp": warp}, note, lanes))
+    return _judged(bare, [access_cost(instruction, each, target) for each in warps], warps, at_most)
+
+
+def _padded(addresses: Addresses) -> Addresses:
+    return [*addresses, *[None] * (LANES - len(addresses))]
+
+
+def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, list[int]] | None:
+    """Why no warp can run this: a negative or misaligned address, or none where the instruction needs one."""
+    for lane, address in enumerate(addresses[: instruction.address_lanes]):
+        width = instruction.width_bytes
+        if address is None:
+            if instruction.warp_wide:
+                return f"{instruction.name} needs an address of every lane, lane {lane} has none", [lane]
+        elif address < 0:
+            return f"lane {lane} has the negative address {address}", [lane]
+        elif address % width:
+            bad = [i for i, each in enumerate(addresses) if each is not None and each % width]
+            return f"lane {lane} has address {address}, not a multiple of {width}: {instruction.name} faults", bad
+    return None
+
+
+def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[Addresses], at_most: int | None) -> Verdict:
+    """The verdict by the worst warp."""
+
+    def excess(cost: AccessCost) -> int:
+        return cost.wavefronts - (cost.minimum if at_most is None else at_most)
+
+    warp = max(range(len(costs)), key=lambda index: (excess(costs[index]), costs[index].wavefronts, -index))
+    cost = costs[warp]
+    where = {"warp": warp} if len(warps) > 1 else {}
+    measure = Measure(cost.wavefronts, cost.minimum, cost.bank_conflicts, where, cost.exact)
+    if excess(cost) <= 0:
+        return _with(bare, bare.outcome, bare.reason, measure=measure)
+    if cost.lower_bound <= (cost.minimum if at_most is None else at_most):
+        note = f"{cost.instruction.name} takes {cost.lower_bound} to {cost.wavefronts} wavefronts; the rule is a bound"
+        return _with(bare, Outcome.UNKNOWN, note, measure=measure)
+    allowed = f"instead of {cost.minimum}" if at_most is None else f"where at most {at_most} are allowed"
+    note = f"{cost.instruction.name} takes {cost.wavefronts} wavefronts {allowed}"
+    lanes = _colliding(cost, warps[warp])
+    if lanes:
+        worst = max(cost.groups, key=lambda group: group.wavefronts)
+        note += f"; {len(lanes)} lanes meet in bank {worst.bank}"
+    return _with(bare, Outcome.REFUTED, note, _lanes(warps[warp], where, note, lanes), measure)
+
+
+def _colliding(cost: AccessCost, addresses: Addresses) -> list[int]:
+    """The lanes of the most expensive group that touch its worst bank."""
+    worst = max(cost.groups, key=lambda group: group.wavefronts)
+    if worst.bank is None:
+        return []
+    touched = {lane: _banks(addresses[lane], cost.instruction.words) for lane in worst.lanes}
+    return [lane for lane, banks in touched.items() if worst.bank in banks]
+
+
+def _banks(address: int | None, words: int) -> list[int]:
+    return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
+
+
+def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marked: Sequence[int]) -> Counterexample:
+    rows: list[Row] = []
+    for lane, address in enumerate(addresses):
+        word = None if address is None or address < 0 else address // BANK_WORD_BYTES
+        cells = (lane, address, word, None if word is None else word % BANKS)
+        rows.append(Row(cells, "x" if lane in marked else ""))
+    return Counterexample(where, note, _COLUMNS, tuple(rows))
+
+
+def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[list[int], int, Verdict]:
+    """An element function's byte addresses, an element's bytes, and a bare verdict; all elements have an address."""
+    __tracebackhide__ = True
+    if element_bits < 1 or element_bits % 8:
+        raise SwzError("SWZ105", f"element_bits={element_bits}: a function gives byte addresses, so whole bytes")
+    if type(size) is not int or not 1 <= size <= MAX_ELEMENTS:
+        raise SwzError("SWZ105", f"size={size}: 1 to {MAX_ELEMENTS} elements")
+    found: list[int] = []
+    for index, address in enumerate(addresses_of(function, size, "element")):
+        if address is None or address < 0:
+            raise SwzError("SWZ806", f"element {index} has the address {address}", hint="a byte address is at least 0")
+        found.append(address)
+    reason = f"checked exhaustively for {size} elements, not proved for other bases"
+    return found, element_bits // 8, Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)
+
+
+def bijective_call(function: Called, size: int, element_bits: int) -> Verdict:
+    """Whether the elements fill one run of bytes, each byte once."""
+    __tracebackhide__ = True
+    found, width, bare = elements_of_call(function, size, element_bits)
+    order = sorted(range(size), key=lambda index: found[index])
+    for one, other in pairwise(order):
+        gap = found[other] - found[one] - width
+        if gap:
+            what = "share bytes" if gap < 0 else f"leave a gap of {gap} bytes"
+            note = f"elements {one} and {other} at {found[one]} and {found[other]} {what}"
+            rows = tuple(Row((index, found[index]), "x") for index in (one, other))
+            return _with(bare, Outcome.REFUTED, note, Counterexample({}, note, ("element", "address"), rows))
+    return bare
+
+
+def contiguous_call(function: Called, size: int, element_bits: int, elements: int) -> Verdict:
+    """Whether aligned vectors of consecutive elements stay whole, the first at a multiple of the vector's bytes."""
+    __tracebackhide__ = True
+    if elements < 1:
+        raise SwzError("SWZ105", f"contiguous: vectors of {elements} elements; at least 1")
+    found, width, bare = elements_of_call(function, size, element_bits)
+    if size < elements:
+        return _with(bare, Outcome.VACUOUS, f"{size} elements: no vector of {elements} fits")
+    for first in range(0, size - elements + 1, elements):
+        vector = found[first : first + elements]
+        wanted = [vector[0] + item * width for item in range(elements)]
+        bad = [item for item in range(elements) if vector[item] != wanted[item]]
+        if not bad and vector[0] % (elements * width):
+            bad = [0]
+        if bad:
+            where = f"{wanted[bad[0]]}" if bad[0] else f"a multiple of {elements * width}"
+            note = f"element {first + bad[0]} lies at {vector[bad[0]]}, not at {where}"
+            rows = tuple(Row((first + i, at), "x" if i in bad else "") for i, at in enumerate(vector))
+            return _with(bare, Outcome.REFUTED, note, Counterexample({}, note, ("element", "address"), rows))
+    return bare
+
+
+def equivalent_calls(first: Called, other: Called, threads: int) -> Verdict:
+    """Whether two functions of a lane give the same address, or none, for every lane."""
+    __tracebackhide__ = True
+    if not 1 <= threads <= MAX_ELEMENTS:
+        raise SwzError("SWZ105", f"threads={threads}: 1 to {MAX_ELEMENTS} values are compared")
+    sides = [addresses_of(each, threads, "lane") for each in (first, other)]
+    reason = f"checked exhaustively for {threads} lanes, not proved for others"
+    bare = Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)
+    differ = [lane for lane in range(threads) if sides[0][lane] != sides[1][lane]]
+    if not differ:
+        if all(address is None for address in sides[0]):
+            return _with(bare, Outcome.VACUOUS, "no lane accesses anything")
+        return bare
+    lane = differ[0]
+    note = f"lane {lane}: the first gives {sides[0][lane]}, the second {sides[1][lane]}"
+    rows = tuple(Row((i, a, b), "x" if a != b else "") for i, (a, b) in enumerate(zip(*sides, strict=True)))
+    table = Counterexample({}, note, ("lane", "first", "second"), rows)
+    return _with(bare, Outcome.REFUTED, note, table)
+
+
+def _with(
+    bare: Verdict,
+    outcome: Outcome,
+    reason: str,
+    counterexample: Counterexample | None = None,
+    measure: Measure | None = None,
+) -> Verdict:
+    return Verdict(outcome, bare.scope, bare.engines, bare.evidence, reason, measure, counterexample)

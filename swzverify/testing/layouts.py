@@ -1,0 +1,197 @@
+"""What stands for a layout in an assertion, read as a tile: our objects, CuTe's notation, pycute's and the CuTe DSL's.
+
+Nothing is imported from pycute or the DSL: a layout of theirs has `shape` and `stride`, a composition of pycute's has
+`layoutB`, `offset` and `layoutA`, and the DSL's print themselves in CuTe's notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from swzverify.errors import SwzError
+from swzverify.layout import ComposedLayout, Layout, PointerLayout, Swizzle, parse_notation
+from swzverify.layout.int_tuple import IntTuple
+from swzverify.subjects import Access, AlignedBase, IndexMap, Tile
+from swzverify.testing.given import Given, SwizzleOn
+
+Notation: TypeAlias = Layout | ComposedLayout | PointerLayout
+Called: TypeAlias = Callable[[int], object]
+
+_PLACING = ("element_bits", "base_align", "swizzle_on")
+_MISSING = object()
+_LOOKS_COMPOSED = re.compile(r"<|\bo\b|SW_")
+_DSL_SWIZZLE = re.compile(r"\s*S\s*<")
+_ACCEPTED = (
+    "it takes a Tile, a Layout, ComposedLayout or PointerLayout, CuTe's notation as text, "
+    "a layout of pycute or of the CuTe DSL, or a function"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A layout as it was found; `unclear` where its notation leaves open what the swizzle acts on."""
+
+    layout: Notation
+    unclear: bool = False
+
+    @staticmethod
+    def printed(layout: Notation, text: str) -> _Read:
+        """A layout that was read from its notation."""
+        is_open = isinstance(layout, ComposedLayout) and layout.swizzle.bits > 0
+        return _Read(layout, is_open and _DSL_SWIZZLE.match(text) is not None)
+
+
+def tile_or_function(subject: object, given: Given, name: str, *, is_placed: bool = False) -> Tile | Called:
+    """The tile that `subject` and the keyword arguments stand for, or `subject` itself where it is a plain function.
+
+    `is_placed` asks for `base_align` always, as what depends on the base needs it. Errors: SWZ802 an argument is
+    missing, SWZ803 one does not go with the subject, SWZ804 the subject is nothing that has a layout, SWZ805 what its
+    swizzle acts on is open, and those of the notation.
+
+    >>> tile_or_function("(8,64):(64,1)", Given(element_bits=16), "A").base
+    AlignedBase(align_bytes=1)
+    """
+    if isinstance(subject, Tile):
+        given.refuse("a Tile, which says it itself", *_PLACING, "size")
+        return subject
+    read = _read(subject, given)
+    if read is None:
+        if callable(subject):
+            return cast("Called", subject)
+        raise SwzError("SWZ804", f"{_shown(subject)} is not a layout", hint=_ACCEPTED)
+    given.refuse("a layout, which has its own", "size")
+    return _tile(name, read, given, is_placed=is_placed)
+
+
+def acts_on_is_open(subject: object, given: Given) -> bool:
+    """Whether the subject's notation leaves open what its swizzle acts on, so that `swizzle_on` must say it.
+
+    >>> acts_on_is_open("S<3,4,3> o 0 o (8,64):(64,1)", Given()), acts_on_is_open("(8,64):(64,1)", Given())
+    (True, False)
+    """
+    read = None if isinstance(subject, Tile | Access | IndexMap) else _read(subject, given)
+    return read is not None and read.unclear
+
+
+def _tile(name: str, read: _Read, given: Given, *, is_placed: bool) -> Tile:
+    layout, swizzle, acts_on = _parts(read, given)
+    needed = ["element_bits"] if not isinstance(read.layout, PointerLayout) else []
+    if is_placed or (swizzle is not None and acts_on == "address"):
+        needed.append("base_align")
+    given.require(f"'{read.layout}'", *needed)
+    bits = given.element_bits or 0
+    if isinstance(read.layout, PointerLayout):
+        bits = read.layout.element_bits
+        if given.element_bits not in (None, bits):
+            raise SwzError(
+                "SWZ803", f"element_bits={given.element_bits} contradicts '{read.layout}', which has {bits} bits"
+            )
+    base = AlignedBase(1 if given.base_align is None else given.base_align)
+    return Tile(name, bits, layout, swizzle, acts_on, base)
+
+
+def _parts(read: _Read, given: Given) -> tuple[Layout, Swizzle | None, SwizzleOn]:
+    """The plain layout, its swizzle, and what that acts on."""
+    layout = read.layout
+    match layout:
+        case Layout():
+            given.refuse("a layout without a swizzle", "swizzle_on")
+            return layout, None, "offset"
+        case PointerLayout():
+            own: SwizzleOn = "address"
+        case ComposedLayout():
+            own = "offset"
+            if layout.offset:
+                raise SwzError(
+                    "SWZ804",
+                    f"'{layout}' begins at offset {layout.offset}: it is a part of a tile, not a tile",
+                    hint="give the whole tile's layout, whose offset is 0",
+                )
+    if read.unclear and given.swizzle_on is None:
+        raise SwzError(
+            "SWZ805",
+            f"'S<..>' in '{layout}' does not say what the swizzle acts on",
+            hint="the CuTe DSL prints so what acts on element offsets, and its shared-memory atoms, whose numbers are "
+            'those of byte addresses\nsay swizzle_on="offset" or swizzle_on="address"',
+        )
+    if not read.unclear and given.swizzle_on not in (None, own):
+        raise SwzError(
+            "SWZ803", f"swizzle_on=\"{given.swizzle_on}\" contradicts '{layout}', whose swizzle acts on the {own}"
+        )
+    return layout.layout, layout.swizzle if layout.swizzle.bits else None, given.swizzle_on or own
+
+
+def _read(subject: object, given: Given) -> _Read | None:
+    """The layout of anything that has one; None for what has none."""
+    if isinstance(subject, Layout | ComposedLayout | PointerLayout):
+        return _Read(subject)
+    if isinstance(subject, str):
+        return _Read.printed(parse_notation(subject, given.constants), subject)
+    return _composed(subject) or _foreign(subject)
+
+
+def _composed(subject: object) -> _Read | None:
+    """pycute's composition of a swizzle with a layout: it acts on offsets."""
+    outer, offset, inner = (getattr(subject, name, _MISSING) for name in ("layoutB", "offset", "layoutA"))
+    # By identity: their layouts compare themselves only with layouts.
+    if any(part is _MISSING for part in (outer, offset, inner)):
+        return None
+    numbers = [getattr(outer, name, _MISSING) for name in ("bits", "base", "shift")]
+    plain = _plain(inner)
+    if any(number is _MISSING for number in numbers) or plain is None:
+        raise SwzError("SWZ804", f"{_shown(subject)} is not a swizzle of a layout", hint=_ACCEPTED)
+    bits, base, shift = cast("list[int]", numbers)
+    return _Read(ComposedLayout(Swizzle(bits, base, shift), cast("int", offset), plain))
+
+
+def _plain(subject: object) -> Layout | None:
+    """The layout of an object's shape and stride, where these are integers and tuples."""
+    shape, stride = getattr(subject, "shape", None), getattr(subject, "stride", None)
+    if not isinstance(shape, int | tuple) or not isinstance(stride, int | tuple):
+        return None
+    return Layout(cast("IntTuple", shape), cast("IntTuple", stride))
+
+
+def _foreign(subject: object) -> _Read | None:
+    """An object's shape and stride, held against what it prints: a swizzle shows in the print alone."""
+    has_both = hasattr(subject, "shape") and hasattr(subject, "stride")
+    if not has_both and type(subject).__str__ is object.__str__ and type(subject).__repr__ is object.__repr__:
+        return None
+    text = str(subject)
+    printed = _printed(text)
+    if not has_both:
+        # A function prints itself as no layout.
+        return None if isinstance(printed, SwzError) else _Read.printed(printed, text)
+    plain = _plain(subject)
+    if isinstance(printed, SwzError):
+        if plain is None or (_LOOKS_COMPOSED.search(text) is not None and not text.startswith("<")):
+            raise SwzError(
+                "SWZ804",
+                f"{_shown(subject)} has no shape and stride of integers",
+                hint=f"{printed.message}\n{_ACCEPTED}",
+            )
+        return _Read(plain)
+    under = printed if isinstance(printed, Layout) else printed.layout
+    if plain is not None and plain != under:
+        raise SwzError(
+            "SWZ804", f"{_shown(subject)} prints itself as another layout than its shape and stride, {plain}"
+        )
+    return _Read.printed(printed, text)
+
+
+def _printed(text: str) -> Notation | SwzError:
+    """What an object prints, as a layout; why not where it is none."""
+    try:
+        if ":" in text:
+            return parse_notation(text)
+    except SwzError as error:
+        return error
+    return SwzError("SWZ200", "it does not print itself as shape:stride")
+
+
+def _shown(subject: object) -> str:
+    text = repr(subject)
+    return f"{text if len(text) <= 80 else text[:77] + '...'} ({type(subject).__name__})"

@@ -1,0 +1,181 @@
+"""What pytest sees of a spec file: the file, its subjects, and an item a claim.
+
+An item's id is the claim's id with the case of the constants at the end, where pytest looks for the parameters of a
+test: `specs/gemm.swz.yaml::A::bijective[BM=64]` for the claim `specs/gemm.swz.yaml::A[BM=64]::bijective`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from swzverify.claims.verdict import Outcome
+from swzverify.errors import SwzError
+from swzverify.report.escape import prose, visible, visible_lines
+from swzverify.report.problems import render_problems
+from swzverify.report.result import ClaimResult
+from swzverify.report.story import engine_words, story
+from swzverify.report.style import TextStyle, rendered
+from swzverify.run.fault import fault, what_to_send
+from swzverify.run.one import run_claim
+from swzverify.run.settings import Settings
+from swzverify.spec import SpecClaim, SpecError, load_spec
+from swzverify.spec.problems import Problem
+
+if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
+
+_FAULT = "this is a fault of swzverify"
+"""How `run/fault.py` and the prover begin what to send."""
+
+
+class SpecFile(pytest.File):
+    """A spec file; it is read once, when it is collected. `is_named` says that the ini option names it."""
+
+    is_named: bool = False
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """The subjects, in the order in which claims name them first."""
+        file = _from_here(self.path)
+        claims = _load(file, self.config.getoption("--swz-target"))
+        if not claims and self.is_named:
+            # A contract that was deleted must not look like one that holds.
+            problem = Problem("SWZ801", "`swzverify_specs` names this file, but it has no claim", file=file)
+            raise self.CollectError(_problems_text([problem]))
+        if not claims:
+            self.warn(pytest.PytestCollectionWarning(f"{visible(file)} has no claim: nothing is proved of it"))
+        of_subject: dict[str, list[SpecClaim]] = {}
+        for claim in claims:
+            of_subject.setdefault(claim.subject, []).append(claim)
+        for subject, group in of_subject.items():
+            yield SubjectNode.from_parent(  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
+                self, name=subject, claims=group, file=file
+            )
+
+
+class SubjectNode(pytest.Collector):
+    """The claims on one tile, access or map, or on a pair of them."""
+
+    def __init__(self, name: str, parent: pytest.Collector, claims: list[SpecClaim], file: str) -> None:
+        super().__init__(name, parent)
+        self.claims = claims
+        self.file = file
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """An item a claim."""
+        for claim in self.claims:
+            yield ClaimItem.from_parent(  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
+                self, name=_name(claim), claim=claim, file=self.file
+            )
+
+
+class NotAsExpectedError(Exception):
+    """A claim that did not come out as its spec expects."""
+
+    def __init__(self, result: ClaimResult) -> None:
+        super().__init__(result.id)
+        self.result = result
+
+
+class ClaimItem(pytest.Item):
+    """One claim, proved as `swzverify prove` does."""
+
+    def __init__(self, name: str, parent: pytest.Collector, claim: SpecClaim, file: str) -> None:
+        super().__init__(name, parent)  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
+        self.claim = claim
+        self.file = file
+        self.add_marker(pytest.mark.swzverify(kind=claim.kind))
+        self.extra_keyword_matches |= {claim.kind, claim.subject}
+
+    def runtest(self) -> None:
+        """Prove the claim."""
+        options = self.config.option
+        result = run_claim(self.file, self.claim, Settings(target=options.swz_target, rlimit=options.swz_rlimit))
+        self.user_properties += _properties(result)
+        if not result.ok:
+            raise NotAsExpectedError(result)
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
+    ) -> str | TerminalRepr:
+        """The claim's story, or words for a fault of ours; pytest's own way for what is neither."""
+        _ = style
+        match excinfo.value:
+            case NotAsExpectedError(result=result):
+                return _told(result, TextStyle(unicode=False, verbosity=min(1, self.config.get_verbosity())))
+            case Exception() as error:
+                return "\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])
+            case _:
+                return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """The claim's place in the spec, its line counted from 0 as pytest does, and its name."""
+        return self.path, self.claim.line - 1, visible(f"{self.claim.subject}::{self.name}")
+
+
+def _name(claim: SpecClaim) -> str:
+    """The last part of the claim's id, `bijective` or `bijective#2`, and its case: `bijective[BM=64]`."""
+    case = ",".join(f"{name}={value}" for name, value in claim.case.items())
+    return claim.id.rpartition("::")[2] + (f"[{case}]" if case else "")
+
+
+def _from_here(path: Path) -> str:
+    """The path from the current folder, as `swzverify prove` shows it; on another drive as it is."""
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _load(file: str, target: str | None) -> tuple[SpecClaim, ...]:
+    """The spec's claims; what is wrong with the file is a collection error that tells all of it."""
+    try:
+        return load_spec(file, target=target).claims
+    except SpecError as error:
+        problems = list(error.problems)
+        if error.left_out:
+            problems.append(Problem("SWZ107", f"{error.left_out} more problems are not shown", file=file))
+    except SwzError as error:
+        problems = [Problem(error.code, error.message, error.hint, file)]
+    except OSError as error:
+        problems = [Problem("SWZ503", f"cannot read the file: {error.strerror or error}", file=file)]
+    except Exception as error:  # noqa: BLE001 - the other specs of the run must still be proved
+        problems = [Problem("SWZ901", f"reading this spec failed: {fault(error)}", what_to_send(), file)]
+    raise pytest.Collector.CollectError(_problems_text(problems))
+
+
+def _problems_text(problems: Sequence[Problem]) -> str:
+    return render_problems(problems, TextStyle(unicode=False)).rstrip()
+
+
+def _told(result: ClaimResult, style: TextStyle) -> str:
+    """The line that pytest's summary shows, and below it the whole story."""
+    verdict = result.verdict
+    why = verdict.reason if verdict.counterexample is None else verdict.counterexample.note
+    lead = "SWZ901 " if verdict.outcome is Outcome.ERROR and _FAULT in verdict.reason else ""
+    head = f"{lead}{verdict.outcome}, expected {result.expected}: {prose(why)}"
+    return f"{head}\n{rendered([story(result, style)], style).rstrip()}"
+
+
+def _properties(result: ClaimResult) -> list[tuple[str, object]]:
+    """What a JUnit report keeps of a claim."""
+    verdict, measure = result.verdict, result.verdict.measure
+    found = {
+        "swzverify.id": result.id,
+        "swzverify.verdict": verdict.outcome.value,
+        "swzverify.expected": result.expected.value,
+        "swzverify.engines": engine_words(result),
+        "swzverify.scope": verdict.scope,
+        "swzverify.evidence": verdict.evidence,
+        "swzverify.reason": verdict.reason,
+    }
+    if measure is not None:
+        found |= {
+            "swzverify.wavefronts": str(measure.wavefronts),
+            "swzverify.bank_conflicts": str(measure.bank_conflicts),
+        }
+    return [(name, prose(value)) for name, value in found.items() if value]

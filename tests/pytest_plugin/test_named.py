@@ -1,0 +1,189 @@
+"""The ini option `swzverify_specs`: which files it names, and which runs collect them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+INI = "[pytest]\ntestpaths = tests\nswzverify_specs =\n"
+TEST = "def test_it(): pass\n"
+
+
+@pytest.fixture
+def tree(put, specs):
+    """A project whose tests lie in one folder and whose specs lie in others, under names of all kinds."""
+    put(
+        {
+            "pytest.ini": INI + "    kernels/gemm.contract\n    specs\n    more/*.yaml\n",
+            "tests/test_it.py": TEST,
+            "kernels/gemm.contract": specs.good,
+            "kernels/other.contract": specs.good,
+            "specs/deep/a.swz.yaml": specs.good,
+            "specs/readme.yaml": "not a spec\n",
+            "more/b.yaml": specs.good,
+        }
+    )
+
+
+ALL = ["kernels/gemm.contract", "more/b.yaml", "specs/deep/a.swz.yaml", "tests/test_it.py"]
+
+
+def files(found: dict[str, str]) -> list[str]:
+    assert set(found.values()) <= {"passed"}
+    return sorted({nodeid.split("::")[0] for nodeid in found})
+
+
+@pytest.mark.usefixtures("tree")
+def test_without_paths_all_are_collected(outcomes):
+    assert files(outcomes()) == ALL
+
+
+@pytest.mark.usefixtures("tree")
+def test_they_keep_the_order_of_the_ini(outcomes):
+    ids = [nodeid.split("::")[0] for nodeid in outcomes()]
+    assert list(dict.fromkeys(ids)) == [
+        "tests/test_it.py",
+        "kernels/gemm.contract",
+        "specs/deep/a.swz.yaml",
+        "more/b.yaml",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (["tests"], ["tests/test_it.py"]),
+        (["tests/test_it.py"], ["tests/test_it.py"]),
+        (["kernels"], ["kernels/gemm.contract"]),
+        (["kernels/gemm.contract"], ["kernels/gemm.contract"]),
+        (["kernels", "kernels/gemm.contract"], ["kernels/gemm.contract"]),
+        (["kernels/gemm.contract::A::bijective"], ["kernels/gemm.contract"]),
+        (["specs"], ["specs/deep/a.swz.yaml"]),
+        (["tests", "more"], ["more/b.yaml", "tests/test_it.py"]),
+        (["."], ALL),
+        (["--ignore=kernels"], ["more/b.yaml", "specs/deep/a.swz.yaml", "tests/test_it.py"]),
+        (["--ignore=more/b.yaml", "."], ["kernels/gemm.contract", "specs/deep/a.swz.yaml", "tests/test_it.py"]),
+        (["--ignore-glob=*contract"], ["more/b.yaml", "specs/deep/a.swz.yaml", "tests/test_it.py"]),
+    ],
+)
+@pytest.mark.usefixtures("tree")
+def test_with_paths_those_that_lie_in_them(outcomes, given, found):
+    assert files(outcomes(*given)) == found
+
+
+@pytest.mark.usefixtures("tree")
+def test_each_is_collected_once(outcomes, project):
+    assert len(outcomes(".")) == 7
+    result = project.runpytest("--collect-only", "-q", ".", "specs")
+    assert result.stdout.str().count("specs/deep/a.swz.yaml::A::bijective") == 1
+
+
+@pytest.mark.usefixtures("tree")
+def test_in_another_folder_those_below_it(outcomes, monkeypatch, project):
+    monkeypatch.chdir(project.path / "kernels")
+    assert files(outcomes("--rootdir", str(project.path), "-c", str(project.path / "pytest.ini"))) == [
+        "kernels/gemm.contract"
+    ]
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_file_that_is_not_named_keeps_its_meaning(outcomes, project):
+    assert project.runpytest("kernels/other.contract").ret == pytest.ExitCode.USAGE_ERROR
+    assert files(outcomes("specs/deep/a.swz.yaml")) == ["specs/deep/a.swz.yaml"]
+
+
+def test_folders_that_pytest_does_not_enter_hide_nothing(put, outcomes, specs):
+    put(
+        {
+            "pytest.ini": "[pytest]\nswzverify_specs = build/a.swz.yaml\n  .hidden/b.swz.yaml\n",
+            "build/a.swz.yaml": specs.good,
+            "build/test_generated.py": TEST,
+            ".hidden/b.swz.yaml": specs.good,
+            "test_it.py": TEST,
+        }
+    )
+    expected = [".hidden/b.swz.yaml", "build/a.swz.yaml", "test_it.py"]
+    assert files(outcomes()) == expected
+    assert files(outcomes(".")) == expected
+
+
+def contract(sign: str, text: str) -> str:
+    return "\n".join(f"{sign} {line}" for line in ["swz:begin", *text.splitlines(), "swz:end"]) + "\n"
+
+
+def test_contracts_in_sources(put, project, specs):
+    """A folder stands for its sources with contracts; a test module may hold one too."""
+    put({"pytest.ini": "[pytest]\nswzverify_specs = src\n  test_kernel.py\n", "src/other.cu": "int main() {}\n"})
+    put({"src/gemm.cu": "int x;\n" + contract("//", specs.bad), "test_kernel.py": contract("#", specs.good) + TEST})
+    result = project.runpytest("-v")
+    result.assert_outcomes(passed=5, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "test_kernel.py::test_it PASSED*",
+            "src/gemm.cu::A::bijective PASSED*",
+            "src/gemm.cu::read_A::conflict_free FAILED*",
+            "test_kernel.py::A::bijective PASSED*",
+            "*at * src/gemm.cu:17",
+        ]
+    )
+    result = project.runpytest("test_kernel.py::test_it")
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("name", ["kernel.cu", "kernel.py", "a.swz.yaml"])
+def test_a_named_file_without_a_claim_is_an_error(put, project, name):
+    text = "swzverify: 1\n" if name.endswith("yaml") else ""
+    put({"pytest.ini": f"[pytest]\nswzverify_specs = {name}\n", name: text, "test_it.py": TEST})
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"{name}: SWZ801 `swzverify_specs` names this file, but it has no claim"])
+
+
+def test_links_to_one_file_are_one_spec(put, outcomes, specs, project):
+    put({"pytest.ini": "[pytest]\nswzverify_specs = a.swz.yaml\n", "a.swz.yaml": specs.good})
+    os.symlink(project.path / "a.swz.yaml", project.path / "b.swz.yaml")
+    assert files(outcomes()) == ["a.swz.yaml"]
+    assert files(outcomes("b.swz.yaml")) == ["b.swz.yaml"]
+
+
+def test_a_root_with_signs_of_patterns(put, outcomes, specs, project, monkeypatch):
+    put(
+        {
+            "odd*/pytest.ini": "[pytest]\nswzverify_specs = k/*.contract\n  plain.contract\n",
+            "odd*/k/a.contract": specs.good,
+            "odd*/plain.contract": specs.good,
+            "oddity/k/b.contract": specs.bad,
+        }
+    )
+    monkeypatch.chdir(project.path / "odd*")
+    assert files(outcomes("--rootdir", ".")) == ["k/a.contract", "plain.contract"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("specs/mising.swz.yaml", "specs/mising.swz.yaml: SWZ501 no such file or folder"),
+        ("specs/*.contract", "specs/[*].contract: SWZ502 no file matches this pattern"),
+        ("empty", "empty: SWZ801 no [*].swz.yaml file is there"),
+    ],
+)
+@pytest.mark.parametrize("arguments", [[], ["tests/test_it.py"], ["-n", "2"]], ids=["all", "one", "xdist"])
+def test_an_entry_that_names_nothing_is_a_usage_error(put, project, specs, entry, told, arguments):
+    put({"pytest.ini": INI + f"    {entry}\n", "tests/test_it.py": TEST, "specs/missing.swz.yaml": specs.good})
+    (project.path / "empty").mkdir()
+    result = project.runpytest(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the ini option `swzverify_specs`:", told])
+
+
+def test_last_failed_knows_named_specs(put, project, specs):
+    put({"pytest.ini": INI + "  k/bad.contract\n  k/good.contract\n", "tests/test_it.py": TEST})
+    put({"k/bad.contract": specs.bad, "k/good.contract": specs.good})
+    project.runpytest().assert_outcomes(passed=5, failed=1)
+    project.runpytest("--lf").assert_outcomes(failed=1)
+
+
+def test_no_ini_no_change(put, project, specs):
+    put({"tests/test_it.py": TEST, "k/a.contract": specs.bad})
+    project.runpytest().assert_outcomes(passed=1)

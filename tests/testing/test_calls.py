@@ -1,0 +1,241 @@
+"""Plain functions: every lane is asked, what it says is checked, and no more is claimed."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from swzverify import access_cost
+from swzverify.claims import Outcome
+from swzverify.errors import SwzError
+from swzverify.hardware import INSTRUCTIONS
+from swzverify.testing import (
+    assert_bijective,
+    assert_conflict_free,
+    assert_contiguous,
+    assert_equivalent,
+    assert_wavefronts,
+)
+
+WORD = {"instruction": "ld.shared.b32", "threads": 32}
+
+
+def story_of(assertion, *arguments, **given):
+    with pytest.raises(AssertionError) as failure:
+        assertion(*arguments, **given)
+    return str(failure.value)
+
+
+def mistake_of(assertion, *arguments, **given):
+    with pytest.raises(SwzError) as failure:
+        assertion(*arguments, **given)
+    return failure.value
+
+
+def test_what_was_checked_is_said():
+    verdict = assert_conflict_free(lambda lane: 4 * lane, **WORD)
+    assert verdict.reason == "checked exhaustively for 32 lanes, not proved for other bases"
+    assert verdict.scope == f"{verdict.reason}; ld.shared.b32 on sm_90 (measured)"
+    assert verdict.engines == ("enumeration",)
+    assert verdict.evidence == "measured"
+    assert verdict.measure is not None
+    assert (verdict.measure.wavefronts, verdict.measure.minimum, verdict.measure.where) == (1, 1, {})
+
+
+def test_every_thread_is_asked_once_in_order():
+    asked = []
+
+    def column(thread):
+        asked.append(thread)
+        return 4 * thread
+
+    verdict = assert_conflict_free(column, instruction="ld.shared.b32", threads=(32, 3))
+    assert asked == list(range(96))
+    assert "96 threads in 3 warps" in verdict.reason
+
+
+def test_a_conflict_is_tabled():
+    story = story_of(assert_conflict_free, lambda lane: 128 * lane, **WORD)
+    assert story.startswith("refuted: conflict_free of <lambda>\n")
+    assert "ld.shared.b32 takes 32 wavefronts instead of 1; 32 lanes meet in bank 0" in story
+    assert "x     1      128   0x80    32     0" in story
+    assert "test_calls.py:" in story
+    assert "checked exhaustively for 32 lanes" in story
+
+
+def test_the_worst_warp_is_shown():
+    def only_warp_2(thread):
+        return 128 * (thread % 32) if thread // 32 == 2 else 4 * thread
+
+    story = story_of(assert_conflict_free, only_warp_2, instruction="ld.shared.b32", threads=128)
+    assert "warp = 2" in story
+    with pytest.raises(AssertionError):
+        assert_wavefronts(only_warp_2, at_most=31, instruction="ld.shared.b32", threads=128)
+    verdict = assert_wavefronts(only_warp_2, at_most=32, instruction="ld.shared.b32", threads=128)
+    assert verdict.measure is not None
+    assert (verdict.measure.wavefronts, verdict.measure.where) == (32, {"warp": 2})
+
+
+def test_costs_are_those_of_access_cost():
+    generator = random.Random(7)
+    for name, row in INSTRUCTIONS.items():
+        if row.warp_wide or row.bound_only:
+            continue
+        addresses = [row.width_bytes * generator.randrange(512) for _ in range(32)]
+        verdict = assert_wavefronts(addresses.__getitem__, at_most=10**6, instruction=name, threads=32)
+        assert verdict.measure is not None
+        assert verdict.measure.wavefronts == access_cost(name, addresses).wavefronts
+
+
+def test_inactive_lanes_are_none():
+    assert assert_conflict_free(lambda lane: 128 if lane < 1 else None, **WORD).outcome is Outcome.PROVED
+    assert story_of(assert_conflict_free, lambda _: None, **WORD).startswith("vacuous: ")
+    assert (
+        assert_conflict_free(lambda lane: 4 * lane, instruction="ld.shared.b32", threads=20).outcome is Outcome.PROVED
+    )
+
+
+def test_numpys_integers_will_do():
+    table = (np.arange(32) * 4).astype(np.int32)
+    assert assert_conflict_free(lambda lane: table[lane], **WORD).outcome is Outcome.PROVED
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (True, "an int"),
+        (np.True_, "an int"),
+        (2.0, "not with /"),
+        (np.float32(4), "an int"),
+        ("4", "an int"),
+        ((0, 4), "an int"),
+    ],
+)
+def test_values_that_are_no_addresses(value, hint):
+    error = mistake_of(assert_conflict_free, lambda lane: value if lane == 5 else 4 * lane, **WORD)
+    assert error.code == "SWZ806"
+    assert error.message.startswith("lane 5 has the address ")
+    assert hint in error.hint
+
+
+def test_negative_and_misaligned_addresses_are_failures():
+    assert "lane 0 has the negative address -4" in story_of(assert_conflict_free, lambda lane: 4 * lane - 4, **WORD)
+    story = story_of(assert_wavefronts, lambda lane: 4 * lane + 2 * (lane == 9), at_most=99, **WORD)
+    assert "lane 9 has address 38, not a multiple of 4: ld.shared.b32 faults" in story
+    assert story.count("\n    x ") == 1
+
+
+def test_matrix_instructions_need_every_lane():
+    given = {"instruction": "ldmatrix.x4", "threads": 32}
+    assert assert_conflict_free(lambda lane: 16 * lane, **given).outcome is Outcome.PROVED
+    assert "lane 3 has none" in story_of(assert_conflict_free, lambda lane: None if lane == 3 else 16 * lane, **given)
+    assert "lane 24 has none" in story_of(
+        assert_conflict_free, lambda lane: 16 * lane, instruction="ldmatrix.x4", threads=24
+    )
+    assert (
+        assert_conflict_free(
+            lambda lane: 16 * lane if lane < 8 else None, instruction="ldmatrix.x1", threads=32
+        ).outcome
+        is Outcome.PROVED
+    )
+
+
+def test_a_rule_that_is_a_bound_leaves_some_cases_open():
+    """Lanes that share a destination of a 16-byte cp.async: measured costs lie below the rule's bound."""
+    story = story_of(assert_conflict_free, lambda lane: 128 * (lane // 2), instruction="cp.async.16", threads=32)
+    assert story.startswith(("unknown: ", "refuted: "))
+    cost = access_cost("cp.async.16", [128 * (lane // 2) for lane in range(32)])
+    assert story.startswith("unknown: ") == (cost.lower_bound <= cost.minimum)
+    with pytest.raises(AssertionError, match=r"^unknown: wavefronts"):
+        assert_wavefronts(
+            lambda lane: 128 * (lane // 2), at_most=cost.lower_bound, instruction="cp.async.16", threads=32
+        )
+
+
+@pytest.mark.parametrize("missing", ["instruction", "threads"])
+def test_what_is_missing_is_told(missing):
+    given = {name: value for name, value in WORD.items() if name != missing}
+    error = mistake_of(assert_conflict_free, lambda lane: 4 * lane, **given)
+    assert (error.code, missing in error.message) == ("SWZ802", True)
+
+
+@pytest.mark.parametrize(
+    "useless", [{"element_bits": 16}, {"base_align": 16}, {"coord": ["lane"]}, {"loops": {"k": 2}}, {"predicate": "1"}]
+)
+def test_what_a_function_has_no_use_for_is_refused(useless):
+    assert mistake_of(assert_conflict_free, lambda lane: 4 * lane, **WORD, **useless).code == "SWZ803"
+
+
+@pytest.mark.parametrize("threads", [0, 1025, (32, 33)])
+def test_blocks_have_1_to_1024_threads(threads):
+    error = mistake_of(assert_conflict_free, lambda lane: 4 * lane, instruction="ld.shared.b32", threads=threads)
+    assert error.code == "SWZ105"
+
+
+def test_what_the_function_raises_is_the_users():
+    def broken(_):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine") as failure:
+        assert_conflict_free(broken, **WORD)
+    shown = [entry.path.name for entry in failure.traceback if not entry.ishidden(failure)]
+    assert shown == ["test_calls.py", "test_calls.py"]
+
+
+def swizzled(index):
+    row, column = divmod(index, 64)
+    return 2 * (row * 64 + ((column // 8 ^ row % 8) * 8 + column % 8))
+
+
+def test_elements_fill_their_bytes():
+    verdict = assert_bijective(swizzled, size=512, element_bits=16)
+    assert verdict.reason == "checked exhaustively for 512 elements, not proved for other bases"
+    assert assert_bijective(lambda i: 4096 + 4 * i, size=8, element_bits=32).outcome is Outcome.PROVED
+    assert "leave a gap of 2 bytes" in story_of(assert_bijective, lambda i: 4 * i, size=8, element_bits=16)
+    story = story_of(assert_bijective, lambda i: 2 * (i % 7), size=8, element_bits=16)
+    assert "elements 0 and 7 at 0 and 0 share bytes" in story
+    assert "share bytes" in story_of(assert_bijective, lambda i: i, size=8, element_bits=16)
+
+
+def test_vectors_of_elements_stay_whole():
+    assert assert_contiguous(swizzled, elements=8, size=512, element_bits=16).outcome is Outcome.PROVED
+    story = story_of(assert_contiguous, swizzled, elements=16, size=512, element_bits=16)
+    assert "element 72 lies at 128, not at 160" in story
+    late = story_of(assert_contiguous, lambda i: 2 * i + 2, elements=4, size=8, element_bits=16)
+    assert "element 0 lies at 2, not at a multiple of 8" in late
+    few = story_of(assert_contiguous, swizzled, elements=8, size=4, element_bits=16)
+    assert few.startswith("vacuous: ")
+
+
+def test_element_functions_need_a_size_and_whole_bytes():
+    assert mistake_of(assert_bijective, swizzled, element_bits=16).code == "SWZ802"
+    assert mistake_of(assert_bijective, swizzled, size=8).code == "SWZ802"
+    assert mistake_of(assert_bijective, swizzled, size=8, element_bits=4).code == "SWZ105"
+    assert mistake_of(assert_bijective, swizzled, size=0, element_bits=8).code == "SWZ105"
+    assert mistake_of(assert_bijective, swizzled, size=True, element_bits=8).code == "SWZ105"
+    assert mistake_of(assert_bijective, swizzled, size=8, element_bits=8, base_align=16).code == "SWZ803"
+    assert mistake_of(assert_contiguous, swizzled, size=8, element_bits=8, elements=4, mode=0).code == "SWZ803"
+    assert mistake_of(assert_contiguous, swizzled, size=8, element_bits=8, elements=0).code == "SWZ105"
+    assert mistake_of(assert_bijective, lambda i: -i, size=8, element_bits=8).code == "SWZ806"
+    assert mistake_of(assert_bijective, lambda _: None, size=8, element_bits=8).code == "SWZ806"
+    assert mistake_of(assert_bijective, "(8,64):(64,1)", size=512, element_bits=8).code == "SWZ803"
+
+
+def test_two_functions_are_compared_lane_by_lane():
+    verdict = assert_equivalent(lambda i: 2 * i, lambda i: i << 1, threads=64)
+    assert verdict.reason == "checked exhaustively for 64 lanes, not proved for others"
+    story = story_of(assert_equivalent, lambda i: i, lambda i: i if i != 5 else None, threads=8)
+    assert "lane 5: the first gives 5, the second None" in story
+    assert story_of(assert_equivalent, lambda _: None, lambda _: None, threads=8).startswith("vacuous: ")
+    assert mistake_of(assert_equivalent, lambda i: i, lambda i: i).code == "SWZ802"
+    assert mistake_of(assert_equivalent, lambda i: i, lambda i: i, threads=0).code == "SWZ105"
+    assert mistake_of(assert_equivalent, lambda i: i, lambda i: i, threads=8, element_bits=16).code == "SWZ803"
+
+
+def test_a_function_is_not_compared_with_a_layout():
+    for pair in ((swizzled, "(8,64):(64,1)"), ("(8,64):(64,1)", swizzled)):
+        error = mistake_of(assert_equivalent, *pair, element_bits=16)
+        assert (error.code, "cannot be compared with a function" in error.message) == ("SWZ804", True)
+    assert mistake_of(assert_equivalent, "8:1", "8:1", element_bits=16, threads=32).code == "SWZ803"
