@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, NoReturn, TypeVar, assert_never
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from swzverify.cli.terminal import FILE_WIDTH, INTERRUPTED, Failure, echo, terminal_style
+from swzverify.cli.files import Known, check_output
+from swzverify.cli.reports import Format, ReportFile, check_reports, report_files, write_reports
+from swzverify.cli.terminal import INTERRUPTED, Failure
 
 if TYPE_CHECKING:
-    from swzverify.report.result import Report
+    from swzverify.report.result import ExitCode, Report
     from swzverify.run.settings import Settings
 
 KINDS = (
@@ -34,13 +35,6 @@ KINDS = (
 _Limit = TypeVar("_Limit", float | None, int | None)
 
 
-class Format(StrEnum):
-    """What a report can be written as."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
@@ -52,6 +46,14 @@ class Format(StrEnum):
     help="What to write the report as.",
 )
 @click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
+@click.option(
+    "--report",
+    "reports",
+    callback=report_files,
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help="Write the report to this file as well, such as sarif=out.sarif; may be given again.",
+)
 @click.option(
     "-j",
     "--jobs",
@@ -93,6 +95,15 @@ class Format(StrEnum):
     metavar="FILE",
     help="Name the device as evidence of instructions whose rule `swzverify calibrate --output` found to hold.",
 )
+@click.option("--baseline", metavar="FILE", help="Accept the known failures in this file; fail on new ones only.")
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    help="Write what fails now as known failures; the exit code stays what it would be.",
+)
+@click.option(
+    "--allow-no-claims", is_flag=True, help="Exit with 0 where no claim is found, for files that may hold none."
+)
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
@@ -101,6 +112,7 @@ def prove(
     paths: tuple[str, ...],
     form: str,
     output: str | None,
+    reports: tuple[ReportFile, ...],
     jobs: int | None,
     select: tuple[str, ...],
     target: str | None,
@@ -110,6 +122,9 @@ def prove(
     certificates: str | None,
     recording: str | None,
     calibration: str | None,
+    baseline: str | None,
+    write_baseline: str | None,
+    allow_no_claims: bool,
     single_engine: bool,
     verbose: bool,
     quiet: bool,
@@ -124,7 +139,7 @@ def prove(
       1  some did not
       2  an error in a spec, in the usage, or in swzverify
       3  nothing was refuted unexpectedly, but something is unknown or vacuous
-      5  no claim found
+      5  no claim found, without --allow-no-claims
     """
     if verbose and quiet:
         raise click.UsageError("-v and -q cannot be used together")
@@ -143,8 +158,11 @@ def prove(
             recording,
             calibration,
         )
-        report = _run(paths, settings, output, quiet)
-        _write(report, Format(form), output, int(verbose) - int(quiet))
+        known = Known(baseline, write_baseline)
+        report = _run(paths, settings, output, reports, known, quiet)
+        code = _exit_code(report, allow_no_claims)
+        write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
+        known.save(report)
     except KeyboardInterrupt:
         click.echo("interrupted: no report", err=True)
         sys.exit(INTERRUPTED)
@@ -155,7 +173,14 @@ def prove(
         from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
 
         raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
-    sys.exit(int(report.exit_code))
+    sys.exit(int(code))
+
+
+def _exit_code(report: Report, allow_no_claims: bool) -> ExitCode:
+    from swzverify.report.result import ExitCode  # noqa: PLC0415 - see the top
+
+    nothing = report.exit_code is ExitCode.NO_CLAIM
+    return ExitCode.AS_EXPECTED if nothing and allow_no_claims else report.exit_code
 
 
 def _isolated(limit: _Limit) -> _Limit:
@@ -165,7 +190,14 @@ def _isolated(limit: _Limit) -> _Limit:
     return limit
 
 
-def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: bool) -> Report:
+def _run(
+    paths: tuple[str, ...],
+    settings: Settings,
+    output: str | None,
+    reports: tuple[ReportFile, ...],
+    known: Known,
+    quiet: bool,
+) -> Report:
     from swzverify.run.collect import collect_specs  # noqa: PLC0415 - see the top
     from swzverify.run.progress import progress_line  # noqa: PLC0415
     from swzverify.run.run import run_specs  # noqa: PLC0415
@@ -174,12 +206,18 @@ def _run(paths: tuple[str, ...], settings: Settings, output: str | None, quiet: 
         _check_target(settings.target)
     collected = collect_specs(paths)
     if output is not None:
-        _check_output(output, collected.files)
+        check_output(output, collected.files, "--output")
+    taken = {"--output": output, "--baseline": known.read, "--write-baseline": known.write}
+    check_reports(
+        reports, collected.files, {**taken, "--recording": settings.recording, "--calibration": settings.calibration}
+    )
+    accepted = known.prepare(settings, output, collected.files)
     if settings.certificates is not None:
         _prepare_certificates(settings.certificates)
     _check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not quiet) as watch:
-        return run_specs(collected.files, settings, problems=collected.problems, watch=watch)
+        report = run_specs(collected.files, settings, problems=collected.problems, watch=watch)
+    return accepted(report)
 
 
 def _check_target(target: str) -> None:
@@ -190,7 +228,7 @@ def _check_target(target: str) -> None:
     try:
         find_target(target)
     except SwzError as error:
-        raise click.BadParameter(f"{error.message}; {error.hint}", param_hint="--target") from error
+        raise click.BadParameter(f"{error.code} {error.message}; {error.hint}", param_hint="--target") from error
 
 
 def _check_evidence(recording: str | None, calibration: str | None) -> None:
@@ -221,45 +259,3 @@ def _prepare_certificates(folder: str) -> None:
         prepare(folder)
     except SwzError as error:
         raise Failure(str(error)) from error
-
-
-def _check_output(output: str, specs: list[str]) -> None:
-    """Refuse, before minutes of work, a report file that cannot be or that is one of the specs."""
-    folder = os.path.dirname(output) or os.curdir
-    if not os.path.isdir(folder):
-        raise click.BadParameter(f"there is no folder {folder!r}", param_hint="--output")
-    if os.path.isdir(output):
-        raise click.BadParameter(f"{output!r} is a folder", param_hint="--output")
-    if os.path.realpath(output) in map(os.path.realpath, specs):
-        raise click.BadParameter(f"{output!r} is one of the specs to prove", param_hint="--output")
-
-
-def _write(report: Report, form: Format, output: str | None, verbosity: int) -> None:
-    """Put the report where it belongs; the problems go to standard error when the report is text."""
-    from swzverify.report.json import render_json  # noqa: PLC0415 - see the top
-    from swzverify.report.problems import render_problems  # noqa: PLC0415
-    from swzverify.report.style import TextStyle  # noqa: PLC0415
-    from swzverify.report.text import render_text  # noqa: PLC0415
-    from swzverify.report.words import summary_line  # noqa: PLC0415
-
-    errors = terminal_style(err=True, verbosity=verbosity)
-    if form is Format.TEXT and report.problems:
-        echo(render_problems(report.problems, errors), errors, err=True)
-    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
-    match form:
-        case Format.TEXT:
-            text = render_text(report, style)
-        case Format.JSON:
-            text = render_json(report)
-        case _:
-            assert_never(form)
-    if output is None:
-        echo(text, style, err=False)
-        return
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise Failure(f"SWZ504 cannot write the report {output!r}: {error.strerror}") from error
-    if verbosity >= 0:
-        echo(f"{summary_line(report)}; report in {output}\n", errors, err=True)

@@ -72,6 +72,27 @@ def log_lines(text: str) -> str:
     return _COMMAND.sub(lambda found: "\\x23#" if found[0] == "##" else f"{found[1]}\\x3a", text)
 
 
+def shortened(text: str, most: int) -> str:
+    """At most so many characters of a text, and where some are left out a word on how many; cut before escaping.
+
+    >>> shortened("abcdef", 4), shortened("abcd", 4)
+    ('abcd... (2 characters left out)', 'abcd')
+    """
+    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} characters left out)"
+
+
+def xml_text(text: str) -> str:
+    r"""Text that an XML 1.0 document can hold: the characters that none can hold, not even as a reference, are escapes.
+
+    What is markup (`<`, `&`, `]]>`, quotes) is for the XML writer, which knows whether it writes text or an attribute.
+    Source: XML 1.0, fifth edition, section 2.2, production Char.
+
+    >>> xml_text("<a>\x00\ufffe")
+    '<a>\\x00\\ufffe'
+    """
+    return "\n".join(visible_lines(text))
+
+
 def html_text(text: str) -> str:
     """Text for HTML, between tags or as an attribute's value in quotes; never inside `<script>`, `<style>` or a URL.
 
@@ -140,6 +161,15 @@ def sarif_text(text: str) -> str:
     """
     lines = "\n".join(visible_lines(text))
     return lines.replace("](", "] (").replace("{", "{{").replace("}", "}}")
+
+
+def sarif_markdown(text: str) -> str:
+    r"""Markdown of ours for a SARIF message: without placeholders. What came from a spec was escaped before.
+
+    >>> sarif_markdown("a \\{0\\}")
+    'a \\{{0\\}}'
+    """
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def sarif_uri(path: str) -> str:

@@ -7,7 +7,7 @@ import operator
 from typing import SupportsIndex, TypeAlias
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row
-from swzverify.report.result import ClaimResult, Report
+from swzverify.report.result import BaselineUse, ClaimResult, Report
 from swzverify.spec.problems import Problem
 
 SCHEMA = "swzverify.report/1"
@@ -24,27 +24,34 @@ def render_json(report: Report) -> str:
     >>> print(render_json(Report(())).splitlines()[1])
       "schema": "swzverify.report/1",
     """
-    return json.dumps(document(report), indent=2, ensure_ascii=True, allow_nan=False, default=_integer) + "\n"
+    return json.dumps(document(report), indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
 
 
 def document(report: Report) -> dict[str, Json]:
     """The report as the plain values that JSON knows.
 
     >>> list(document(Report(())))
-    ['schema', 'summary', 'claims', 'problems', 'wall_ms']
+    ['schema', 'summary', 'claims', 'problems', 'baseline', 'wall_ms']
     """
-    summary = report.summary
-    counts: dict[str, Json] = {outcome.value: summary.counts[outcome] for outcome in Outcome}
     return {
         "schema": SCHEMA,
-        "summary": {**counts, "unexpected": summary.unexpected},
-        "claims": [_claim(result) for result in report.results],
-        "problems": [_problem(problem) for problem in report.problems],
+        "summary": summary_object(report),
+        "claims": [claim_object(result) for result in report.results],
+        "problems": [problem_object(problem) for problem in report.problems],
+        "baseline": None if report.baseline is None else baseline_object(report.baseline),
         "wall_ms": round(report.wall_ms, 3),
     }
 
 
-def _claim(result: ClaimResult) -> Json:
+def summary_object(report: Report) -> dict[str, Json]:
+    """A count an outcome, and how many claims did not come out as expected."""
+    summary = report.summary
+    counts: dict[str, Json] = {outcome.value: summary.counts[outcome] for outcome in Outcome}
+    return {**counts, "unexpected": summary.unexpected, "accepted": summary.accepted}
+
+
+def claim_object(result: ClaimResult) -> dict[str, Json]:
+    """One claim with its verdict."""
     verdict = result.verdict
     return {
         "id": result.id,
@@ -56,6 +63,7 @@ def _claim(result: ClaimResult) -> Json:
         "verdict": verdict.outcome.value,
         "expected": result.expected.value,
         "ok": result.ok,
+        "accepted": result.accepted,
         "scope": verdict.scope,
         "engines": list(verdict.engines),
         "evidence": verdict.evidence,
@@ -67,6 +75,11 @@ def _claim(result: ClaimResult) -> Json:
         "because": result.because,
         "source": result.source,
     }
+
+
+def baseline_object(use: BaselineUse) -> dict[str, Json]:
+    """What a run made of its known failures."""
+    return {"fixed": list(use.fixed), "changed": list(use.changed), "unseen": list(use.unseen)}
 
 
 def _measure(measure: Measure) -> Json:
@@ -93,7 +106,8 @@ def _row(columns: tuple[str, ...], row: Row) -> Json:
     return {**named, "mark": row.mark}
 
 
-def _problem(problem: Problem) -> Json:
+def problem_object(problem: Problem) -> dict[str, Json]:
+    """One problem of a spec file or of the command line."""
     return {
         "code": problem.code,
         "message": problem.message,
@@ -106,6 +120,6 @@ def _problem(problem: Problem) -> Json:
     }
 
 
-def _integer(value: SupportsIndex) -> int:
+def plain_integer(value: SupportsIndex) -> int:
     """A foreign integer, such as numpy's, as a plain one; `TypeError` for what is none."""
     return operator.index(value)

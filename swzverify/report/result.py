@@ -31,7 +31,7 @@ class ClaimResult:
     """One claim of a spec file with its verdict.
 
     `spec` is the file's path as seen from the folder that the command ran in, `line` counts from 1; `case` holds the
-    values of the constants of which the spec lists more than one.
+    values of the constants of which the spec lists more than one. `accepted` marks a known failure, which is not `ok`.
     """
 
     id: str
@@ -44,11 +44,17 @@ class ClaimResult:
     because: str = ""
     source: str = ""
     case: Mapping[str, int] = field(default_factory=dict[str, int])
+    accepted: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether the claim came out as its spec expects."""
         return self.verdict.outcome is self.expected
+
+    @property
+    def failing(self) -> bool:
+        """Whether the claim counts against the run: not as expected, and no known failure. No fault is ever known."""
+        return not self.ok and (not self.accepted or self.verdict.outcome is Outcome.ERROR)
 
     @property
     def fingerprint(self) -> str:
@@ -59,19 +65,30 @@ class ClaimResult:
         >>> ClaimResult("a.yaml::A::bijective", "a.yaml", 3, "bijective", "A", Outcome.PROVED, verdict).fingerprint[:8]
         '2210db75'
         """
-        return hashlib.sha256(self.id.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+        return fingerprint_of(self.id)
+
+
+def fingerprint_of(claim_id: str) -> str:
+    """The fingerprint of the claim with this id.
+
+    >>> fingerprint_of("a.yaml::A::bijective")[:8]
+    '2210db75'
+    """
+    return hashlib.sha256(claim_id.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """How many claims came out with each outcome, and how many of them not as expected.
 
-    `counts` has every outcome; `as_expected` counts only those that the spec expects.
+    `counts` has every outcome; `as_expected` counts only those that the spec expects; `accepted` are the known
+    failures, which are neither among those nor among the `unexpected`.
     """
 
     counts: Mapping[Outcome, int]
     as_expected: Mapping[Outcome, int]
     unexpected: int
+    accepted: int = 0
 
     @property
     def total(self) -> int:
@@ -80,12 +97,29 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineUse:
+    """What a run made of a file of known failures, beside accepting some: claims by their ids.
+
+    `fixed` fail no more, `changed` fail otherwise than the file says (and so count against the run), of `unseen` the
+    run has no result.
+    """
+
+    fixed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that a run has to tell: results in the order of the paths and claims, problems, wall time."""
+    """Everything that a run has to tell: results in the order of the paths and claims, problems, wall time.
+
+    `baseline` is there where known failures were accepted or looked for.
+    """
 
     results: tuple[ClaimResult, ...]
     problems: tuple[Problem, ...] = ()
     wall_ms: float = 0.0
+    baseline: BaselineUse | None = None
 
     @property
     def summary(self) -> Summary:
@@ -99,7 +133,9 @@ class Report:
         for result in self.results:
             counts[result.verdict.outcome] += 1
             as_expected[result.verdict.outcome] += result.ok
-        return Summary(counts, as_expected, sum(not result.ok for result in self.results))
+        failing = sum(result.failing for result in self.results)
+        accepted = sum(not result.ok and not result.failing for result in self.results)
+        return Summary(counts, as_expected, failing, accepted)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -113,7 +149,7 @@ class Report:
             return ExitCode.ERROR
         if not self.results:
             return ExitCode.NO_CLAIM
-        unexpected = {result.verdict.outcome for result in self.results if not result.ok}
+        unexpected = {result.verdict.outcome for result in self.results if result.failing}
         if not unexpected:
             return ExitCode.AS_EXPECTED
         undecided = {Outcome.UNKNOWN, Outcome.VACUOUS}

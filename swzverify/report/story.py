@@ -35,7 +35,8 @@ def story(result: ClaimResult, style: TextStyle) -> RenderableType:
 def expectation(result: ClaimResult) -> str:
     """How the outcome relates to what the spec expects; empty for a proof that was expected."""
     if not result.ok:
-        return f"expected {result.expected.value}"
+        known = "" if result.failing else ", a known failure"
+        return f"expected {result.expected.value}{known}"
     return "" if result.expected is Outcome.PROVED else "as expected"
 
 
@@ -50,11 +51,31 @@ def engine_words(result: ClaimResult) -> str:
     return " + ".join(map(visible, result.verdict.engines))
 
 
-def _facts(result: ClaimResult) -> Table:
+def headline(result: ClaimResult) -> str:
+    """One line: the claim, how it came out, what was expected, and in a few words why.
+
+    >>> from swzverify.claims.verdict import Verdict
+    >>> verdict = Verdict(Outcome.UNKNOWN, "", reason="out of time")
+    >>> headline(ClaimResult("", "a.yaml", 3, "bijective", "A", Outcome.PROVED, verdict))
+    'bijective A: unknown, expected proved: out of time'
+    """
+    verdict = result.verdict
+    parts = [f"{visible(result.kind)} {subject_words(result)}", verdict.outcome.value]
+    if expected := expectation(result):
+        parts[-1] += f", {expected}"
+    if verdict.counterexample is not None and verdict.counterexample.note:
+        parts.append(prose(verdict.counterexample.note))
+    elif verdict.reason:
+        parts.append(visible_lines(verdict.reason)[0])
+    return ": ".join(parts)
+
+
+def facts(result: ClaimResult) -> list[tuple[str, str]]:
+    """What is known of a claim, a label and a text each, without characters that cannot be seen; none is empty."""
     verdict = result.verdict
     measure, counterexample = verdict.measure, verdict.counterexample
     spent = words.duration(verdict.time_ms)
-    facts: list[tuple[str, str]] = [
+    known: list[tuple[str, str]] = [
         ("at", f"{visible(result.spec)}:{result.line}"),
         ("because", prose(result.because)),
         ("source", prose(result.source)),
@@ -66,11 +87,14 @@ def _facts(result: ClaimResult) -> Table:
         *(("note", "\n".join(visible_lines(note))) for note in verdict.notes),
     ]
     if counterexample is not None:
-        facts += [("found", prose(counterexample.note)), ("where", words.binding(counterexample.binding))]
+        known += [("found", prose(counterexample.note)), ("where", words.binding(counterexample.binding))]
+    return [(label, text) for label, text in known if text]
+
+
+def _facts(result: ClaimResult) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
-    for label, text in facts:
-        if text:
-            grid.add_row(Text(label), Text(text))
+    for label, text in facts(result):
+        grid.add_row(Text(label), Text(text))
     return grid

@@ -70,9 +70,11 @@ def indented(block: RenderableType, columns: int) -> Padding:
 
 
 def mark(result: ClaimResult, style: TextStyle) -> str:
-    """One character that says how a claim fared: as expected, wrong, undecided, a fault."""
+    """One character that says how a claim fared: as expected, known to fail, wrong, undecided, a fault."""
     if result.ok:
         return "\u2713" if style.unicode else "+"
+    if not result.failing:
+        return "~"
     match result.verdict.outcome:
         case Outcome.UNKNOWN | Outcome.VACUOUS:
             return "?"
@@ -86,4 +88,6 @@ def mark_colour(result: ClaimResult) -> str:
     """The colour of a claim's mark and verdict."""
     if result.ok:
         return "green"
-    return "yellow" if result.verdict.outcome in {Outcome.UNKNOWN, Outcome.VACUOUS} else "bold red"
+    return (
+        "yellow" if not result.failing or result.verdict.outcome in {Outcome.UNKNOWN, Outcome.VACUOUS} else "bold red"
+    )

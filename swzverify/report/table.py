@@ -50,14 +50,12 @@ def lanes_table(counterexample: Counterexample, limit: int | None) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     cut = cut_rows(counterexample.rows, limit)
     table.add_column("", justify="left", no_wrap=True)
-    for column in counterexample.columns:
+    for column in header(counterexample.columns):
         table.add_column(Text(visible(column)), justify="right", overflow="fold")
-        if column == "address":
-            table.add_column("hex", justify="right", overflow="fold")
     colours = _colours(counterexample.rows)
     for row in cut.shown:
         style = f"bold {colours[row.mark]}" if row.marked else "dim" if colours else ""
-        table.add_row(Text(visible(row.mark)), *_cells(counterexample.columns, row), style=style)
+        table.add_row(Text(visible(row.mark)), *map(Text, cells(counterexample.columns, row)), style=style)
     return table
 
 
@@ -81,10 +79,24 @@ def _colours(rows: tuple[Row, ...]) -> dict[str, str]:
     return {mark: _GROUP_COLOURS[index % len(_GROUP_COLOURS)] for index, mark in enumerate(marks)}
 
 
-def _cells(columns: tuple[str, ...], row: Row) -> list[Text]:
-    cells: list[Text] = []
+def header(columns: tuple[str, ...]) -> list[str]:
+    """The names above `cells`.
+
+    >>> header(("lane", "address"))
+    ['lane', 'address', 'hex']
+    """
+    return [name for column in columns for name in ((column, "hex") if column == "address" else (column,))]
+
+
+def cells(columns: tuple[str, ...], row: Row) -> list[str]:
+    """A row's cells as text; an address stands in decimal and hexadecimal.
+
+    >>> cells(("lane", "address"), Row((3, 1040)))
+    ['3', '1040', '0x410']
+    """
+    texts: list[str] = []
     for column, value in zip(columns, row.cells, strict=True):
-        cells.append(Text(cell(value)))
+        texts.append(cell(value))
         if column == "address":
-            cells.append(Text(hex(value) if isinstance(value, int) else ""))
-    return cells
+            texts.append(hex(value) if isinstance(value, int) else "")
+    return texts

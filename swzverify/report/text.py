@@ -12,7 +12,7 @@ from rich.text import Text
 from swzverify.claims.verdict import Outcome
 from swzverify.report import words
 from swzverify.report.escape import prose, visible
-from swzverify.report.result import ClaimResult, ExitCode, Report
+from swzverify.report.result import BaselineUse, ClaimResult, ExitCode, Report
 from swzverify.report.story import engine_words, expectation, story, subject_words
 from swzverify.report.style import TextStyle, indented, mark, mark_colour, rendered
 
@@ -30,12 +30,29 @@ def render_text(report: Report, style: TextStyle) -> str:
     if style.verbosity >= 0:
         for spec, results in groupby(report.results, key=lambda result: result.spec):
             blocks += [*_spec_blocks(spec, tuple(results), style), Text("")]
-    failures = [result for result in report.results if not result.ok]
+    failures = [result for result in report.results if result.failing]
     if failures and style.verbosity >= 0:
         blocks.append(Text("Not as expected:", style="bold"))
     for result in failures:
         blocks += [story(result, style), Text("")]
+    if report.baseline is not None and style.verbosity >= 0:
+        blocks += _baseline_blocks(report.baseline)
     return rendered([*blocks, _summary(report)], style)
+
+
+def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
+    """Where the file of known failures no longer fits the run: what failed otherwise, what fails no more."""
+    parts = (
+        ("Known to fail, but not so:", use.changed, "bold red"),
+        ("Known to fail, and no longer failing; take them out of the file:", use.fixed, "yellow"),
+        ("Known to fail, and not in this run: renamed, deleted, or not asked for:", use.unseen, "yellow"),
+    )
+    blocks: list[RenderableType] = []
+    for title, ids, style in parts:
+        if ids:
+            lines = [indented(Text(visible(each), overflow="fold"), 2) for each in ids]
+            blocks += [Text(title, style=style), *lines, Text("")]
+    return blocks
 
 
 def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) -> list[RenderableType]:
@@ -43,7 +60,7 @@ def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) 
     blocks: list[RenderableType] = [Text(visible(spec), style="bold", overflow="fold")]
     widths = _Widths.of(results)
     for result in results:
-        if style.verbosity > 0 and result.ok:
+        if style.verbosity > 0 and not result.failing:
             blocks.append(story(result, style))
         else:
             blocks += [*_claim_line(result, widths, style), *_below(result)]
@@ -89,9 +106,11 @@ def _claim_line(result: ClaimResult, widths: _Widths, style: TextStyle) -> list[
 def _below(result: ClaimResult) -> list[RenderableType]:
     """The scope in words, or why a documented failure is one; then what a reader of a proof must know."""
     verdict = result.verdict
-    if not result.ok:
+    if result.failing:
         return []
-    if _quiet(result):
+    if not result.ok:
+        lines = [(verdict.reason or verdict.scope, "dim")]
+    elif _quiet(result):
         lines = [(result.because or verdict.scope, "dim")]
     else:
         lines = [(verdict.scope, "dim"), (verdict.reason, "yellow")]

@@ -101,6 +101,8 @@ def summary_line(report: Report) -> str:
             for outcome in Outcome
             if outcome is not Outcome.PROVED and summary.as_expected[outcome]
         ]
+        if summary.accepted:
+            parts.append(f"{counted(summary.accepted, 'known failure')} accepted")
         parts.append(f"{summary.unexpected} unexpected{_unexpected_kinds(report)}")
     elif not report.problems:
         parts.append("no claim found")
@@ -110,10 +112,6 @@ def summary_line(report: Report) -> str:
 
 
 def _unexpected_kinds(report: Report) -> str:
-    summary = report.summary
-    kinds = [
-        f"{missed} {outcome}"
-        for outcome in Outcome
-        if (missed := summary.counts[outcome] - summary.as_expected[outcome])
-    ]
+    failing = [result.verdict.outcome for result in report.results if result.failing]
+    kinds = [f"{missed} {outcome}" for outcome in Outcome if (missed := failing.count(outcome))]
     return f" ({', '.join(kinds)})" if kinds else ""

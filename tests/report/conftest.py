@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
-from swzverify.report.result import ClaimResult
+from swzverify.report.result import ClaimResult, Report
+from swzverify.spec.problems import Problem
 
 Make = Callable[..., ClaimResult]
 
@@ -87,3 +89,92 @@ def refuted(make: Make) -> ClaimResult:
         source="a paper",
         notes=("worst of 16 cases",),
     )
+
+
+EVIL = (
+    "]]> <![CDATA[ <script>alert(1)</script> &amp; <!-- --> -->",
+    "a | b || c",
+    "` `` ``` $x$ ~~~",
+    "::error file=a.c,line=1::x",
+    "x\n::add-mask::secret\n  ::stop-commands::t",
+    "##[error]x ##vso[task.complete]",
+    "100 %0A%25%3A, :,::",
+    "\x00\x07\x1b[31m\x7f\x9b",
+    "\u202eabc\u2066\u200b\ufeff",
+    "lone \ud800 and \udfff",
+    "\ufffe\uffff\U000e0041",
+    "[x](http://example.org) ![i](http://example.org) <http://example.org> [y]: z",
+    "@everyone #1 https://example.org/ www.example.org",
+    "{0} {{1}} }{",
+    "# h\n- l\n1. x\n> q\n    code\n---",
+    "</details></summary></code><details open>",
+    "line\r\nfeed\u2028and\u2029others\x85",
+    "quotes ' \" and \\ \\n",
+    "漢字 é ﷽",
+)
+"""Texts that mean something where a report goes, or that nothing can show."""
+
+
+def hostile_claim(text: str, outcome: str = "refuted") -> ClaimResult:
+    """A claim with the text wherever a spec's words or names can come in."""
+    counterexample = Counterexample({text: 3}, text, ("lane", text), (Row((0, text), text), Row((1, None))))
+    verdict = Verdict(
+        Outcome(outcome),
+        scope=text,
+        engines=(text,),
+        evidence=text,
+        reason=text,
+        measure=Measure(2, 1, 1, {text: 1}),
+        counterexample=counterexample,
+        notes=(text,),
+    )
+    return ClaimResult(
+        id=f"{text}::{text}::injective",
+        spec=text,
+        line=7,
+        kind="injective",
+        subject=text,
+        expected=Outcome.PROVED,
+        verdict=verdict,
+        because=text,
+        source=text,
+        case={text: 64},
+    )
+
+
+def hostile_problem(text: str) -> Problem:
+    """A problem with the text in all of its words."""
+    return Problem("SWZ104", text, text, text, 3, 5, text, 2)
+
+
+@pytest.fixture(params=EVIL)
+def evil(request: pytest.FixtureRequest) -> str:
+    """A text of a stranger."""
+    return request.param
+
+
+@pytest.fixture
+def hostile(evil: str) -> Report:
+    """A report in which a stranger had every word: a problem, a refuted claim and an undecided one."""
+    claims = (hostile_claim(evil), hostile_claim(evil, "unknown"))
+    return Report(claims, (hostile_problem(evil),), 12.0)
+
+
+@pytest.fixture
+def mixed(make: Make, refuted: ClaimResult) -> Report:
+    """A claim of every kind of result, and a problem of a file and one of no place in it."""
+    results = (
+        make(time_ms=1200.0),
+        refuted,
+        make("refuted", expected="refuted", subject="documented"),
+        make("unknown", subject="late", reason="out of resources"),
+        make("vacuous", subject="never"),
+        make("error", subject="broken", reason="engines disagree"),
+        make("unknown", expected="unknown", subject="open"),
+        replace(make("refuted", subject="known", spec="specs/b c.swz.yaml"), accepted=True),
+    )
+    problems = (
+        Problem("SWZ104", "unknown key 'tle'", "did you mean 'tile'?", "specs/a.swz.yaml", 3, 5, "    tle: A", 3),
+        Problem("SWZ501", "no such file or folder", file="no.swz.yaml"),
+    )
+    return Report(results, problems, 3140.0)

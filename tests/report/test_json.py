@@ -19,12 +19,13 @@ def parsed(*results, problems=()):
 
 def test_the_document(make, refuted):
     report = parsed(make(), refuted, make("refuted", expected="refuted"))
-    assert list(report) == ["schema", "summary", "claims", "problems", "wall_ms"]
+    assert list(report) == ["schema", "summary", "claims", "problems", "baseline", "wall_ms"]
     assert report["schema"] == "swzverify.report/1"
     assert report["summary"] == {
-        "proved": 1, "refuted": 2, "unknown": 0, "vacuous": 0, "error": 0, "unexpected": 1,
+        "proved": 1, "refuted": 2, "unknown": 0, "vacuous": 0, "error": 0, "unexpected": 1, "accepted": 0,
     }  # fmt: skip
     assert report["problems"] == []
+    assert report["baseline"] is None
     assert report["wall_ms"] == 3140.123
 
 
@@ -41,6 +42,7 @@ def test_a_claim(refuted):
         "verdict": "refuted",
         "expected": "proved",
         "ok": False,
+        "accepted": False,
         "scope": refuted.verdict.scope,
         "engines": ["z3", "gf2"],
         "evidence": "measured",

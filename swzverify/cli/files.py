@@ -1,0 +1,66 @@
+"""Files that `swzverify prove` writes, and those of known failures that it reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from swzverify.cli.terminal import Failure
+
+if TYPE_CHECKING:
+    from swzverify.report.result import Report
+    from swzverify.run.settings import Settings
+
+
+def check_output(output: str, specs: list[str], option: str) -> None:
+    """Refuse, before minutes of work, a file to write that cannot be or that is one of the specs."""
+    folder = os.path.dirname(output) or os.curdir
+    if not os.path.isdir(folder):
+        raise click.BadParameter(f"there is no folder {folder!r}", param_hint=option)
+    if os.path.isdir(output):
+        raise click.BadParameter(f"{output!r} is a folder", param_hint=option)
+    if os.path.realpath(output) in map(os.path.realpath, specs):
+        raise click.BadParameter(f"{output!r} is one of the specs to prove", param_hint=option)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The files of known failures to read, and to write."""
+
+    read: str | None
+    write: str | None
+
+    def prepare(self, settings: Settings, output: str | None, specs: list[str]) -> Callable[[Report], Report]:
+        """Read the file, and refuse one to write that cannot be; what is returned accepts the known failures."""
+        if self.write is not None:
+            if settings.select:
+                raise click.UsageError("--write-baseline needs every claim: leave --select out")
+            check_output(self.write, specs, "--write-baseline")
+            if output is not None and os.path.realpath(output) == os.path.realpath(self.write):
+                raise click.BadParameter(f"{output!r} is the report's file too", param_hint="--write-baseline")
+        if self.read is None:
+            return lambda report: report
+        from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
+        from swzverify.run.baseline import accept_known, load_baseline  # noqa: PLC0415
+
+        try:
+            known = load_baseline(self.read)
+        except SwzError as error:
+            raise Failure(str(error)) from error
+        return lambda report: accept_known(report, known)
+
+    def save(self, report: Report) -> None:
+        """Write down what fails, known or new."""
+        if self.write is None:
+            return
+        from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
+        from swzverify.run.baseline import known_failures, save_baseline  # noqa: PLC0415
+
+        try:
+            save_baseline(self.write, known_failures(report))
+        except SwzError as error:
+            raise Failure(str(error)) from error

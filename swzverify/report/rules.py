@@ -1,0 +1,49 @@
+"""What the kinds of claims and the codes of problems mean, for reports that list their rules.
+
+The words are those of the models (`spec/claim_models.py`) and of the error codes' table: there is no third place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+
+from swzverify.error_codes import TITLES
+from swzverify.spec.claim_models import CLAIM_PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Something that can be violated: its name, what it says in one sentence, and what to do about it."""
+
+    name: str
+    meaning: str
+    help: str
+
+
+def claim_rules() -> list[Rule]:
+    """The rule of every kind of claim, in the order of the spec's models.
+
+    >>> claim_rules()[0].meaning
+    'No two elements share a bit.'
+    """
+    return [Rule(kind, inspect.cleandoc(part.__doc__ or kind), _claim_help(kind)) for kind, part in CLAIM_PARTS.items()]
+
+
+def problem_rule(code: str) -> Rule:
+    """The rule that a problem of this code violates.
+
+    >>> problem_rule("SWZ103").meaning
+    'A key given twice.'
+    """
+    title = TITLES.get(code, "a problem of a spec or of the command line")
+    text = "The message says what is wrong with which value, and what to do next. No claim of the file has a verdict."
+    return Rule(code, f"{title[:1].upper()}{title[1:]}.", text)
+
+
+def _claim_help(kind: str) -> str:
+    return (
+        f"The spec claims `{kind}`. A refuted claim comes with a case that breaks it, replayed in plain integers: "
+        "change the layout, the swizzle or the access, or say `expect: refuted` with a `because:` where that is meant. "
+        "An undecided one says what ran out or is not modelled."
+    )

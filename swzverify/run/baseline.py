@@ -1,0 +1,203 @@
+"""A file of known failures: accepted while they stay as they were, so that a run fails on new ones only.
+
+JSON, schema "swzverify.baseline/1": ASCII, a claim a line's block, in the order of the ids, so that a change shows as
+a change. Claims are known by their fingerprints; the ids beside them are for people, and have to fit.
+
+Codes: SWZ511 a file that cannot be read, SWZ512 one that is no such file, SWZ513 one that cannot be written, or a run
+whose failures cannot be.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NoReturn, cast
+
+from swzverify.claims.verdict import Outcome
+from swzverify.errors import SwzError
+from swzverify.report.result import BaselineUse, ClaimResult, Report, fingerprint_of
+
+SCHEMA = "swzverify.baseline/1"
+MAX_BYTES = 64 * 1024 * 1024
+"""A hundred thousand entries take a third of it."""
+_KEYS = {"fingerprint", "id", "verdict", "wavefronts"}
+_CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Outcome.VACUOUS})
+"""An error has no verdict that could be known; `proved` is a failure where a refutation is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """One claim that is known to fail: how, and for a cost its worst case in wavefronts (None: none was found)."""
+
+    id: str
+    verdict: Outcome
+    wavefronts: int | None = None
+
+    def covers(self, result: ClaimResult) -> bool:
+        """Whether a failure is this one and no worse. A cost that is only a bound has to be the same bound."""
+        if result.verdict.outcome is not self.verdict:
+            return False
+        measure = result.verdict.measure
+        if measure is None or self.wavefronts is None:
+            return measure is None and self.wavefronts is None
+        return measure.wavefronts <= self.wavefronts if measure.exact else measure.wavefronts == self.wavefronts
+
+
+def known_failures(report: Report) -> tuple[KnownFailure, ...]:
+    """Everything in a run that did not come out as expected, in the order of the ids.
+
+    Errors: SWZ513 where a problem or a fault leaves claims without a verdict: the file would forget them.
+    """
+    faulty = [result.id for result in report.results if result.verdict.outcome is Outcome.ERROR]
+    if report.problems or faulty:
+        what = f"{faulty[0]} has no verdict" if faulty else "there are problems with the specs"
+        hint = "put that right first: its known failures would be forgotten"
+        raise SwzError("SWZ513", f"the failures of this run cannot be written down: {what}", hint=hint)
+    found = [
+        KnownFailure(result.id, result.verdict.outcome, _wavefronts(result))
+        for result in report.results
+        if not result.ok
+    ]
+    return tuple(sorted(found, key=lambda known: known.id))
+
+
+def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
+    """The report with the known failures marked as accepted, and what no longer fits told beside it.
+
+    >>> accept_known(Report(()), (KnownFailure("a.yaml::A::injective", Outcome.REFUTED),)).baseline.unseen
+    ('a.yaml::A::injective',)
+    """
+    by_id = {each.id: each for each in known}
+    results: list[ClaimResult] = []
+    fixed: list[str] = []
+    changed: list[str] = []
+    for result in report.results:
+        entry = by_id.pop(result.id, None)
+        accepted = False
+        if entry is not None and result.ok:
+            fixed.append(result.id)
+        elif entry is not None and entry.covers(result):
+            accepted = True
+        elif entry is not None:
+            changed.append(result.id)
+        results.append(replace(result, accepted=accepted))
+    return replace(report, results=tuple(results), baseline=BaselineUse(tuple(fixed), tuple(changed), tuple(by_id)))
+
+
+def render_baseline(known: tuple[KnownFailure, ...]) -> str:
+    """The file's text.
+
+    >>> print(render_baseline((KnownFailure("a.yaml::A::injective", Outcome.REFUTED),)).splitlines()[3])
+        {
+    """
+    entries = [
+        {
+            "fingerprint": fingerprint_of(each.id),
+            "id": each.id,
+            "verdict": each.verdict.value,
+            "wavefronts": each.wavefronts,
+        }
+        for each in known
+    ]
+    return json.dumps({"schema": SCHEMA, "known_failures": entries}, indent=2, ensure_ascii=True) + "\n"
+
+
+def save_baseline(path: str, known: tuple[KnownFailure, ...]) -> None:
+    """Write the file. Errors: SWZ513."""
+    try:
+        with open(path, "w", encoding="ascii", newline="\n") as file:
+            file.write(render_baseline(known))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SwzError("SWZ513", f"cannot write the known failures to {path!r}: {reason}") from error
+
+
+def load_baseline(path: str) -> tuple[KnownFailure, ...]:
+    """Read the file. Errors: SWZ511 it cannot be read, SWZ512 it is no such file."""
+    try:
+        return parse_baseline(_read(path))
+    except SwzError as error:
+        if error.code != "SWZ512":
+            raise
+        hint = "write it anew with `swzverify prove --write-baseline FILE`"
+        raise SwzError("SWZ512", f"{path!r} holds no known failures: {error.message}", hint=hint) from error
+
+
+def parse_baseline(text: str) -> tuple[KnownFailure, ...]:
+    """The known failures of a text, in its order. Errors: SWZ512.
+
+    >>> parse_baseline('{"schema": "swzverify.baseline/1", "known_failures": []}')
+    ()
+    """
+    try:
+        data: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        _refuse(f"no JSON that could be read: {error}")
+    if not isinstance(data, dict):
+        _refuse("a JSON object is wanted")
+    document = cast("dict[str, object]", data)
+    if document.get("schema") != SCHEMA:
+        _refuse(f"its `schema` is not {SCHEMA!r}")
+    entries = document.get("known_failures")
+    if set(document) != {"schema", "known_failures"} or not isinstance(entries, list):
+        _refuse("it has `schema`, and `known_failures`, a list, and nothing else")
+    known = tuple(_entry(entry, index) for index, entry in enumerate(cast("list[object]", entries)))
+    if len({each.id for each in known}) < len(known):
+        _refuse("a claim is listed twice")
+    return known
+
+
+def _entry(entry: object, index: int) -> KnownFailure:
+    where = f"known_failures[{index}]"
+    if not isinstance(entry, dict) or set(cast("dict[str, object]", entry)) != _KEYS:
+        _refuse(f"{where} needs the keys {', '.join(sorted(_KEYS))}, and no others")
+    fields = cast("Mapping[str, object]", entry)
+    name, verdict, wavefronts = fields["id"], fields["verdict"], fields["wavefronts"]
+    if not isinstance(name, str) or fields["fingerprint"] != fingerprint_of(name):
+        _refuse(f"the fingerprint of {where} is not that of its id")
+    if not isinstance(verdict, str) or verdict not in {outcome.value for outcome in _CAN_BE_KNOWN}:
+        _refuse(f"the verdict of {where} is none of {', '.join(sorted(_CAN_BE_KNOWN))}")
+    if wavefronts is not None and (type(wavefronts) is not int or wavefronts < 1):
+        _refuse(f"the wavefronts of {where} are neither a number from 1 on nor null")
+    return KnownFailure(name, Outcome(verdict), wavefronts if isinstance(wavefronts, int) else None)
+
+
+def _wavefronts(result: ClaimResult) -> int | None:
+    return None if result.verdict.measure is None else int(result.verdict.measure.wavefronts)
+
+
+def _read(path: str) -> str:
+    """The text of a regular file of at most `MAX_BYTES`; nothing that could wait or never end is opened."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise SwzError("SWZ511", f"cannot read the known failures: {path!r} is no regular file")
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SwzError("SWZ511", f"cannot read the known failures of {path!r}: {reason}") from error
+    if len(data) > MAX_BYTES:
+        _refuse(f"it has more than {MAX_BYTES} bytes")
+    try:
+        return data.decode("ascii")
+    except UnicodeDecodeError as error:
+        _refuse(f"byte {error.start} is not ASCII")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object's keys, refusing one that is given twice: a reader and a reviewer could take different ones."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise SwzError("SWZ512", what)
