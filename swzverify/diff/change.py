@@ -1,0 +1,34 @@
+"""What differs between two claims: one record a difference, with the way that it goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Aspect(StrEnum):
+    """What of a claim differs: where it speaks, what it says there, or of which kernel it does."""
+
+    DOMAIN = "domain"
+    STATEMENT = "statement"
+    SUBJECT = "subject"
+
+
+class Direction(StrEnum):
+    """Whether the newer claim says less, more, or neither."""
+
+    WEAKER = "weaker"
+    STRONGER = "stronger"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference: `what` in a word or two, how it was and is, and a `note` such as a point that is left out."""
+
+    aspect: Aspect
+    direction: Direction
+    what: str
+    before: str
+    after: str
+    note: str = ""

@@ -1,0 +1,170 @@
+"""What differs between two claims of one kind, the older and the newer, and whether the newer one says less.
+
+A claim that is expected to be refuted says that a failing case exists: a smaller domain says more of it, not less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import TypeAlias
+
+from swzverify.claims import Claim, Contiguous, Covers, Disjoint, Equivalent, Outcome, Wavefronts
+from swzverify.claims.common_base import related
+from swzverify.diff.canonical import canonical
+from swzverify.diff.change import Aspect, Change, Direction
+from swzverify.diff.subjects import access_changes, map_changes, tile_changes
+from swzverify.spec import SpecClaim
+from swzverify.subjects import Access, IndexMap, Tile
+
+Subject: TypeAlias = Tile | Access | IndexMap
+_NUMBERS = frozenset({"elements", "mode", "at_most", "times"})
+
+
+def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
+    """Every difference that says something; what is told of a claim (its line, `because`, `source`) is none."""
+    expected = _expectation(before.expected, after.expected)
+    if canonical(before.claim) == canonical(after.claim):
+        return expected
+    if before.expected is Outcome.REFUTED and after.expected is Outcome.REFUTED:
+        found = [_turned(change) for change in _claim_changes(after.claim, before.claim)]
+    else:
+        found = _claim_changes(before.claim, after.claim)
+    if not found:
+        found = [_cannot_tell("the claim", "one", "another")]
+    return (*expected, *dict.fromkeys(found))
+
+
+def is_weaker(changes: tuple[Change, ...]) -> bool:
+    """Whether one of them makes the newer claim say less."""
+    return any(change.direction is Direction.WEAKER for change in changes)
+
+
+_OF_A_FAILURE = {
+    Direction.WEAKER: "it is to fail, and now it claims more: its failure says less",
+    Direction.STRONGER: "it is to fail, and now it claims less: its failure says more",
+    Direction.NEITHER: "",
+}
+
+
+def _turned(change: Change) -> Change:
+    return replace(change, before=change.after, after=change.before, note=_OF_A_FAILURE[change.direction])
+
+
+def _expectation(before: Outcome, after: Outcome) -> tuple[Change, ...]:
+    if before is after:
+        return ()
+    way = Direction.STRONGER if after is Outcome.PROVED else Direction.WEAKER
+    return (Change(Aspect.STATEMENT, way, "expectation", before.value, after.value),)
+
+
+def _claim_changes(before: Claim, after: Claim) -> list[Change]:
+    """Of the claims proper, taken as what is to be proved."""
+    if type(before) is not type(after):
+        return [_cannot_tell("kind", before.kind, after.kind)]
+    changes = [*_statement(before, after)]
+    if isinstance(before, Equivalent) and isinstance(after, Equivalent) and _trivial(after) and not _trivial(before):
+        changes.append(
+            Change(
+                Aspect.STATEMENT,
+                Direction.WEAKER,
+                "what is compared",
+                "two definitions",
+                "one definition with itself",
+            )
+        )
+    if isinstance(before, Disjoint) and isinstance(after, Disjoint):
+        changes += _relation(before, after)
+    elements = max(each.elements if isinstance(each, Contiguous) else 1 for each in (before, after))
+    for old, new in _subjects(before, after):
+        changes += _subject_changes(old, new, before.kind, elements)
+    return changes
+
+
+def _subject_changes(old: Subject | None, new: Subject | None, kind: str, elements: int) -> list[Change]:
+    match old, new:
+        case Tile(), Tile():
+            return _named(old, new) + tile_changes(old, new, kind, elements)
+        case Access(), Access():
+            return _named(old, new) + access_changes(old, new, kind)
+        case IndexMap(), IndexMap():
+            return _named(old, new) + map_changes(old, new)
+        case _:
+            was, now = (
+                "nothing" if each is None else f"{type(each).__name__.lower()} {each.name}" for each in (old, new)
+            )
+            return [_cannot_tell("what it is about", was, now)]
+
+
+def _named(old: Subject, new: Subject) -> list[Change]:
+    """A claim under the same heading on a subject of another name, which is only fine where it is the same thing."""
+    if old.name == new.name:
+        return []
+    same = canonical(old, named=False) == canonical(new, named=False)
+    way = Direction.NEITHER if same else Direction.WEAKER
+    return [Change(Aspect.STATEMENT, way, "what it is about", old.name, new.name)]
+
+
+def _subjects(before: Claim, after: Claim) -> Iterator[tuple[Subject | None, Subject | None]]:
+    """The tiles, accesses and maps of two claims of one kind, field by field."""
+    for field in fields(before):
+        pair = [getattr(claim, field.name) for claim in (before, after)]
+        found = [each if isinstance(each, Tile | Access | IndexMap) else None for each in pair]
+        if found != [None, None]:
+            yield found[0], found[1]
+
+
+def _statement(before: Claim, after: Claim) -> Iterator[Change]:
+    """The numbers of a claim itself."""
+    match before, after:
+        case Contiguous(), Contiguous():
+            yield from _vectors(before, after)
+        case Wavefronts(), Wavefronts() if before.at_most != after.at_most:
+            way = Direction.WEAKER if after.at_most > before.at_most else Direction.STRONGER
+            yield Change(Aspect.STATEMENT, way, "at_most", str(before.at_most), str(after.at_most))
+        case Covers(), Covers() if before.times != after.times:
+            yield Change(Aspect.STATEMENT, Direction.WEAKER, "times", str(before.times), str(after.times))
+        case _:
+            pass
+    for field in fields(before):
+        old, new = getattr(before, field.name), getattr(after, field.name)
+        is_subject = isinstance(old, Tile | Access | IndexMap) or isinstance(new, Tile | Access | IndexMap)
+        if field.name not in _NUMBERS and not is_subject and old != new:
+            yield _cannot_tell(field.name, str(old), str(new))
+
+
+def _vectors(before: Contiguous, after: Contiguous) -> Iterator[Change]:
+    """Longer vectors hold the shorter ones where those divide them and none is left over at the end."""
+    if before.along != after.along:
+        yield _cannot_tell("mode", str(before.along), str(after.along))
+    elif before.mode != after.mode:
+        was, now = ("the default" if each.mode is None else f"{each.mode}" for each in (before, after))
+        yield Change(Aspect.STATEMENT, Direction.NEITHER, "mode", was, now, "the same mode")
+    if before.elements == after.elements:
+        return
+    extent = after.tile.extents[after.along]
+    holds = after.elements % before.elements == 0
+    whole = extent // after.elements * after.elements >= extent // before.elements * before.elements
+    way = Direction.STRONGER if holds and whole else Direction.WEAKER
+    yield Change(Aspect.STATEMENT, way, "elements", str(before.elements), str(after.elements))
+
+
+def _trivial(claim: Equivalent) -> bool:
+    """Whether both sides are one definition, which nothing could tell apart."""
+    return canonical(claim.first, named=False) == canonical(claim.second, named=False)
+
+
+def _relation(before: Disjoint, after: Disjoint) -> list[Change]:
+    """Tiles whose places are unrelated are kept apart at every two places; related ones at theirs only."""
+    if before.second is None or after.second is None:
+        return []
+    old, new = related(before.first.base, before.second.base), related(after.first.base, after.second.base)
+    if old == new:
+        return []
+    was, now = ("placed relative to each other" if each else "placed anywhere" for each in (old, new))
+    way = Direction.WEAKER if new else Direction.STRONGER
+    return [Change(Aspect.DOMAIN, way, "places", was, now)]
+
+
+def _cannot_tell(what: str, before: str, after: str) -> Change:
+    return Change(Aspect.STATEMENT, Direction.WEAKER, what, before, after, "cannot be compared, so it counts as weaker")

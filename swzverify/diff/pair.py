@@ -1,0 +1,175 @@
+"""Which claim of the newer side is which one of the older: by what ids are made of, then by what is said.
+
+Claims of one file, subject and kind go together: first those that say the same, then those of one case that say no
+less, then those of one case as they come. What is left over and says exactly the same under other names is renamed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from swzverify.diff.canonical import Canon, canonical
+from swzverify.diff.change import Change, Direction
+from swzverify.diff.compare import differences, is_weaker
+from swzverify.diff.result import ClaimDiff, Status
+from swzverify.spec import SpecClaim
+
+MAX_TRIED = 64
+"""Claims of one case, subject and kind among which the best counterpart is looked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A claim with the file that it stands in, as seen from its side; empty where the side is a single file."""
+
+    file: str
+    claim: SpecClaim
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What a counterpart shares."""
+        return self.file, self.claim.subject, self.claim.kind
+
+
+_Group: TypeAlias = dict[tuple[str, str, str], list[Placed]]
+
+
+@dataclass(slots=True)
+class _Open:
+    """The claims of one group that have no counterpart yet."""
+
+    before: list[Placed]
+    after: list[Placed]
+    found: list[ClaimDiff] = field(default_factory=list[ClaimDiff])
+
+    def join(self, one: Placed, other: Placed, changes: tuple[Change, ...]) -> None:
+        self.before.remove(one)
+        self.after.remove(other)
+        self.found.append(ClaimDiff(status_of(changes), one.claim, other.claim, changes))
+
+
+def pair_claims(before: Sequence[Placed], after: Sequence[Placed], unread: frozenset[str]) -> list[ClaimDiff]:
+    """What became of every claim, in the order of the newer side, then what it has not.
+
+    `unread` are files that one side could not read: their claims on the other side are not compared.
+    """
+    groups = _grouped(before), _grouped(after)
+    found: list[ClaimDiff] = []
+    deleted: list[Placed] = []
+    added: list[Placed] = []
+    lost_cases: list[Placed] = []
+    for key in dict.fromkeys((*groups[0], *groups[1])):
+        group = _Open(list(groups[0].get(key, [])), list(groups[1].get(key, [])))
+        if key[0] in unread:
+            found += [ClaimDiff(Status.NOT_COMPARED, each.claim, None) for each in group.before]
+            found += [ClaimDiff(Status.NOT_COMPARED, None, each.claim) for each in group.after]
+            continue
+        _match(group)
+        found += group.found
+        (lost_cases if groups[1].get(key) else deleted).extend(group.before)
+        added += group.after
+    found += _renamed(deleted, added)
+    found += _renamed(lost_cases, added)
+    found += [ClaimDiff(Status.DELETED, each.claim, None) for each in deleted]
+    found += [_lost_case(each) for each in lost_cases]
+    found += [ClaimDiff(Status.ADDED, None, each.claim) for each in added]
+    return _in_order(found, before, after)
+
+
+def status_of(changes: tuple[Change, ...]) -> Status:
+    """What the differences of a claim come to."""
+    ways = {change.direction for change in changes}
+    if is_weaker(changes):
+        return Status.WEAKENED
+    if Direction.NEITHER in ways:
+        return Status.CHANGED
+    return Status.STRENGTHENED if ways else Status.UNCHANGED
+
+
+def _lost_case(each: Placed) -> ClaimDiff:
+    """A claim that is still there, but not in this case of the constants or not as often."""
+    case = ", ".join(f"{name}={value}" for name, value in each.claim.case.items())
+    note = f"the case {case} is gone" if case else "one of several claims of this kind is gone"
+    return ClaimDiff(Status.WEAKENED, each.claim, None, note=note)
+
+
+def _grouped(claims: Sequence[Placed]) -> _Group:
+    groups: _Group = defaultdict(list)
+    for each in claims:
+        groups[each.key].append(each)
+    return dict(groups)
+
+
+def _match(group: _Open) -> None:
+    """Join what can be joined within one group."""
+    every = tuple(group.after)
+    _match_equal(group, with_case=True)
+    _match_equal(group, with_case=False)
+    for one in list(group.before):
+        others = [each for each in group.after if dict(each.claim.case) == dict(one.claim.case)]
+        if not others:
+            continue
+        tried = [(each, differences(one.claim, each.claim)) for each in others[:MAX_TRIED]]
+        best = next((pair for pair in tried if not is_weaker(pair[1])), tried[0])
+        group.join(one, *best)
+    _match_again(group, every)
+
+
+def _match_again(group: _Open, every: Sequence[Placed]) -> None:
+    """What is left over is still said where another claim of the group, of the same case, says no less."""
+    for one in list(group.before):
+        for other in every[:MAX_TRIED]:
+            changes = differences(one.claim, other.claim)
+            same_case = dict(one.claim.case) == dict(other.claim.case)
+            if not changes or (same_case and not is_weaker(changes)):
+                group.before.remove(one)
+                note = f"said by {other.claim.id}"
+                group.found.append(ClaimDiff(status_of(changes), one.claim, other.claim, changes, note))
+                break
+
+
+def _match_equal(group: _Open, *, with_case: bool) -> None:
+    """Join claims that say the same, of one case first."""
+
+    def form(each: Placed) -> Canon:
+        case = tuple(sorted(each.claim.case.items())) if with_case else ()
+        return (canonical(each.claim.claim), each.claim.expected.value, case)
+
+    waiting: dict[Canon, list[Placed]] = defaultdict(list)
+    for each in group.after:
+        waiting[form(each)].append(each)
+    for one in list(group.before):
+        others = waiting.get(form(one))
+        if others:
+            group.join(one, others.pop(0), ())
+
+
+def _renamed(deleted: list[Placed], added: list[Placed]) -> list[ClaimDiff]:
+    """Claims that say exactly the same but for names; they are taken off both lists."""
+    waiting: dict[Canon, list[Placed]] = defaultdict(list)
+    for each in added:
+        waiting[_nameless(each)].append(each)
+    found: list[ClaimDiff] = []
+    for one in list(deleted):
+        others = waiting.get(_nameless(one))
+        if others:
+            # Of several that say the same, the one of its own subject or file.
+            other = max(others, key=lambda each: (each.claim.subject == one.claim.subject, each.file == one.file))
+            others.remove(other)
+            deleted.remove(one)
+            added.remove(other)
+            found.append(ClaimDiff(Status.RENAMED, one.claim, other.claim))
+    return found
+
+
+def _nameless(each: Placed) -> Canon:
+    return (each.claim.kind, each.claim.expected.value, canonical(each.claim.claim, named=False))
+
+
+def _in_order(found: list[ClaimDiff], before: Sequence[Placed], after: Sequence[Placed]) -> list[ClaimDiff]:
+    """The order of the newer side's claims, each lost one at the end of those of the older side's order."""
+    places: Mapping[int, int] = {id(each.claim): index for index, each in enumerate((*after, *before))}
+    return sorted(found, key=lambda each: places[id(each.claim)])

@@ -1,0 +1,253 @@
+"""Whether one access runs wherever another does: threads, loops, predicates and assumptions as sets of points.
+
+Loops that no condition mentions are compared as ranges; the others, with the threads, by evaluating the conditions at
+every point, up to 2^20. Where neither shows anything the answer is None, which counts as "no".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.diff.canonical import spelled
+from swzverify.errors import SwzError
+from swzverify.hardware import LANES
+from swzverify.ir.c_ast import Expression
+from swzverify.ir.c_eval import evaluate_many
+from swzverify.subjects import Access, Loop
+from swzverify.subjects.plain_access import thread_names
+
+MAX_POINTS = 1 << 20
+_MAX_SAMPLES = 1 << 16
+TID = "tid"
+Array = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Whether every point of one access is one of another (None: cannot be told), and the point or reason."""
+
+    holds: bool | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A loop as the values that it takes; `is_open` where its end is where something overflows."""
+
+    start: int
+    step: int
+    count: int
+    is_open: bool
+
+    @staticmethod
+    def of(access: Access, loop: Loop) -> _Axis:
+        count = access.loop_limits[access.loops.index(loop)]
+        return _Axis(loop.start, loop.step, count, loop.stop is None)
+
+    @property
+    def last(self) -> int:
+        return self.start + self.step * (self.count - 1)
+
+    def values(self, most: int = MAX_POINTS) -> Array:
+        return self.start + self.step * np.arange(min(self.count, most), dtype=np.int64)
+
+    def has(self, values: Array) -> NDArray[np.bool_]:
+        return (values >= self.start) & (values <= self.last) & ((values - self.start) % self.step == 0)
+
+    def within(self, other: _Axis, *, sure: bool) -> bool:
+        """Whether the other takes every value of this; `sure` tells that the other's end is where it seems to be."""
+        if self.count == 0:
+            return True
+        in_step = (self.start - other.start) % other.step == 0 and (self.count == 1 or self.step % other.step == 0)
+        begins = self.start >= other.start and in_step
+        if other.is_open and self.is_open:
+            return begins  # both go on until something overflows
+        if self.is_open or (other.is_open and not sure):
+            return False
+        return begins and self.last <= other.last
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A loop of the one access and its counterpart in the other."""
+
+    name: str
+    other_name: str
+    axis: _Axis
+    other: _Axis
+
+
+def cover(inner: Access, outer: Access) -> Cover:
+    """Whether the outer access runs, in some thread and iteration, at every point where the inner one does.
+
+    >>> from swzverify.hardware import find_instruction, find_target
+    >>> from swzverify.ir.c_parse import parse
+    >>> load, chip = find_instruction("ld.shared.b32"), find_target("sm_90")
+    >>> one, other = (Access("a", load, chip, (n,), address=parse("tid*4")) for n in (64, 128))
+    >>> cover(one, other), cover(other, one)
+    (Cover(holds=True, note=''), Cover(holds=False, note='tid = 64 is left out'))
+    """
+    if 0 in inner.loop_limits:
+        return Cover(holds=True)
+    pairs, gone, added = _paired(inner, outer)
+    for loop in gone:
+        if _Axis.of(inner, loop).count != 1:
+            return Cover(holds=False, note=f"there is no loop {loop.name} any more")
+    for loop in added:
+        if loop.name in _names(_conditions(outer)):
+            return Cover(holds=None, note=f"a condition reads the new loop {loop.name}")
+        if _Axis.of(outer, loop).count == 0:
+            return Cover(holds=False, note=f"the new loop {loop.name} never runs")
+    apart = [pair for pair in pairs if not pair.axis.within(pair.other, sure=not outer.wide)]
+    if inner.threads <= outer.threads and not apart and _no_stricter(inner, outer, pairs):
+        return Cover(holds=True)
+    return _by_points(inner, outer, pairs, gone, apart)
+
+
+def _by_points(inner: Access, outer: Access, pairs: list[_Pair], gone: list[Loop], apart: list[_Pair]) -> Cover:
+    """The answer from every point of the loops that a condition reads, and of the threads."""
+    reads, other_reads = _names(_conditions(inner)), _names(_conditions(outer))
+    read = [pair for pair in pairs if pair.name in reads or pair.other_name in other_reads]
+    if any(pair.axis.is_open or pair.other.is_open for pair in read):
+        return Cover(holds=None, note="a condition reads an unbounded loop")
+    if inner.threads * prod(pair.axis.count for pair in read) > MAX_POINTS:
+        return Cover(holds=None, note=f"there are more than {MAX_POINTS} points to compare")
+    axes = {TID: np.arange(inner.threads, dtype=np.int64), **{pair.name: pair.axis.values() for pair in read}}
+    fixed = {loop.name: loop.start for loop in gone}
+    active = _active(inner, axes, fixed, {})
+    if not active.any():
+        return Cover(holds=True)
+    unread = [pair for pair in apart if pair not in read]
+    if unread:
+        return Cover(holds=False, note=f"values of {unread[0].name} are left out")
+    kept = {TID: axes[TID] < outer.threads, **{pair.name: pair.other.has(axes[pair.name]) for pair in read}}
+    inside = np.ones(active.shape, dtype=np.bool_)
+    for index, keep in enumerate(kept.values()):
+        inside &= _along(keep, index, len(kept))
+    left_out = active & ~inside
+    if left_out.any():
+        return Cover(holds=False, note=_point(axes, left_out))
+    some = {name: values[kept[name]] for name, values in axes.items()}
+    renamed = {pair.name: pair.other_name for pair in read}
+    both = active[np.ix_(*kept.values())]
+    left_out = both & ~_active(outer, some, {}, renamed)
+    return Cover(holds=False, note=_point(some, left_out)) if left_out.any() else Cover(holds=True)
+
+
+def _point(axes: Mapping[str, Array], left_out: NDArray[np.bool_]) -> str:
+    """The first point that is left out, in words."""
+    first = np.argwhere(left_out)[0]
+    values = ", ".join(f"{name} = {axis[at]}" for (name, axis), at in zip(axes.items(), first, strict=True))
+    return f"{values} is left out"
+
+
+def _along(values: NDArray[Scalar], index: int, axes: int) -> NDArray[Scalar]:
+    """Values along one of so many axes, for numpy to spread over the others."""
+    return values.reshape([-1 if index == at else 1 for at in range(axes)])
+
+
+def _environment(
+    access: Access, axes: Mapping[str, Array], renamed: Mapping[str, str] | None = None
+) -> dict[str, int | Array]:
+    """What each name stands for, over the product of the axes."""
+    env: dict[str, int | Array] = dict(access.constants)
+    for index, (name, values) in enumerate(axes.items()):
+        column = _along(values, index, len(axes))
+        env |= thread_names(access, column) if name == TID else {(renamed or {}).get(name, name): column}
+    return env
+
+
+def _active(
+    access: Access, axes: Mapping[str, Array], fixed: Mapping[str, int], renamed: Mapping[str, str]
+) -> NDArray[np.bool_]:
+    """Where the access's conditions hold, over the product of the axes."""
+    shape = tuple(values.size for values in axes.values())
+    env = _environment(access, axes, renamed) | dict(fixed)
+    holds = np.ones(shape, dtype=np.bool_)
+    if 0 not in shape:
+        for condition in _conditions(access):
+            holds &= np.asarray(evaluate_many(condition, env)) != 0
+    return holds
+
+
+def _conditions(access: Access) -> tuple[Expression, ...]:
+    return (*access.assume, *(() if access.predicate is None else (access.predicate,)))
+
+
+def _names(conditions: Sequence[Expression]) -> frozenset[str]:
+    return frozenset[str]().union(*(each.names for each in conditions))
+
+
+def _paired(inner: Access, outer: Access) -> tuple[list[_Pair], list[Loop], list[Loop]]:
+    """Loops of one name, then as many others as there are in their order; and what is left on either side."""
+    others = {loop.name: loop for loop in outer.loops}
+    mine = {loop.name for loop in inner.loops}
+    gone = [loop for loop in inner.loops if loop.name not in others]
+    added = [loop for loop in outer.loops if loop.name not in mine]
+    matched = [(loop, others[loop.name]) for loop in inner.loops if loop.name in others]
+    if len(gone) == len(added):
+        matched += zip(gone, added, strict=True)
+        gone, added = [], []
+    pairs = [_Pair(one.name, other.name, _Axis.of(inner, one), _Axis.of(outer, other)) for one, other in matched]
+    return pairs, gone, added
+
+
+def _no_stricter(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
+    """Whether every condition of the outer access is, word for word, one of the inner one."""
+    renamed = {pair.name: pair.other_name for pair in pairs}
+    mine = {spelled(each, inner, renamed) for each in _conditions(inner)}
+    wanted = _conditions(outer)
+    threads_alike = inner.block == outer.block or not any("." in name or "_" in name for name in _names(wanted))
+    return threads_alike and all(spelled(each, outer) in mine for each in wanted)
+
+
+def stages_surely(access: Access) -> frozenset[int]:
+    """Stages that the access is certain to visit, its domain not being empty."""
+    if access.tile is None:
+        return frozenset()
+    if access.stage is None:
+        return frozenset(range(access.tile.stages))
+    return _stages(access, access.stage, _MAX_SAMPLES) or frozenset()
+
+
+def stages_perhaps(access: Access) -> frozenset[int]:
+    """Stages that the access can visit at most."""
+    if access.tile is None:
+        return frozenset()
+    every = frozenset(range(access.tile.stages))
+    if access.stage is None or any(loop.stop is None for loop in access.loops):
+        return every
+    if access.threads * prod(access.loop_limits) > MAX_POINTS:
+        return every
+    found = _stages(access, access.stage, MAX_POINTS)
+    return every if found is None else found
+
+
+def _stages(access: Access, stage: Expression, most: int) -> frozenset[int] | None:
+    """The stages over the first values of each loop, so many points in all; None where something overflows."""
+    counts = list(access.loop_limits)
+    while counts and max(counts) > 1 and access.threads * prod(counts) > most:
+        longest = counts.index(max(counts))
+        counts[longest] = -(-counts[longest] // 2)
+    axes = {TID: np.arange(access.threads, dtype=np.int64)}
+    for loop, count in zip(access.loops, counts, strict=True):
+        axes[loop.name] = _Axis.of(access, loop).values(count)
+    try:
+        env = _environment(access, axes)
+        active = _active(access, axes, {}, {})
+        active &= _along(axes[TID] % LANES < access.instruction.address_lanes, 0, len(axes))
+        if access.wide:
+            # Where another expression overflows the iteration does not exist, whatever its stage.
+            for each in access.coord:
+                evaluate_many(each, env)
+        values = np.asarray(evaluate_many(stage, env), dtype=np.int64)
+    except SwzError:
+        return None
+    return frozenset(int(value) for value in np.unique(np.broadcast_to(values, active.shape)[active]))
