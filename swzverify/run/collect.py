@@ -5,19 +5,15 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from swzverify.errors import nearest
-from swzverify.sources.languages import language_of
+from swzverify.spec.kernel_source import holds_contract
 from swzverify.spec.problems import Problem
 
 SUFFIX = ".swz.yaml"
 """What the name of a spec file ends in when it is found in a folder; one that is named outright may have any name."""
-
-_CHUNK_BYTES = 2**20
-_LONGEST_MARKER_BYTES = 64
 
 
 @dataclass(slots=True)
@@ -136,32 +132,12 @@ def _below(folder: str, problems: list[Problem]) -> list[str]:
             foreign.update(os.path.join(parent, name) for name in folders if name.startswith("."))
             sources = True
         paths = [os.path.join(parent, name) for name in names]
-        found += [path for path in paths if path.endswith(SUFFIX) or (sources and _holds_contract(path))]
+        found += [path for path in paths if path.endswith(SUFFIX) or (sources and holds_contract(path))]
     return sorted(found, key=_parts)
 
 
 def _is_spec(path: str) -> bool:
-    return path.endswith(SUFFIX) or _holds_contract(path)
-
-
-def _holds_contract(path: str) -> bool:
-    """Whether a file is a kernel source with anything like a contract's marker, which `load_spec` then judges."""
-    if language_of(path) is None:
-        return False
-    from swzverify.sources.blocks import may_hold_blocks  # noqa: PLC0415 - most folders hold no sources
-
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return False
-        with open(path, "rb") as file:
-            kept = b""
-            while more := file.read(_CHUNK_BYTES):
-                if may_hold_blocks(kept + more):
-                    return True
-                kept = more[-_LONGEST_MARKER_BYTES:]
-    except OSError:
-        return False
-    return False
+    return path.endswith(SUFFIX) or holds_contract(path)
 
 
 def _parts(file: str) -> list[str]:

@@ -40,7 +40,7 @@ _ATTRIBUTES = re.compile(
 )
 _BRACKETS = re.compile(r"\([^()]*\)")
 _TEMPLATE = re.compile(r"\s*template\s*<")
-_CONTROL = ("if", "for", "while", "switch", "catch", "do", "else", "try", "return")
+_CONTROL = ("if", "constexpr", "for", "while", "switch", "catch", "do", "else", "try", "return")
 _LONGEST_STATEMENT = 4000
 """Characters; a longer one is a table, and what is found nowhere is an error."""
 _UNBALANCED = "stands in a file whose braces do not balance by themselves, so that its scope cannot be told"

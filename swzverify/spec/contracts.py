@@ -6,12 +6,10 @@ given once. Lines and columns are the source file's.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from swzverify.errors import SwzError
 from swzverify.sources.blocks import Block, BlockError, blocks
-from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES, Language
-from swzverify.spec.guard import MAX_BYTES, plain_lines, read_bytes
+from swzverify.sources.languages import Language
+from swzverify.spec.guard import MAX_BYTES
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_tree
 from swzverify.spec.tree import Mapping, Node, Place, Scalar, Sequence, place_of
@@ -19,15 +17,6 @@ from swzverify.spec.tree import Mapping, Node, Place, Scalar, Sequence, place_of
 _REPEATED = ("swzverify", "target")
 """May stand in every block, with one value."""
 _JOINED = ("constants", "from_source", "memories", "tiles", "accesses", "maps")
-
-
-def read_source(path: Path, problems: Problems) -> str | None:
-    """The text of a kernel source with plain line ends; None with the reason in `problems` (SWZ101, SWZ107).
-
-    Comments in an old encoding do no harm: bytes that are not UTF-8 are refused only within a contract.
-    """
-    data = read_bytes(path, problems, SOURCE_SUFFIXES, MAX_SOURCE_BYTES)
-    return None if data is None else plain_lines(data.decode("utf-8-sig", "surrogateescape"))
 
 
 def contract_text(text: str, language: Language) -> str:

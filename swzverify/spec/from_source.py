@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from swzverify.errors import SwzError
 from swzverify.sources.constants import constant
 from swzverify.sources.languages import SOURCE_SUFFIXES, language_of
 from swzverify.spec.check import Checked
-from swzverify.spec.contracts import read_source
+from swzverify.spec.kernel_source import read_source
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Sequence, get, key_of
 
@@ -28,13 +28,17 @@ class ReadConstant:
     file: str
     line: int
 
-    def __str__(self) -> str:
-        """A note for reports.
 
-        >>> str(ReadConstant("BK", 64, "src/gemm.cu", 12))
-        'BK = 64, read from src/gemm.cu, line 12'
-        """
-        return f"{self.name} = {self.value}, read from {self.file}, line {self.line}"
+def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:
+    """What was read, one note a file.
+
+    >>> notes_of([ReadConstant("BM", 64, "gemm.cu", 12), ReadConstant("BK", 32, "gemm.cu", 13)])
+    ('read from gemm.cu: BM = 64 (line 12), BK = 32 (line 13)',)
+    """
+    of_files: dict[str, list[str]] = {}
+    for each in read:
+        of_files.setdefault(each.file, []).append(f"{each.name} = {each.value} (line {each.line})")
+    return tuple(f"read from {file}: {', '.join(values)}" for file, values in of_files.items())
 
 
 def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Checked, tuple[ReadConstant, ...]]:

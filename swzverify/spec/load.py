@@ -49,8 +49,10 @@ def spec_text(path: str | PathLike[str]) -> str | None:
 def _text(file: Path, language: Language | None, problems: Problems) -> str | None:
     if language is None:
         return read_text(file, problems)
-    from swzverify.spec.contracts import read_source  # noqa: PLC0415 - few specs are contracts
+    from swzverify.spec.kernel_source import holds_contract, read_source  # noqa: PLC0415 - few specs are contracts
 
+    if file.is_file() and not file.is_symlink() and not holds_contract(file):
+        return ""  # a header of many megabytes is no error if it claims nothing
     return read_source(file, problems)
 
 
@@ -98,10 +100,10 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
         return None
     notes: tuple[str, ...] = ()
     if checked.spec.from_source:
-        from swzverify.spec.from_source import read_constants  # noqa: PLC0415 - few specs read other files
+        from swzverify.spec.from_source import notes_of, read_constants  # noqa: PLC0415 - few specs read other files
 
         checked, read = read_constants(checked, path, problems)
-        notes = tuple(map(str, read))
+        notes = notes_of(read)
         if len(read) < len(checked.spec.from_source):
             return None  # what the missing constants stand in would only be called wrong once more
     if not check_limits(checked, len(text), problems):

@@ -75,7 +75,7 @@ def test_a_contract_claims_what_the_same_spec_does(kernel: Path) -> None:
         (claim.id, repr(claim.claim)) for claim in plain.claims
     ]
     assert [claim.line for claim in found.claims] == [19, 20]
-    assert found.claims[0].notes == tuple(f"{name} = 64, read from src/gemm.cu, line 2" for name in ("BM", "BK"))
+    assert found.claims[0].notes == ("read from src/gemm.cu: BM = 64 (line 2), BK = 64 (line 2)",)
 
 
 def test_a_mistake_is_shown_in_the_source(kernel: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_claim_fails_when_the_constant_in_the_code_moves(kernel: Path) -> None
     results = []
     assert run_spec(str(kernel), Settings(), results.append) == []
     assert [result.verdict.outcome for result in results] == [Outcome.PROVED, Outcome.PROVED]
-    assert "BK = 64, read from src/gemm.cu, line 2" in results[0].verdict.notes
+    assert "read from src/gemm.cu: BM = 64 (line 2), BK = 64 (line 2)" in results[0].verdict.notes
     kernel.write_text(KERNEL.replace("BK = 64;", "BK = 40;"))
     results.clear()
     assert run_spec(str(kernel), Settings(), results.append) == []
@@ -192,6 +192,29 @@ def test_a_link_to_another_kind_of_file_is_not_read() -> None:
 def test_a_source_of_many_megabytes_is_refused(kernel: Path) -> None:
     kernel.write_text(KERNEL + "// x\n" * 2**20)
     assert problems_of(kernel)[0][0] == "SWZ107"
+    assert collect_specs(["src"]).files == ["src/gemm.cu"]
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_large_source_without_a_contract_is_no_error() -> None:
+    Path("src/table.h").write_text("// x\n" * 2**20)
+    assert load_spec("src/table.h").claims == ()
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_source_that_cannot_be_opened_is_told() -> None:
+    Path("src/gemm.cu").chmod(0)
+    assert collect_specs(["src"]).files == ["src/gemm.cu"]
+    assert problems_of(Path("src/gemm.cu"))[0][0] == "SWZ101"
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_source_that_breaks_off_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> object:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("builtins.open", broken)
     assert collect_specs(["src"]).files == ["src/gemm.cu"]
 
 

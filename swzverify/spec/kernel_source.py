@@ -1,0 +1,46 @@
+"""Kernel sources as files: their text, and a quick look whether they hold a contract at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES, language_of
+from swzverify.spec.guard import plain_lines, read_bytes
+from swzverify.spec.problems import Problems
+
+_CHUNK_BYTES = 2**20
+_LONGEST_MARKER_BYTES = 64
+
+
+def read_source(path: Path, problems: Problems) -> str | None:
+    """The text of a kernel source with plain line ends; None with the reason in `problems` (SWZ101, SWZ107).
+
+    Comments in an old encoding do no harm: bytes that are not UTF-8 are refused only within a contract.
+    """
+    data = read_bytes(path, problems, SOURCE_SUFFIXES, MAX_SOURCE_BYTES)
+    return None if data is None else plain_lines(data.decode("utf-8-sig", "surrogateescape"))
+
+
+def holds_contract(path: str | Path) -> bool:
+    """Whether a file is a kernel source with anything like a contract's marker, which `load_spec` then judges.
+
+    So is one that cannot be opened, for `load_spec` to say so; a pipe, a socket or a device never is.
+    """
+    if language_of(path) is None:
+        return False
+    from swzverify.sources.blocks import may_hold_blocks  # noqa: PLC0415 - most folders hold no sources
+
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        with open(path, "rb") as file:
+            kept = b""
+            while more := file.read(_CHUNK_BYTES):
+                if may_hold_blocks(kept + more):
+                    return True
+                kept = more[-_LONGEST_MARKER_BYTES:]
+    except OSError:
+        return True
+    return False
