@@ -1,0 +1,1 @@
+"""Transposes of matrices, tile by tile through shared memory."""
