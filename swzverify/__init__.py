@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from swzverify.lazy import importer
@@ -29,3 +31,13 @@ __getattr__ = importer(
         "prove": ".prove",
     },
 )
+
+
+class _Package(ModuleType):
+    """This package, whose `prove` is the function: importing the folder of that name would put the module there."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value.prove if name == "prove" and isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = _Package

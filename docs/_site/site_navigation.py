@@ -1,0 +1,70 @@
+"""The site's table of contents, put in while it is built: on GitHub the pages are plain Markdown without directives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_ORDERED = {
+    "tutorial": ("transpose", "gemm", "next"),
+    "reference": ("spec", "commands"),
+    "claims": (
+        "injective",
+        "bijective",
+        "contiguous",
+        "aligned",
+        "in_bounds",
+        "conflict_free",
+        "wavefronts",
+        "covers",
+        "equivalent",
+        "disjoint",
+        "permutation",
+    ),
+}
+"""Folders whose pages follow an order of their own; those of others follow the alphabet."""
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Take part in the build."""
+    app.add_config_value("navigation", [], "env")
+    app.connect("source-read", add_contents)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
+    """Append the contents to the first page, and to a folder's `index` those of its folder."""
+    pages = set(app.env.found_docs)
+    if page == "index":
+        source[0] += "".join(_contents(entries, caption) for caption, entries in _sections(app, pages) if entries)
+    elif page.endswith("/index"):
+        folder = page.removesuffix("index")
+        others = sorted(other.removeprefix(folder) for other in pages if other.startswith(folder) and other != page)
+        order = _ORDERED.get(folder.rstrip("/"), ())
+        others.sort(key=lambda name: order.index(name) if name in order else len(order))
+        source[0] += _contents(others)
+
+
+def _sections(app: Sphinx, pages: set[str]) -> list[tuple[str, list[str]]]:
+    """Each section's pages, as far as they exist; what no section names goes to the one that names none."""
+    sections: list[tuple[str, list[str]]] = app.config.navigation
+    named = {page for _, listed in sections for page in listed} | {"index"}
+    rest = sorted(page for page in pages - named if "/" not in page)
+    return [(caption, [page for page in listed or rest if page in pages]) for caption, listed in sections]
+
+
+def _contents(entries: list[str], caption: str = "") -> str:
+    lines = [
+        "",
+        "",
+        "```{toctree}",
+        ":hidden:",
+        *([f":caption: {caption}"] if caption else []),
+        "",
+        *entries,
+        "```",
+        "",
+    ]
+    return "\n".join(lines)

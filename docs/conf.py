@@ -1,0 +1,53 @@
+"""How `sphinx-build docs` makes a site of the Markdown pages, which read on GitHub as they are.
+
+    sphinx-build --fail-on-warning --keep-going --nitpicky docs build/site
+
+Nothing is fetched while it is built or read: no fonts, no scripts of others, formulas as MathML.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_site"))
+
+_PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]
+
+project = _PROJECT["name"]
+release = version = _PROJECT["version"]
+html_title = f"{project} {release}"
+
+extensions = ["myst_parser", "site_links", "site_maths", "site_navigation"]
+exclude_patterns = ["_site"]
+nitpicky = True
+
+myst_heading_anchors = 4  # as GitHub makes them, so that links into pages hold in both places
+myst_fence_as_directive = ["math"]
+myst_enable_extensions: list[str] = []
+highlight_language = "none"
+
+repository_url = _PROJECT.get("urls", {}).get("Repository", "")
+"""Where links to files outside docs/ lead; without one they are shown as the files' names."""
+
+html_theme = "furo"
+html_static_path = ["_site/style"]
+html_css_files = ["swzverify.css"]
+html_show_copyright = False
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "default"
+pygments_dark_style = "github-dark"
+
+# Which pages stand where; a page that no section names comes under the first section without pages of its own.
+navigation = [
+    ("Begin", ["tutorial/index", "counterexamples"]),
+    ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),
+    ("In a repository", []),
+    ("Reference", ["reference/index", "errors/index"]),
+    ("Why to believe it", ["crosscheck", "certificates", "theorems", "attacks", "mutation", "benchmarks"]),
+]

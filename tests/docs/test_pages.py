@@ -1,0 +1,71 @@
+"""Every command and snippet of the README and the docs is run, and gives what the page says; `session.py` says how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT, blocks_of, code_of, pages
+from tests.docs.session import Session
+from tests.docs.unrun import PageError, check_command
+
+NOT_RUN: dict[str, list[str]] = {
+    "README.md": [".ci/run runs it in a new folder"] * 3,
+    "docs/benchmarks.md": ["it measures for minutes; tests/test_benchmarks.py runs its parts"],
+    "docs/certificates.md": ["the files of a folder", "the form of a file"],
+    "docs/ci.md": [
+        "tests/premerge runs the hooks",
+        "tests/premerge runs the action's steps",
+        "tests/premerge holds it against GitLab's schema",
+    ],
+    "docs/crosscheck.md": ["needs a GPU"],
+    "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
+    "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
+    "docs/tutorial/index.md": ["needs the network"],
+    "docs/tutorial/transpose.md": ["the kernel that the spec is about"],
+}
+"""The blocks that are not run, with their reasons: whoever adds one says so here too."""
+
+
+RUN_ELSEWHERE = {"docs/theorems.md": {"swzverify theorems": "tests/theorems/test_command.py"}}
+"""Commands that take long, with the test that runs them and holds the page against what they print."""
+
+
+@pytest.mark.parametrize("page", pages())
+def test_what_a_page_shows_is_so(page: str, tmp_path: Path) -> None:
+    elsewhere = frozenset(RUN_ELSEWHERE.get(page, {}))
+    Session(page, tmp_path, elsewhere).run(blocks_of((ROOT / page).read_text("utf-8")))
+
+
+def test_what_is_run_elsewhere_is() -> None:
+    for page, commands in RUN_ELSEWHERE.items():
+        for command, test in commands.items():
+            assert command in (ROOT / page).read_text("utf-8")
+            assert command.split()[1] in (ROOT / test).read_text("utf-8")
+            assert f"{page.rpartition('/')[2]}" in (ROOT / test).read_text("utf-8")
+
+
+def test_what_is_not_run_is_listed() -> None:
+    found: dict[str, list[str]] = {}
+    for page in pages():
+        reasons = [block.mark("not run here") for block in blocks_of((ROOT / page).read_text("utf-8"))]
+        if any(reason is not None for reason in reasons):
+            found[page] = [reason for reason in reasons if reason is not None]
+    assert found == NOT_RUN
+
+
+def test_the_readmes_unrun_commands_are_those_that_the_checks_run() -> None:
+    checks = (ROOT / ".ci" / "run").read_text("utf-8")
+    for block in blocks_of((ROOT / "README.md").read_text("utf-8")):
+        if block.mark("not run here"):
+            assert any(f"readme_command {mark})" in checks for mark in block.marks), block.text
+
+
+@pytest.mark.parametrize("page", pages())
+def test_commands_within_the_text_exist(page: str) -> None:
+    for line, code in code_of((ROOT / page).read_text("utf-8")):
+        try:
+            check_command(code)
+        except PageError as wrong:
+            raise AssertionError(f"{page}:{line}: {wrong}") from None

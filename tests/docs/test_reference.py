@@ -1,0 +1,65 @@
+"""The generated pages of docs/reference/ are what `python docs/reference/generate.py` writes now."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from types import ModuleType
+
+import pytest
+from ruamel.yaml import YAML
+
+from swzverify.cli import main
+from swzverify.spec.claim_models import CLAIM_PARTS
+from swzverify.spec.models import SECTIONS, SpecPart
+from swzverify.spec.schema import json_schema
+from tests.docs.blocks import ROOT
+
+HERE = ROOT / "docs" / "reference"
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_reference", HERE / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_are_in_step(generate: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    hint = "write them again: python docs/reference/generate.py"
+    assert (HERE / "spec.md").read_text("utf-8") == generate.spec_page(json_schema()), hint
+    assert (HERE / "commands.md").read_text("utf-8") == generate.commands_page(), hint
+
+
+def test_every_key_and_every_command_is_there() -> None:
+    page = (HERE / "spec.md").read_text("utf-8")
+    models = [SpecPart, *SECTIONS.values(), *CLAIM_PARTS.values()]
+    keys = {field.alias or name for model in models for name, field in model.model_fields.items()}
+    assert [key for key in sorted(keys) if not re.search(rf"^\| \[?`{key}`", page, re.MULTILINE)] == []
+    commands = (HERE / "commands.md").read_text("utf-8")
+    assert [name for name in main.commands if f"## swzverify {name}\n" not in commands] == []
+
+
+def test_examples_are_yaml() -> None:
+    page = (HERE / "spec.md").read_text("utf-8")
+    examples = [
+        text for row in re.findall(r"for example (.*) \|$", page, re.MULTILINE) for text in re.findall("`([^`]*)`", row)
+    ]
+    assert len(examples) > 50
+    for example in examples:
+        YAML(typ="safe", pure=True).load(f"key: {example}")
+
+
+def test_a_schema_that_changes_changes_the_page(generate: ModuleType) -> None:
+    schema = json_schema()
+    changed = {
+        **schema,
+        "properties": {**schema["properties"], "colour": {"type": "string", "description": "its <b>|b"}},
+    }
+    row = r"| `colour` | text |  | its \<b>\|b |"
+    assert row not in generate.spec_page(schema)
+    assert row in generate.spec_page(changed)
