@@ -8,10 +8,15 @@ from __future__ import annotations
 import click
 
 from swzverify.cli.calibrate import calibrate
+from swzverify.cli.completions import completions
 from swzverify.cli.crosscheck import crosscheck
+from swzverify.cli.diff import diff
+from swzverify.cli.init import init
 from swzverify.cli.prove import prove
 from swzverify.cli.recheck import recheck
+from swzverify.cli.schema import schema
 from swzverify.cli.theorems import theorems
+from swzverify.cli.values import complete_values
 
 __all__ = ["main"]
 
@@ -43,6 +48,11 @@ def main() -> None:
 
 main.add_command(prove)
 main.add_command(crosscheck)
+main.add_command(diff)
 main.add_command(calibrate)
 main.add_command(recheck)
 main.add_command(theorems)
+main.add_command(init)
+main.add_command(schema)
+main.add_command(completions)
+complete_values(main)

@@ -14,19 +14,19 @@ from swzverify.spec.fields import Count, Expect, Name, Part, Text, branch, by_sh
 class TileArgument(Part):
     """The tile that is meant."""
 
-    tile: Name
+    tile: Name = Field(description="the name of a tile", examples=["A"])
 
 
 class AccessArgument(Part):
     """The access that is meant."""
 
-    access: Name
+    access: Name = Field(description="the name of an access", examples=["read_A"])
 
 
 class MapArgument(Part):
     """The map that is meant."""
 
-    map: Name
+    map: Name = Field(description="the name of a map", examples=["grouped"])
 
 
 TileChoice: TypeAlias = Annotated[
@@ -64,24 +64,26 @@ TileOrAccessChoice: TypeAlias = Annotated[
 class ContiguousArgument(Part):
     """Vectors of `elements` along a mode."""
 
-    tile: Name
-    elements: Count
-    mode: Count | None = Field(None, description="from 0; default: the mode of the first stride 1")
+    tile: Name = Field(description="the name of a tile", examples=["A"])
+    elements: Count = Field(description="how many neighbours lie together, aligned and in order", examples=[8])
+    mode: Count | None = Field(
+        None, description="along which mode, from 0; default: the mode of the first stride 1", examples=[1, 0]
+    )
 
 
 class WavefrontsArgument(Part):
     """At most so many wavefronts a warp instruction."""
 
-    access: Name
-    at_most: Count
+    access: Name = Field(description="the name of an access", examples=["read_A"])
+    at_most: Count = Field(description="wavefronts of one warp instruction", examples=[4])
 
 
 class CoversArgument(Part):
     """Each element of the tile is touched so often."""
 
-    access: Name
-    tile: Name | None = Field(None, description="default: the access's own")
-    times: Count = 1
+    access: Name = Field(description="the name of an access", examples=["write_A"])
+    tile: Name | None = Field(None, description="the tile that is covered; default: the access's own", examples=["A"])
+    times: Count = Field(1, description="how often each element is touched", examples=[1, 2])
 
 
 Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
@@ -90,19 +92,19 @@ Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
 class TilesArgument(Part):
     """Two tiles."""
 
-    tiles: Pair
+    tiles: Pair = Field(description="the names of two tiles", examples=[["A", "B"]])
 
 
 class AccessesArgument(Part):
     """Two accesses."""
 
-    accesses: Pair
+    accesses: Pair = Field(description="the names of two accesses", examples=[["read_A", "write_A"]])
 
 
 class MapsArgument(Part):
     """Two maps."""
 
-    maps: Pair
+    maps: Pair = Field(description="the names of two maps", examples=[["grouped", "strips"]])
 
 
 def _choose_pair(value: object) -> str | None:
@@ -150,75 +152,103 @@ DisjointChoice: TypeAlias = Annotated[
 class ClaimPart(Part):
     """What every claim may say besides itself."""
 
-    expect: Expect = "proved"
-    because: Text = ""
-    source: Text = ""
+    expect: Expect = Field("proved", description="how the claim should come out", examples=["refuted", "proved"])
+    because: Text = Field(
+        "", description="why it comes out so", examples=["the column of an unswizzled tile lies in one bank"]
+    )
+    source: Text = Field("", description="where the claim comes from", examples=["CUDA Programming Guide"])
 
 
 class InjectiveClaim(ClaimPart):
     """No two elements share a bit."""
 
-    injective: TileChoice
+    injective: TileChoice = Field(description="no two elements of this tile share a bit", examples=["A", {"tile": "A"}])
 
 
 class BijectiveClaim(ClaimPart):
     """Injective, and the elements fill the allocation."""
 
-    bijective: TileChoice
+    bijective: TileChoice = Field(
+        description="the elements of this tile share no bit and fill its allocation", examples=["A", {"tile": "A"}]
+    )
 
 
 class ContiguousClaim(ClaimPart):
     """Vectors of neighbours stay together."""
 
-    contiguous: ContiguousArgument
+    contiguous: ContiguousArgument = Field(
+        description="vectors of neighbouring elements stay together, aligned and in order",
+        examples=[{"tile": "A", "elements": 8}],
+    )
 
 
 class AlignedClaim(ClaimPart):
     """Every address is a multiple of the width."""
 
-    aligned: AccessChoice
+    aligned: AccessChoice = Field(
+        description="every address of this access is a multiple of the instruction's width",
+        examples=["read_A", {"access": "read_A"}],
+    )
 
 
 class InBoundsClaim(ClaimPart):
     """Nothing outside the allocation is touched."""
 
-    in_bounds: TileOrAccessChoice
+    in_bounds: TileOrAccessChoice = Field(
+        description="this access touches nothing outside of its tile, or this tile nothing outside of its allocation",
+        examples=["read_A", {"access": "read_A"}, {"tile": "A"}],
+    )
 
 
 class ConflictFreeClaim(ClaimPart):
     """No bank conflicts."""
 
-    conflict_free: AccessChoice
+    conflict_free: AccessChoice = Field(
+        description="this access has no bank conflicts", examples=["read_A", {"access": "read_A"}]
+    )
 
 
 class WavefrontsClaim(ClaimPart):
     """A bound of the cost."""
 
-    wavefronts: WavefrontsArgument
+    wavefronts: WavefrontsArgument = Field(
+        description="a warp instruction of this access takes at most so many wavefronts",
+        examples=[{"access": "write_A", "at_most": 4}],
+    )
 
 
 class CoversClaim(ClaimPart):
     """Each element is touched exactly so often."""
 
-    covers: CoversArgument
+    covers: CoversArgument = Field(
+        description="over all threads and iterations the access touches each element exactly so often",
+        examples=[{"access": "write_A", "times": 1}],
+    )
 
 
 class EquivalentClaim(ClaimPart):
     """The same addresses."""
 
-    equivalent: PairChoice
+    equivalent: PairChoice = Field(
+        description="two tiles, accesses or maps give the same addresses",
+        examples=[["A", "B"], {"accesses": ["read_A", "write_A"]}],
+    )
 
 
 class DisjointClaim(ClaimPart):
     """No shared bits."""
 
-    disjoint: DisjointChoice
+    disjoint: DisjointChoice = Field(
+        description="two tiles, or the stages of one, share no bit", examples=["A", ["A", "B"], {"tiles": ["A", "B"]}]
+    )
 
 
 class PermutationClaim(ClaimPart):
     """One box one to one onto another."""
 
-    permutation: MapChoice
+    permutation: MapChoice = Field(
+        description="this map takes its box one to one onto the box `onto`", examples=["grouped", {"map": "grouped"}]
+    )
 
 
 AnyClaim: TypeAlias = (

@@ -1,0 +1,24 @@
+"""Puts a text that a command makes into a file, or to standard output."""
+
+from __future__ import annotations
+
+from swzverify.cli.terminal import Failure, echo, terminal_style
+
+
+def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:
+    """Write to a file, or to standard output where there is none; plain line ends, UTF-8.
+
+    Ends the command with SWZ521 where the file cannot be written, with SWZ522 where it exists and may not be replaced.
+    """
+    if output is None:
+        echo(text, terminal_style(err=False, verbosity=0), err=False)
+        return
+    try:
+        # "x" asks and writes in one step: nothing that came to be in the meantime is lost
+        with open(output, "w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise Failure(f"SWZ522 {output!r} exists already; --force replaces it") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Failure(f"SWZ521 cannot write {output!r}: {reason}") from error

@@ -1,0 +1,156 @@
+"""What a spec may hold beyond the types of its keys, for the JSON Schema: bounds, taken names, keys that go together.
+
+The numbers are those that `build` and `limits` check by. A place is `Model.key`, with `[]` for a mapping's entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from swzverify.layout.notation import MAX_CHARACTERS
+from swzverify.spec.build import MAX_CASES
+from swzverify.spec.build_access import MAX_THREADS, RESERVED, THREAD_NAMES
+from swzverify.spec.build_claims import MAX_VECTOR_ELEMENTS
+from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
+from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_VARIABLES
+from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
+from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
+
+Schema: TypeAlias = dict[str, object]
+
+_ADDRESS = (0, ADDRESS_LIMIT_BYTES - 1)
+
+EVERY_INTEGER = (MIN_INTEGER, MAX_INTEGER)
+"""What an integer of a spec may be wherever nothing narrower is said."""
+
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "MemoryPart.bytes": (1, MAX_INTEGER),
+    "MemoryPart.align": (1, MAX_INTEGER),
+    "MemoryPart.base": _ADDRESS,
+    "MemoryBasePart.offset": (0, MAX_INTEGER),
+    "DenseLayoutPart.shape": (1, MAX_INTEGER),
+    "DenseLayoutPart.pad": (0, MAX_INTEGER),
+    "SwizzlePart.bits": (0, MAX_INTEGER),
+    "SwizzlePart.base": (0, MAX_INTEGER),
+    "TmaPart.box": (1, MAX_INTEGER),
+    "StagesPart.count": (1, MAX_STAGES),
+    "StagesPart.pitch": (0, MAX_INTEGER),
+    "TilePart.bits": (1, MAX_ELEMENT_BITS),
+    "TilePart.base": _ADDRESS,
+    "TilePart.stages": (1, MAX_STAGES),
+    "TilePart.bytes": (1, MAX_INTEGER),
+    "LoopPart.step": (1, MAX_INTEGER),
+    "AccessPart.threads": (1, MAX_THREADS),
+    "AccessPart.block": (1, MAX_THREADS),
+    "AccessPart.for[]": (0, MAX_INTEGER),
+    "AccessPart.base": _ADDRESS,
+    "AccessPart.bytes": (1, MAX_INTEGER),
+    "MapPart.over[]": (1, MAX_INTEGER),
+    "MapPart.onto": (1, MAX_INTEGER),
+    "MapPart.base": _ADDRESS,
+    "ContiguousArgument.elements": (1, MAX_VECTOR_ELEMENTS),
+    "ContiguousArgument.mode": (0, MAX_INTEGER),
+    "WavefrontsArgument.at_most": (1, MAX_INTEGER),
+    "CoversArgument.times": (0, MAX_INTEGER),
+}
+"""The least and the greatest integer; an expression's value is not the schema's to know."""
+
+
+def _powers(below: int) -> list[int]:
+    return [1 << bit for bit in range(below.bit_length()) if 1 << bit <= below]
+
+
+POWERS_OF_TWO: Mapping[str, list[int]] = {
+    "MemoryPart.align": _powers(MAX_INTEGER),  # to 2^24 only where no base is given
+    "AlignedBasePart.align": _powers(ADDRESS_LIMIT_BYTES),
+}
+"""Integers that are powers of two."""
+
+_SWIZZLE_NUMBER = r"\s*(-?0{1,9}|[0-9]{1,9})\s*"
+_SHIFT = r"\s*-?[0-9]{1,9}\s*"
+
+TEXTS: Mapping[str, Schema] = {
+    "TilePart.layout": {"minLength": 1, "maxLength": MAX_CHARACTERS},
+    "TilePart.swizzle": {
+        "pattern": rf"^\s*(Swizzle|Sw|S)\s*<{_SWIZZLE_NUMBER},{_SWIZZLE_NUMBER}(,{_SHIFT})?>\s*(\{{\s*\}})?\s*$"
+    },
+}
+"""What the text of a key is, where it is neither prose nor an expression."""
+
+SIZES: Mapping[str, Schema] = {
+    "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, "propertyNames": {"not": {"enum": sorted(RESERVED)}}},
+    "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED)}}},
+    "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
+    "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED)}}},
+    "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
+    "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
+    "MapPart.over": {
+        "maxProperties": MAX_VARIABLES,
+        "propertyNames": {"not": {"enum": sorted(RESERVED - THREAD_NAMES)}},
+    },
+    "MapPart.value": {"maxItems": MAX_EXPRESSIONS},
+    "MapPart.onto": {"maxItems": MAX_EXPRESSIONS},
+}
+"""How much a list or mapping holds, and which names are taken."""
+
+ENTRIES: Mapping[str, str] = {
+    "SpecPart.constants": "an integer, or the list of the integers that it stands for in turn",
+    "SpecPart.from_source": "where a constant is read from: its name in the code, or file and name",
+    "SpecPart.memories": "a stretch of shared memory that several tiles lie in",
+    "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout` or `tma`",
+    "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
+    "SpecPart.maps": "an index map: expressions over a box",
+    "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, or `any` for every value from 0",
+    "MapPart.over": "how many values from 0",
+}
+"""What the entries of a mapping are; their names are the user's own."""
+
+
+def _given(key: str) -> Schema:
+    """That a key is there and not empty: an empty one is as good as none."""
+    return {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
+
+
+def _with(*keys: str) -> Schema:
+    return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
+
+
+def _without(*keys: str) -> Schema:
+    return {"properties": {key: {"type": "null"} for key in keys}}
+
+
+def _one_of(first: str, second: str) -> Schema:
+    """One of two keys, and an editor's complaint is about the first one missing or being too many."""
+    return {"if": _given(second), "then": _without(first), "else": _with(first)}
+
+
+RULES: Mapping[str, list[Schema]] = {
+    "TilePart": [
+        _one_of("element", "bits"),
+        _one_of("layout", "tma"),
+        {"if": _given("tma"), "then": _without("swizzle")},
+    ],
+    "AccessPart": [
+        _one_of("tile", "address"),
+        _one_of("threads", "block"),
+        {"if": _given("tile"), "then": {"allOf": [_with("coord"), _without("base", "bytes")]}},
+        {"if": _given("address"), "then": _without("coord", "stage")},
+    ],
+    "MemoryPart": [
+        {
+            "if": _given("base"),
+            "else": {
+                "properties": {
+                    "align": {
+                        "anyOf": [
+                            {"type": "string"},
+                            {"maximum": ADDRESS_LIMIT_BYTES},
+                        ]
+                    }
+                }
+            },
+        },
+    ],
+}
+"""Which keys go together; `if`, `then` and `else` name the offending key where an editor shows it."""

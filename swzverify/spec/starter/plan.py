@@ -1,0 +1,222 @@
+"""What a starter spec will hold: the tile, the instruction's access and one that goes with it, the claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swzverify.errors import SwzError
+from swzverify.hardware import LANES, Instruction, Kind, find_instruction, find_target, require
+from swzverify.layout import Swizzle, parse_swizzle
+from swzverify.spec.build_access import MAX_THREADS
+from swzverify.spec.elements import element_bits
+from swzverify.spec.starter.accesses import Lanes, by_columns, by_matrices, by_rows, is_matrix, vector_elements
+from swzverify.spec.starter.choose import choose_swizzle
+from swzverify.spec.starter.options import StarterOptions
+
+_AUTOMATIC_THREADS = (128, 64, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAccess:
+    """An access of the spec; `purpose` is its comment."""
+
+    name: str
+    instruction: str
+    threads: int
+    lanes: Lanes
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedClaim:
+    """A claim as the spec has it, `kind: argument`; `meaning` is its comment."""
+
+    kind: str
+    argument: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole starter spec but for how its claims come out."""
+
+    options: StarterOptions
+    element_bits: int
+    instruction: str
+    swizzle: Swizzle | None
+    swizzle_why: str
+    accesses: tuple[PlannedAccess, PlannedAccess]
+    claims: tuple[PlannedClaim, ...]
+
+
+def make_plan(options: StarterOptions) -> Plan:
+    """What these options come to.
+
+    Errors: SWZ105 an unknown element type, SWZ200 and SWZ210 a swizzle that is none, SWZ401 to SWZ403 an unknown
+    instruction or target, SWZ524 an instruction that does not go with the elements or the rows, SWZ525 threads that
+    cannot share the tile, SWZ526 no swizzle known for the rows.
+
+    >>> plan = make_plan(StarterOptions())
+    >>> str(plan.swizzle), [access.name for access in plan.accesses], plan.accesses[0].lanes.row
+    ('Swizzle<3,3,3>', ['read_A', 'write_A'], 'warp*16 + lane%16')
+    """
+    bits = element_bits(options.element)
+    instruction = find_instruction(options.instruction)
+    require(find_target(options.target), instruction)
+    vector = _vector(options, instruction, bits)
+    other = _companion(options, instruction, bits)
+    other_vector = vector_elements(other, bits) or 1
+    threads, lanes, other_lanes = _share(options, instruction, other, vector, other_vector)
+    swizzle, why = _swizzle(options, instruction, bits)
+    reads = instruction.kind in (Kind.LOAD, Kind.LDMATRIX)
+    name = "read_A" if reads else "add_A" if instruction.kind is Kind.ATOMIC else "write_A"
+    other_name = "write_A" if reads else "read_A"
+    accesses = (
+        PlannedAccess(name, instruction.name, threads, lanes, _purpose(instruction, vector, lanes)),
+        PlannedAccess(other_name, other.name, threads, other_lanes, _purpose(other, other_vector, other_lanes)),
+    )
+    claims = _claims(options, accesses, max(vector, other_vector))
+    return Plan(options, bits, instruction.name, swizzle, why, accesses, claims)
+
+
+def _vector(options: StarterOptions, instruction: Instruction, bits: int) -> int:
+    """The elements at a lane's address; SWZ524 where element and instruction do not go together."""
+    width = instruction.width_bytes
+    vector = vector_elements(instruction, bits)
+    if vector is None:
+        wide = 8 * width < bits
+        what = f"half an {options.element}" if wide and 16 * width == bits else f"no whole number of {options.element}"
+        fitting = ", ".join(name for name in _FITTING if vector_elements(find_instruction(name), bits))
+        hint = f"these do: {fitting}" if fitting else "write such a spec by hand: docs/semantics.md"
+        raise SwzError("SWZ524", f"{instruction.name} takes {width} bytes a lane, {what}", hint=hint)
+    if options.columns % vector:
+        down, up = options.columns // vector * vector, -(-options.columns // vector) * vector
+        near = " or ".join(f"{options.rows}x{columns}" for columns in (down, up) if columns)
+        message = f"{instruction.name} takes {vector} elements at a time, and a row has {options.columns}"
+        raise SwzError("SWZ524", message, hint=f"--tile {near}, or a narrower instruction")
+    return vector
+
+
+_FITTING = ("ld.shared.b8", "ld.shared.b16", "ld.shared.b32", "ld.shared.b64", "ld.shared.v4.b32", "ldmatrix.x4")
+
+
+def _companion(options: StarterOptions, instruction: Instruction, bits: int) -> Instruction:
+    """What fills the tile for a read, or reads what was written: as wide as the swizzle's vectors, or narrower."""
+    if instruction.kind is Kind.CP_ASYNC:
+        whole = options.rows % 16 == 0 and options.columns * bits % 256 == 0
+        name = "ldmatrix.x4" if instruction.width_bytes == 16 and bits == 16 and whole else ""
+        return find_instruction(name or f"ld.shared.{_suffix(instruction.width_bytes, bits)}")
+    opcode = "st" if instruction.kind in (Kind.LOAD, Kind.LDMATRIX) else "ld"
+    width = max(4, instruction.width_bytes)
+    while not _fits(width, bits, options.columns, options.columns + options.pad):
+        width //= 2
+    return find_instruction(f"{opcode}.shared.{_suffix(width, bits)}")
+
+
+def _fits(width_bytes: int, bits: int, columns: int, pitch: int) -> bool:
+    """Whether a lane may take so much: rows and pitch are whole numbers of it, or it is as little as can be taken."""
+    width = 8 * width_bytes
+    return width_bytes == 1 or width == bits or not any(size * bits % width for size in (columns, pitch))
+
+
+def _suffix(width_bytes: int, bits: int) -> str:
+    match width_bytes:
+        case 16:
+            return "v2.b64" if bits == 64 else "v4.b32"
+        case 8:
+            return "b64" if bits == 64 else "v2.b32"
+        case _:
+            return f"b{8 * width_bytes}"
+
+
+def _share(
+    options: StarterOptions, instruction: Instruction, other: Instruction, vector: int, other_vector: int
+) -> tuple[int, Lanes, Lanes]:
+    """The threads of the block, and the lanes of both accesses; SWZ525 where there is no even share."""
+    wanted = options.threads
+    if wanted is not None and (wanted % LANES or not 0 < wanted <= MAX_THREADS):
+        message = f"{wanted} threads are no whole warps of a block"
+        raise SwzError("SWZ525", message, hint=f"a multiple of {LANES}, at most {MAX_THREADS}")
+    for threads in (wanted,) if wanted else _AUTOMATIC_THREADS:
+        first = _lanes(options, instruction, vector, threads)
+        second = _lanes(options, other, other_vector, threads, companion=instruction.kind is not Kind.CP_ASYNC)
+        if first is not None and second is not None:
+            return threads, first, second
+    fitting = [
+        threads
+        for threads in range(LANES, MAX_THREADS + 1, LANES)
+        if _lanes(options, instruction, vector, threads)
+        and _lanes(options, other, other_vector, threads, companion=instruction.kind is not Kind.CP_ASYNC)
+    ]
+    shape = f"{options.rows} x {options.columns}"
+    if fitting:
+        listed = ", ".join(map(str, fitting))
+        raise SwzError("SWZ525", f"{wanted} threads cannot share {shape} elements evenly", hint=f"these can: {listed}")
+    message = f"a tile of {shape} elements is no whole number of what {instruction.name} takes in a warp"
+    raise SwzError("SWZ525", message, hint=_needs(instruction, vector))
+
+
+def _needs(instruction: Instruction, vector: int) -> str:
+    high = 8 if instruction.address_lanes == 8 else 16
+    wide = 2 * vector if instruction.address_lanes == 32 else vector
+    return f"rows a multiple of {high}, columns a multiple of {wide}" if is_matrix(instruction) else "--tile 64x64"
+
+
+def _lanes(
+    options: StarterOptions, instruction: Instruction, vector: int, threads: int, *, companion: bool = False
+) -> Lanes | None:
+    rows, columns = options.rows, options.columns
+    if is_matrix(instruction):
+        return by_matrices(rows, columns, vector, threads, instruction)
+    if companion or instruction.kind is Kind.CP_ASYNC:
+        return by_rows(rows, columns, vector, threads)
+    return by_columns(rows, columns, vector, threads)
+
+
+def _swizzle(options: StarterOptions, instruction: Instruction, bits: int) -> tuple[Swizzle | None, str]:
+    if options.pad:
+        return None, ""
+    if options.swizzle == "none":
+        return None, ""
+    if options.swizzle == "auto":
+        choice = choose_swizzle(bits, options.columns, instruction.width_bytes)
+        return choice.swizzle, choice.why
+    return parse_swizzle(options.swizzle), "as asked for"
+
+
+def _purpose(instruction: Instruction, vector: int, lanes: Lanes) -> str:
+    many = f"{vector} elements" if vector > 1 else "one element"
+    verb = {
+        Kind.LOAD: "reads",
+        Kind.STORE: "writes",
+        Kind.ATOMIC: "adds to",
+        Kind.CP_ASYNC: "copies from global memory",
+    }
+    match lanes.order:
+        case "matrices":
+            does = "reads" if instruction.kind is Kind.LDMATRIX else "writes"
+            return f"a warp {does} matrices of 8 rows: each lane gives the address of one row of {many}"
+        case "columns":
+            return f"{verb[instruction.kind]} columns: each lane {many} of a row of its own"
+        case "rows":
+            return f"{verb[instruction.kind]} row by row: each thread {many}"
+
+
+def _claims(options: StarterOptions, accesses: tuple[PlannedAccess, ...], vector: int) -> tuple[PlannedClaim, ...]:
+    fills = ("injective", "no two elements share a byte (a padded tile has bytes without an element)")
+    if not options.pad:
+        fills = ("bijective", "no two elements share a byte, and every byte of the tile is some element's")
+    claims = [PlannedClaim(fills[0], "A", fills[1])]
+    if vector > 1:
+        meaning = f"{vector} neighbours of a row stay together, aligned and in order"
+        claims.append(PlannedClaim("contiguous", f"{{tile: A, elements: {vector}, mode: 1}}", meaning))
+    if options.stages > 1:
+        claims.append(PlannedClaim("disjoint", "A", "the stages share no byte"))
+    for access in accesses:
+        claims += [
+            PlannedClaim("aligned", access.name, "every address is a multiple of what a lane takes"),
+            PlannedClaim("in_bounds", access.name, "no lane touches anything outside of the tile"),
+            PlannedClaim("covers", f"{{access: {access.name}}}", "each element is touched exactly once"),
+            PlannedClaim("conflict_free", access.name, "no bank conflicts, whatever the warp, iteration and base"),
+        ]
+    return tuple(claims)
