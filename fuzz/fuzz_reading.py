@@ -1,7 +1,8 @@
 """Atheris target: whatever a stranger can hand in as text, read by the code that reads it in earnest.
 
-The first byte of an input chooses the reader: `e` an expression, `n` CuTe notation, anything else a spec file. What no
-reader may do is raise anything but its own errors, hang, or contradict itself; see README.md beside this file.
+The first byte of an input chooses the reader: `e` an expression, `n` CuTe notation, `c` and `p` a kernel source in C or
+Python, anything else a spec file. What no reader may do is raise anything but its own errors, hang, or contradict
+itself; see README.md beside this file.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ with atheris.instrument_imports(include=["swzverify", "ruamel.yaml"]):  # pyrigh
     from swzverify.layout import parse_notation
     from swzverify.report.problems import render_problems
     from swzverify.report.style import TextStyle
+    from swzverify.sources.constants import constant
+    from swzverify.sources.languages import Language
     from swzverify.spec import SpecError, parse_spec
     from swzverify.spec.full_yaml import read_full
     from swzverify.spec.guard import decoded, plain_lines, values_of
@@ -110,6 +113,23 @@ def read_notation(text: str) -> None:
         raise FindingError("read back differently")
 
 
+def read_source(data: bytes, language: Language) -> None:
+    """A kernel source: its contract loads or ends in problems that can be shown; a constant is one that it defines."""
+    text = plain_lines(data.decode("utf-8-sig", "surrogateescape"))
+    try:
+        parse_spec(text, path="fuzz.cu", language=language)
+    except SpecError as error:
+        _check_text(render_problems(error.problems, TextStyle()) + str(error))
+    for name in CONSTANTS:
+        try:
+            found = constant(text, language, name)
+        except SwzError as error:
+            _check_text(str(error))
+            continue
+        if not -(2**31) <= found.value < 2**32 or name not in text.split("\n")[found.line - 1]:
+            raise FindingError(f"{name} = {found.value} of line {found.line}")
+
+
 def one_input(data: bytes) -> None:
     """Read one input."""
     kind, rest = data[:1], data[1:]
@@ -119,6 +139,10 @@ def one_input(data: bytes) -> None:
                 read_expression(rest.decode("utf-8", "replace"))
             case b"n":
                 read_notation(rest.decode("utf-8", "replace"))
+            case b"c":
+                read_source(rest, Language.C)
+            case b"p":
+                read_source(rest, Language.PYTHON)
             case _:
                 read_spec(rest)
     except SwzError as error:

@@ -1,4 +1,4 @@
-"""Writes the seed corpus: every spec of the library, every expression and layout in them, one file each.
+"""Writes the seed corpus: every spec of the library, every expression and layout in them, every source, one file each.
 
 python fuzz/seeds.py FOLDER
 """
@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+from swzverify.sources.languages import Language, language_of
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_tree
 from swzverify.spec.tree import Mapping, Node, Scalar, Sequence
@@ -34,6 +35,28 @@ def seeds(folder: Path) -> set[bytes]:
     return found
 
 
+def source_seeds(folder: Path) -> set[bytes]:
+    """An input for every kernel source below a folder, and for a spec written as a contract."""
+    found: set[bytes] = set()
+    for path in sorted(folder.rglob("*")):
+        language = language_of(path)
+        if language is not None and path.is_file():
+            found.add((b"c" if language is Language.C else b"p") + path.read_bytes())
+    return found
+
+
+def contracts(specs: set[bytes]) -> set[bytes]:
+    """Short specs as comments of C and Python."""
+    found: set[bytes] = set()
+    for spec in specs:
+        lines = spec[1:].decode().split("\n")
+        if spec[:1] == b"s" and len(spec) < 1500:
+            for kind, sign in (("c", "//"), ("p", "#")):
+                body = "\n".join(f"{sign} {line}" for line in lines)
+                found.add(f"{kind}{sign} swz:begin\n{body}\n{sign} swz:end\n".encode())
+    return found
+
+
 def _values(node: Node) -> list[str]:
     match node:
         case Scalar():
@@ -49,7 +72,8 @@ def main() -> None:
     """Write the files, named by what they hold."""
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
-    for data in seeds(ROOT / "specs"):
+    specs = seeds(ROOT / "specs")
+    for data in specs | contracts(specs) | source_seeds(ROOT / "examples"):
         (target / hashlib.sha256(data).hexdigest()[:16]).write_bytes(data)
 
 

@@ -71,6 +71,25 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ504": "a file that cannot be written",
         "SWZ505": "the installation has no proofs",
         "SWZ506": "no theorem of that name",
+        # known failures
+        "SWZ511": "known failures that cannot be read",
+        "SWZ512": "not a file of known failures",
+        "SWZ513": "known failures that cannot be written",
+        # comparisons
+        "SWZ514": "not in a git repository",
+        "SWZ515": "no git",
+        "SWZ516": "nothing certain to compare",
+        "SWZ517": "git failed",
+        "SWZ518": "an allowance for a claim that neither side has",
+        "SWZ519": "a spec that is no plain file of its tree",
+        # starters
+        "SWZ521": "a spec or schema that cannot be written",
+        "SWZ522": "a file that exists already",
+        "SWZ523": "not a tile's rows and columns",
+        "SWZ524": "an instruction that does not go with the elements or rows",
+        "SWZ525": "threads that cannot share the tile",
+        "SWZ526": "no swizzle known for the rows",
+        "SWZ527": "a starter with a claim that has no answer",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",
@@ -89,6 +108,14 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ711": "no profiler",
         "SWZ712": "the profiler may not read the counters",
         "SWZ713": "the profiler failed",
+        # Python tests
+        "SWZ801": "a named spec with nothing to prove",
+        "SWZ802": "an argument that the assertion needs is missing",
+        "SWZ803": "an argument that does not go with the subject",
+        "SWZ804": "not a layout",
+        "SWZ805": "a swizzle that may act on offsets or on addresses",
+        "SWZ806": "a function whose value is no byte address",
+        "SWZ807": "hypothesis is not installed",
         # faults of swzverify
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",

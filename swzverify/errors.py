@@ -1,7 +1,8 @@
 """Errors that a person can act on: a stable code, what was wrong with which value, and the next step.
 
 This module imports nothing of the package. Codes: SWZ1xx spec file, SWZ2xx layout and swizzle, SWZ3xx expression,
-SWZ4xx hardware and instruction, SWZ5xx command line, SWZ6xx certificates, SWZ7xx devices, SWZ9xx a fault of swzverify
+SWZ4xx hardware and instruction, SWZ5xx command line (SWZ511 ff. known failures, SWZ514 ff. comparisons, SWZ521 ff.
+starters), SWZ6xx certificates, SWZ7xx devices, SWZ8xx assertions and the pytest plugin, SWZ9xx a fault of swzverify
 itself; `error_codes.py` lists them all, docs/errors/ explains each.
 """
 
@@ -47,7 +48,7 @@ class SwzError(Exception):
             start, end = self.span
             lines += [f"  {self.text}", "  " + " " * start + "^" * max(1, end - start)]
         if self.hint:
-            lines.append(f"  {self.hint}")
+            lines += [f"  {row}" for row in self.hint.split("\n")]
         return "\n".join(graphic(row) for line in lines for row in line.split("\n"))
 
 

@@ -59,7 +59,8 @@ def require_repository(why: str) -> None:
     reason = _said(done)
     if "dubious ownership" in reason:
         raise SwzError("SWZ514", f"{why}, but git refuses this repository: its files are another user's", hint=reason)
-    raise SwzError("SWZ514", f"{why}, but this folder is in no git repository", hint="run it inside of one")
+    hint = "run it inside of one, or look for a typing mistake"
+    raise SwzError("SWZ514", f"{why}, but this folder is in no git repository", hint=hint)
 
 
 def merge_base(one: str, other: str) -> str:
@@ -122,7 +123,8 @@ def contents(commit: str, entries: Sequence[Entry]) -> Iterator[tuple[Entry, byt
         data = _git("cat-file", "--batch", stdin=wanted).stdout
         for entry, content in zip(some, _batched(data), strict=True):
             if content is None:
-                raise SwzError("SWZ517", f"git has no contents for {entry.path!r}", hint="is the clone complete?")
+                hint = "the clone is not complete: see `git fsck`"
+                raise SwzError("SWZ517", f"git has no contents for {entry.path!r}", hint=hint)
             yield entry, content
     for entry in entries:
         if entry.is_link:
@@ -167,7 +169,8 @@ def _git(
             command, input=stdin, capture_output=True, check=False, timeout=_SECONDS, env=environment, cwd=folder
         )
     except FileNotFoundError as error:
-        raise SwzError("SWZ515", "git is needed for that, and is not installed", hint="install git") from error
+        hint = "install it, or compare two files or folders, which needs no git"
+        raise SwzError("SWZ515", "git is needed for that, and is not installed", hint=hint) from error
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         _failed(arguments[0], str(error))
     if check and done.returncode:

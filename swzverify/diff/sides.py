@@ -125,7 +125,7 @@ def open_sides(
     for side in (old, new):
         if narrowing and (isinstance(side, _OnDisk) or (isinstance(side, _Revision) and side.path is not None)):
             message = f"--path narrows whole revisions and the working tree, and {side.given!r} is neither"
-            raise SwzError("SWZ516", message, hint="name the folders narrower")
+            raise SwzError("SWZ516", message, hint="name narrower ones instead")
     sides = _side(stack, old, narrowing), _side(stack, new, narrowing)
     if sides[0].single != sides[1].single:
         names = [f"{side.name.given!r} is {side.name.what}" for side in sides]
@@ -133,7 +133,7 @@ def open_sides(
         raise SwzError("SWZ516", f"{names[0]}, {names[1]}: they do not compare", hint=hint)
     for path in narrowing:
         if not any(os.path.lexists(os.path.join(side.root, path)) for side in sides):
-            raise SwzError("SWZ516", f"neither side has anything at {path!r}", hint="--path is seen from here")
+            raise SwzError("SWZ516", f"neither side has anything at {path!r}", hint="--path counts from this folder")
     return sides
 
 

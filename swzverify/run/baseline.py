@@ -178,7 +178,8 @@ def _read(path: str) -> str:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise SwzError("SWZ511", f"cannot read the known failures of {path!r}: {reason}") from error
+        hint = "`swzverify prove --write-baseline FILE` writes one" if isinstance(error, FileNotFoundError) else ""
+        raise SwzError("SWZ511", f"cannot read the known failures of {path!r}: {reason}", hint=hint) from error
     if len(data) > MAX_BYTES:
         _refuse(f"it has more than {MAX_BYTES} bytes")
     try:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import expression
+from swzverify.layout import ComposedLayout, Layout, PointerLayout
 from swzverify.spec.build_access import RESERVED
 from swzverify.subjects import Access, Loop, Tile
 from swzverify.testing.given import ALL_NAMES, Given, Loops, Threads
@@ -34,7 +35,8 @@ def access_or_function(subject: object, given: Given) -> Access | Called:
     found = tile_or_function(subject, given, "tile", is_placed=True)
     if not isinstance(found, Tile):
         return found
-    given.require(f"an access to {'a Tile' if isinstance(subject, Tile) else repr(str(found.layout))}", *_WALK)
+    shown = subject if isinstance(subject, str | Layout | ComposedLayout | PointerLayout) else found.layout
+    given.require(f"an access to {'a Tile' if isinstance(subject, Tile) else repr(str(shown))}", *_WALK)
     loops = tuple(_loop(name, values) for name, values in (given.loops or {}).items())
     constants = given.constants or {}
     _check_names(given.loops or {}, constants)

@@ -220,9 +220,10 @@ def _equivalent(first: object, second: object, given: Given, rlimit: int | None)
         return _proved(Equivalent(one, other), rlimit)
     for side in (one, other):
         if isinstance(side, Tile | Access | IndexMap):
+            what = "a layout" if isinstance(side, Tile) else "an access" if isinstance(side, Access) else "an index map"
             raise SwzError(
                 "SWZ804",
-                f"{side.name} cannot be compared with a function: the function says nothing of most of its cases",
+                f"{what} cannot be compared with a function, which says nothing of most of its cases",
                 hint="compare two functions, or write it as C expressions: an Access, an IndexMap, a spec's `maps:`",
             )
     given.refuse("functions, which give addresses", "element_bits", "base_align", "swizzle_on", "constants")

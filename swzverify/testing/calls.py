@@ -161,7 +161,8 @@ def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[li
     found: list[int] = []
     for index, address in enumerate(addresses_of(function, size, "element")):
         if address is None or address < 0:
-            raise SwzError("SWZ806", f"element {index} has the address {address}", hint="a byte address is at least 0")
+            hint = "each element has a byte address, which is at least 0"
+            raise SwzError("SWZ806", f"element {index} has the address {address}", hint=hint)
         found.append(address)
     reason = f"checked exhaustively for {size} elements, not proved for other bases"
     return found, element_bits // 8, Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)

@@ -86,9 +86,8 @@ def _tile(name: str, read: _Read, given: Given, *, is_placed: bool) -> Tile:
     if isinstance(read.layout, PointerLayout):
         bits = read.layout.element_bits
         if given.element_bits not in (None, bits):
-            raise SwzError(
-                "SWZ803", f"element_bits={given.element_bits} contradicts '{read.layout}', which has {bits} bits"
-            )
+            message = f"element_bits={given.element_bits} contradicts '{read.layout}', which has {bits} bits"
+            raise SwzError("SWZ803", message, hint="leave it out")
     base = AlignedBase(1 if given.base_align is None else given.base_align)
     return Tile(name, bits, layout, swizzle, acts_on, base)
 
@@ -113,14 +112,13 @@ def _parts(read: _Read, given: Given) -> tuple[Layout, Swizzle | None, SwizzleOn
     if read.unclear and given.swizzle_on is None:
         raise SwzError(
             "SWZ805",
-            f"'S<..>' in '{layout}' does not say what the swizzle acts on",
+            f"'{str(layout).replace('Swizzle', 'S', 1)}' does not say what the swizzle acts on",
             hint="the CuTe DSL prints so what acts on element offsets, and its shared-memory atoms, whose numbers are "
             'those of byte addresses\nsay swizzle_on="offset" or swizzle_on="address"',
         )
     if not read.unclear and given.swizzle_on not in (None, own):
-        raise SwzError(
-            "SWZ803", f"swizzle_on=\"{given.swizzle_on}\" contradicts '{layout}', whose swizzle acts on the {own}"
-        )
+        message = f"swizzle_on=\"{given.swizzle_on}\" contradicts '{layout}', whose swizzle acts on the {own}"
+        raise SwzError("SWZ803", message, hint="leave it out")
     return layout.layout, layout.swizzle if layout.swizzle.bits else None, given.swizzle_on or own
 
 
@@ -176,9 +174,8 @@ def _foreign(subject: object) -> _Read | None:
         return _Read(plain)
     under = printed if isinstance(printed, Layout) else printed.layout
     if plain is not None and plain != under:
-        raise SwzError(
-            "SWZ804", f"{_shown(subject)} prints itself as another layout than its shape and stride, {plain}"
-        )
+        message = f"{_shown(subject)} prints itself as another layout than its shape and stride, {plain}"
+        raise SwzError("SWZ804", message, hint="give the one that is meant as a Layout, or as text")
     return _Read.printed(printed, text)
 
 

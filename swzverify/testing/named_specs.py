@@ -54,7 +54,8 @@ def named_specs(config: pytest.Config, entries: Sequence[str]) -> NamedSpecs:
         collected = collect_specs([asked])
         problems += [replace(each, file=entry) if each.file == asked else each for each in collected.problems]
         if not collected.files and not collected.problems:
-            problems.append(Problem("SWZ801", f"no *{SUFFIX} file is there", file=entry))
+            what, hint = f"neither a *{SUFFIX} file nor a contract is there", "name the files, or take this entry out"
+            problems.append(Problem("SWZ801", what, hint, entry))
         for file in collected.files:
             files.setdefault(os.path.realpath(file), Path(os.path.abspath(file)))
     if problems:

@@ -44,7 +44,8 @@ class SpecFile(pytest.File):
         claims = _load(file, self.config.getoption("--swz-target"))
         if not claims and self.is_named:
             # A contract that was deleted must not look like one that holds.
-            problem = Problem("SWZ801", "`swzverify_specs` names this file, but it has no claim", file=file)
+            what, hint = "`swzverify_specs` names this file, but it has no claim", "give it one, or take the entry out"
+            problem = Problem("SWZ801", what, hint, file)
             raise self.CollectError(_problems_text([problem]))
         if not claims:
             self.warn(pytest.PytestCollectionWarning(f"{visible(file)} has no claim: nothing is proved of it"))

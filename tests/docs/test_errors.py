@@ -5,10 +5,12 @@ A page's examples are fenced blocks below a comment that says what they are:
 - `<!-- wrong -->`: it must fail with the page's code and no other; the ```text block after it is all it prints.
 - `<!-- mended -->`: the same without the mistake, which must go through; a ```text block after it is what it prints.
 - `<!-- file: NAME -->`: a file that the commands read.
-- `simulated: NAME` after a comma: in a condition that an ordinary machine cannot be brought into; see `SIMULATED`.
+- `simulated: NAME` after a comma: in a condition that an ordinary machine cannot be brought into; see `conditions.py`.
 
 A ```yaml block is a spec, proved as `kernel.swz.yaml`; ```sh is lines for a shell, of which `swzverify` runs in this
-process and the last one's output counts; ```python is a snippet. A page's blocks share one folder and run in its order.
+process, `python -m pytest` in another one with this package's plugin alone; the last one's output counts, and all
+others must succeed, but for those that end with `|| true`. ```python is a snippet. A page's blocks share one folder and
+run in its order; git there has no settings but a committer.
 """
 
 from __future__ import annotations
@@ -16,42 +18,34 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import Pipe
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 import swzverify
-from swzverify.certificates import solvers
 from swzverify.cli import main
 from swzverify.error_codes import TITLES
 from swzverify.errors import SwzError
-from swzverify.gpu import calibrate as gpu_calibrate
-from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.calibration import load_calibration
-from swzverify.gpu.device_facts import DeviceFacts
-from swzverify.gpu.launch import Answer
-from swzverify.gpu.plan import Plan
 from swzverify.gpu.recording import load_recording
-from swzverify.run import fault, one, pool
 from swzverify.spec import SpecError
-from tests.gpu.simulated import answers_of
-from tests.gpu.specs import H100, priced
-from tests.gpu.test_calibration import honest
+from tests.docs.conditions import SIMULATED, plain_conditions
 
 PACKAGE = Path(swzverify.__file__).parent
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = DOCS / "errors"
 CODE = re.compile(r"SWZ[0-9]{3}")
 SPEC = "kernel.swz.yaml"
+PYTEST = "python -m pytest "
 
 _MARK = re.compile(r"<!-- (?:(wrong|mended)(?:, simulated: (\w+))?|file: (\S+)) -->")
 
@@ -159,8 +153,7 @@ def test_form(page: Path) -> None:
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "SWZVERIFY_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
+    plain_conditions(monkeypatch, tmp_path)
     for load in (load_calibration, load_recording):
         load.cache_clear()  # they remember files by their names, which pages share
     for block in read_blocks(page.read_text(encoding="utf-8")):
@@ -212,12 +205,30 @@ def run_shell(text: str) -> tuple[bool, str]:
     failed, output = False, ""
     for line in text.splitlines():
         assert not failed, f"before {line!r}: {output}"
-        if line.startswith("swzverify "):
-            failed, output = run_command(shlex.split(line, comments=True)[1:])
+        command = line.removesuffix(" || true")
+        if command.startswith("swzverify "):
+            failed, output = run_command(shlex.split(command, comments=True)[1:])
+        elif command.startswith(PYTEST):
+            failed, output = run_pytest(shlex.split(command.removeprefix(PYTEST), comments=True))
         else:
-            done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             failed, output = done.returncode != 0, done.stdout + done.stderr
+        failed = failed and command == line
     return failed, output
+
+
+def run_pytest(arguments: list[str]) -> tuple[bool, str]:
+    """Run pytest in the folder, as if this package were the only plugin; every time that it prints is 0.01s."""
+    here = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "swzverify.pytest_plugin", "-p", "no:cacheprovider", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**here, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    output = re.sub(r"\bin [0-9.]+s\b", "in 0.01s", done.stdout + done.stderr)
+    return done.returncode != 0, _plain(output.strip("\n"))
 
 
 def run_python(text: str) -> tuple[bool, str]:
@@ -226,7 +237,7 @@ def run_python(text: str) -> tuple[bool, str]:
     try:
         with contextlib.redirect_stdout(out):
             exec(compile(text, "<snippet>", "exec"), {"__name__": "snippet"})  # noqa: S102 - the page's own
-    except (SwzError, SpecError) as error:
+    except (SwzError, SpecError, ModuleNotFoundError) as error:
         return True, f"{error}\n"
     return False, out.getvalue()
 
@@ -234,85 +245,3 @@ def run_python(text: str) -> tuple[bool, str]:
 def _plain(output: str) -> str:
     """The output without the working folder in its paths, and without blanks at the ends of lines."""
     return "".join(f"{line.rstrip()}\n" for line in output.replace(f"{Path.cwd()}/", "").splitlines())
-
-
-def _a_gpu(condition: pytest.MonkeyPatch, _: Path) -> None:
-    """A device of plain loops, which agrees."""
-
-    def functions(plans: dict[str, Plan], *_: object) -> tuple[DeviceFacts, dict[str, list[Answer]]]:
-        return H100, {name: answers_of(plan) for name, plan in plans.items()}
-
-    condition.setattr(gpu_crosscheck, "run_functions", functions)
-    condition.setattr(gpu_crosscheck, "measure", lambda wanted, *_: priced(wanted))
-    condition.setattr(gpu_calibrate, "calibrate", lambda *_: honest())
-
-
-def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
-    """The same device, its costs taken by a profiler that does what the lines of shell say; none without them."""
-
-    def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
-        measure = gpu_crosscheck.measure
-        _a_gpu(condition, folder)
-        condition.setattr(gpu_crosscheck, "measure", measure)
-        programs = folder / "programs"
-        programs.mkdir()
-        condition.setenv("PATH", str(programs))
-        if body:
-            (programs / "ncu").write_text(f"#!/bin/sh\n{body}\n")
-            (programs / "ncu").chmod(0o755)
-
-    return simulate
-
-
-def _worker_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
-    """A program in place of the Python that talks to the device; it finds the folder of the job as `$4`."""
-
-    def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
-        program = folder / "python"
-        program.write_text(f"#!/bin/sh\n{body}\n")
-        program.chmod(0o755)
-        work = gpu_crosscheck.work
-        condition.setattr(gpu_crosscheck, "work", lambda at, arguments, _: work(at, arguments, str(program)))
-
-    return simulate
-
-
-def _no_proofs(condition: pytest.MonkeyPatch, folder: Path) -> None:
-    condition.setattr(swzverify, "__file__", str(folder / "site-packages" / "swzverify" / "__init__.py"))
-
-
-def _no_solver(condition: pytest.MonkeyPatch, _: Path) -> None:
-    condition.setattr(solvers, "find_spec", lambda _: None)
-    condition.setattr(solvers, "shutil", SimpleNamespace(which=lambda _: None))
-
-
-def _a_fault(condition: pytest.MonkeyPatch, _: Path) -> None:
-    """An exception from a line that no edit moves, reported with versions that no upgrade changes."""
-    names: dict[str, Callable[..., None]] = {}
-    exec(compile("\n" * 119 + "def load_spec(*_, **__): raise KeyError('stage')", "build.py", "exec"), names)  # noqa: S102
-    condition.setattr(one, "load_spec", names["load_spec"])
-    condition.setattr(fault, "versions", lambda: "swzverify 0.1.0, z3-solver 5.0.0, Python 3.12.3")
-
-
-def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
-    def killed(*_: object, **__: object) -> tuple[object, object]:
-        ours, theirs = Pipe()
-        theirs.close()
-        return SimpleNamespace(exitcode=-9, join=lambda: None, terminate=lambda: None), ours
-
-    condition.setattr(pool, "start", killed)
-
-
-SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
-    "a_gpu": _a_gpu,
-    "no_gpu": _worker_of('printf "no NVIDIA driver: libcuda.so.1 was not found" > "$4/refused"; exit 3'),
-    "lost_device": _worker_of("kill -9 $$"),
-    "no_profiler": _counters_of(""),
-    "counters_denied": _counters_of("echo '==ERROR== ERR_NVGPUCTRPERM'; exit 1"),
-    "profiler_fails": _counters_of("echo '==ERROR== The application returned an error code (9).' >&2; exit 9"),
-    "no_proofs": _no_proofs,
-    "no_solver": _no_solver,
-    "a_fault": _a_fault,
-    "a_killed_process": _a_killed_process,
-}
-"""What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has them or not."""

@@ -165,7 +165,7 @@ def test_a_root_with_signs_of_patterns(put, outcomes, specs, project, monkeypatc
     [
         ("specs/mising.swz.yaml", "specs/mising.swz.yaml: SWZ501 no such file or folder"),
         ("specs/*.contract", "specs/[*].contract: SWZ502 no file matches this pattern"),
-        ("empty", "empty: SWZ801 no [*].swz.yaml file is there"),
+        ("empty", "empty: SWZ801 neither a [*].swz.yaml file nor a contract is there"),
     ],
 )
 @pytest.mark.parametrize("arguments", [[], ["tests/test_it.py"], ["-n", "2"]], ids=["all", "one", "xdist"])

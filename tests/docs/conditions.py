@@ -1,0 +1,139 @@
+"""Conditions that the examples of docs/errors/ run in: a machine without settings, and those that are simulated."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from multiprocessing import Pipe
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import swzverify
+from swzverify import testing
+from swzverify.certificates import solvers
+from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.gpu import calibrate as gpu_calibrate
+from swzverify.gpu import crosscheck as gpu_crosscheck
+from swzverify.gpu.device_facts import DeviceFacts
+from swzverify.gpu.launch import Answer
+from swzverify.gpu.plan import Plan
+from swzverify.run import fault, one, pool, starter
+from tests.gpu.simulated import answers_of
+from tests.gpu.specs import H100, priced
+from tests.gpu.test_calibration import honest
+
+
+def plain_conditions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """No setting of this machine shows in what is printed, and no repository around the folder is seen by git."""
+    for name in os.environ:
+        if name in {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "SWZVERIFY_DEBUG"} or name.startswith(("GIT_", "PYTEST_ADD")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "a")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "a@example.org")
+        monkeypatch.setenv(f"GIT_{who}_DATE", "2026-01-01T00:00:00Z")
+
+
+def _a_gpu(condition: pytest.MonkeyPatch, _: Path) -> None:
+    """A device of plain loops, which agrees."""
+
+    def functions(plans: dict[str, Plan], *_: object) -> tuple[DeviceFacts, dict[str, list[Answer]]]:
+        return H100, {name: answers_of(plan) for name, plan in plans.items()}
+
+    condition.setattr(gpu_crosscheck, "run_functions", functions)
+    condition.setattr(gpu_crosscheck, "measure", lambda wanted, *_: priced(wanted))
+    condition.setattr(gpu_calibrate, "calibrate", lambda *_: honest())
+
+
+def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
+    """The same device, its costs taken by a profiler that does what the lines of shell say; none without them."""
+
+    def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
+        measure = gpu_crosscheck.measure
+        _a_gpu(condition, folder)
+        condition.setattr(gpu_crosscheck, "measure", measure)
+        programs = folder / "programs"
+        programs.mkdir()
+        condition.setenv("PATH", str(programs))
+        if body:
+            (programs / "ncu").write_text(f"#!/bin/sh\n{body}\n")
+            (programs / "ncu").chmod(0o755)
+
+    return simulate
+
+
+def _worker_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
+    """A program in place of the Python that talks to the device; it finds the folder of the job as `$4`."""
+
+    def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
+        program = folder / "python"
+        program.write_text(f"#!/bin/sh\n{body}\n")
+        program.chmod(0o755)
+        work = gpu_crosscheck.work
+        condition.setattr(gpu_crosscheck, "work", lambda at, arguments, _: work(at, arguments, str(program)))
+
+    return simulate
+
+
+def _no_proofs(condition: pytest.MonkeyPatch, folder: Path) -> None:
+    condition.setattr(swzverify, "__file__", str(folder / "site-packages" / "swzverify" / "__init__.py"))
+
+
+def _no_solver(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setattr(solvers, "find_spec", lambda _: None)
+    condition.setattr(solvers, "shutil", SimpleNamespace(which=lambda _: None))
+
+
+def _no_hypothesis(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setitem(sys.modules, "hypothesis", None)
+    condition.delitem(sys.modules, "swzverify.testing.strategies", raising=False)
+    condition.delattr(testing, "strategies", raising=False)
+
+
+def _no_git(condition: pytest.MonkeyPatch, folder: Path) -> None:
+    condition.setenv("PATH", str(folder / "programs"))
+
+
+def _a_claim_without_an_answer(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setattr(starter, "prove", lambda *_, **__: Verdict(Outcome.VACUOUS, "", (), reason="no lane is active"))
+
+
+def _a_fault(condition: pytest.MonkeyPatch, _: Path) -> None:
+    """An exception from a line that no edit moves, reported with versions that no upgrade changes."""
+    names: dict[str, Callable[..., None]] = {}
+    exec(compile("\n" * 119 + "def load_spec(*_, **__): raise KeyError('stage')", "build.py", "exec"), names)  # noqa: S102
+    condition.setattr(one, "load_spec", names["load_spec"])
+    condition.setattr(fault, "versions", lambda: "swzverify 0.1.0, z3-solver 5.0.0, Python 3.12.3")
+
+
+def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
+    def killed(*_: object, **__: object) -> tuple[object, object]:
+        ours, theirs = Pipe()
+        theirs.close()
+        return SimpleNamespace(exitcode=-9, join=lambda: None, terminate=lambda: None), ours
+
+    condition.setattr(pool, "start", killed)
+
+
+SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
+    "a_gpu": _a_gpu,
+    "no_gpu": _worker_of('printf "no NVIDIA driver: libcuda.so.1 was not found" > "$4/refused"; exit 3'),
+    "lost_device": _worker_of("kill -9 $$"),
+    "no_profiler": _counters_of(""),
+    "counters_denied": _counters_of("echo '==ERROR== ERR_NVGPUCTRPERM'; exit 1"),
+    "profiler_fails": _counters_of("echo '==ERROR== The application returned an error code (9).' >&2; exit 9"),
+    "no_proofs": _no_proofs,
+    "no_solver": _no_solver,
+    "no_hypothesis": _no_hypothesis,
+    "no_git": _no_git,
+    "a_claim_without_an_answer": _a_claim_without_an_answer,
+    "a_fault": _a_fault,
+    "a_killed_process": _a_killed_process,
+}
+"""What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has them or not."""
