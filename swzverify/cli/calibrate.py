@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from swzverify.cli.terminal import INTERRUPTED, Failure, echo, terminal_style
+from swzverify.cli.terminal import echo, one_way_out, terminal_style
 
 
 @click.command()
@@ -27,14 +27,13 @@ def calibrate(*, output: str | None, source: str | None, names: tuple[str, ...],
       1  it does not; the report names the patterns
       2  an error in the usage, or with the device
     """
-    from swzverify.errors import SwzError  # noqa: PLC0415 - see cli/__init__.py
     from swzverify.gpu.calibrate import calibrate as measure  # noqa: PLC0415
     from swzverify.gpu.calibration import judged, load_calibration, save_calibration  # noqa: PLC0415
     from swzverify.report.calibration import render_calibration  # noqa: PLC0415
 
     if source is not None and output is not None:
         raise click.UsageError("--from reads a file that --output wrote; give one of them")
-    try:
+    with one_way_out():
         if source is not None:
             found = load_calibration(Path(source))
         else:
@@ -43,11 +42,6 @@ def calibrate(*, output: str | None, source: str | None, names: tuple[str, ...],
         if output is not None:
             save_calibration(Path(output), found)
         rows = judged(found)
-    except SwzError as error:
-        raise Failure(str(error)) from error
-    except KeyboardInterrupt:
-        click.echo("interrupted: no report", err=True)
-        sys.exit(INTERRUPTED)
     style = terminal_style(err=False, verbosity=0)
     echo(render_calibration(found.about, rows, style), style, err=False)
     sys.exit(0 if all(row.holds for row in rows) else 1)

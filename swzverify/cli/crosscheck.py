@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from swzverify.cli.terminal import FILE_WIDTH, INTERRUPTED, Failure, echo, terminal_style
+from swzverify.cli.terminal import FILE_WIDTH, Failure, echo, one_way_out, terminal_style
 
 if TYPE_CHECKING:
     from swzverify.report.cross_result import CrossReport
@@ -75,9 +75,8 @@ def crosscheck(
         raise click.UsageError("-v and -q cannot be used together")
     if emit is not None and (against is not None or record is not None):
         raise click.UsageError("--emit only writes a program; run it, then use --against with the file that it writes")
-    from swzverify.errors import SwzError  # noqa: PLC0415 - see cli/__init__.py
 
-    try:
+    with one_way_out():
         if emit is not None:
             _emit(paths, emit, jobs, quiet)
         report = _run(paths, method, against, jobs, quiet)
@@ -86,11 +85,6 @@ def crosscheck(
             from swzverify.gpu.recording import save_recording  # noqa: PLC0415
 
             save_recording(Path(record), report.recording)
-    except SwzError as error:
-        raise Failure(str(error)) from error
-    except KeyboardInterrupt:
-        click.echo("interrupted: no report", err=True)
-        sys.exit(INTERRUPTED)
     sys.exit(int(report.exit_code))
 
 

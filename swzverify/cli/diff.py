@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, assert_never
 import click
 
 from swzverify.cli.files import check_output
-from swzverify.cli.terminal import FILE_WIDTH, INTERRUPTED, Failure, echo, terminal_style
+from swzverify.cli.terminal import FILE_WIDTH, Failure, echo, one_way_out, terminal_style
 
 if TYPE_CHECKING:
     from swzverify.diff.result import DiffReport
@@ -90,19 +90,9 @@ def diff(
         raise click.UsageError("-v and -q cannot be used together")
     if output is not None:
         check_output(output, [], "--output")
-    try:
+    with one_way_out():
         report = _compare(base, head, paths, merge_base, allow, allow_claim, not no_prove, jobs, target, rlimit, quiet)
         _write(report, DiffFormat(form), output, int(verbose) - int(quiet))
-    except KeyboardInterrupt:
-        click.echo("interrupted: no report", err=True)
-        sys.exit(INTERRUPTED)
-    except click.ClickException:
-        raise
-    except Exception as error:
-        from swzverify.report.escape import visible_lines  # noqa: PLC0415
-        from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
-
-        raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
     sys.exit(int(report.exit_code))
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from swzverify.cli.terminal import INTERRUPTED, Failure
+from swzverify.cli.terminal import one_way_out
 from swzverify.cli.values import ELEMENTS, SWIZZLES, Text
 from swzverify.cli.writing import write_text
 
@@ -68,9 +66,8 @@ def init(
     """
     if pad is not None and swizzle is not None:
         raise click.UsageError("--pad and --swizzle cannot be used together")
-    from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
 
-    try:
+    with one_way_out("nothing written"):
         from swzverify.run.starter import make_starter  # noqa: PLC0415 - likewise
         from swzverify.spec.starter import StarterOptions, parse_tile  # noqa: PLC0415
 
@@ -80,11 +77,6 @@ def init(
                 element, rows, columns, instruction, swizzle or "auto", pad or 0, target, threads=threads, stages=stages
             )
         )
-    except KeyboardInterrupt:
-        click.echo("interrupted: nothing written", err=True)
-        sys.exit(INTERRUPTED)
-    except SwzError as error:
-        raise Failure(str(error)) from error
     write_text(starter.text, None if file == "-" else file, overwrite=force)
     failing = [
         f"{count} {word}" for count, word in ((starter.refuted, "refuted"), (starter.unknown, "unknown")) if count

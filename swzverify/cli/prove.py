@@ -10,7 +10,7 @@ import click
 
 from swzverify.cli.files import Known, check_output
 from swzverify.cli.reports import Format, ReportFile, check_reports, report_files, write_reports
-from swzverify.cli.terminal import INTERRUPTED, Failure
+from swzverify.cli.terminal import Failure, one_way_out
 
 if TYPE_CHECKING:
     from swzverify.report.result import ExitCode, Report
@@ -143,7 +143,7 @@ def prove(
     """
     if verbose and quiet:
         raise click.UsageError("-v and -q cannot be used together")
-    try:
+    with one_way_out():
         from swzverify.run.settings import Settings  # noqa: PLC0415 - see the top
 
         settings = Settings(
@@ -163,16 +163,6 @@ def prove(
         code = _exit_code(report, allow_no_claims)
         write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
         known.save(report)
-    except KeyboardInterrupt:
-        click.echo("interrupted: no report", err=True)
-        sys.exit(INTERRUPTED)
-    except click.ClickException:
-        raise
-    except Exception as error:
-        from swzverify.report.escape import visible_lines  # noqa: PLC0415
-        from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
-
-        raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
     sys.exit(int(code))
 
 

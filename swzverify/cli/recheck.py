@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from swzverify.cli.terminal import INTERRUPTED, Failure
+from swzverify.cli.terminal import Failure, one_way_out
 
 if TYPE_CHECKING:
     from swzverify.certificates.recheck import Limits, Outcome
@@ -82,11 +82,8 @@ def recheck(
     """
     if solvers and no_solver:
         raise click.UsageError("--solver and --no-solver cannot be used together")
-    try:
+    with one_way_out("no judgement"):
         outcomes, limits, spent_s = _run(folder, solvers, no_solver, drat, timeout_s, memory_mib, jobs)
-    except KeyboardInterrupt:
-        click.echo("interrupted: no judgement", err=True)
-        sys.exit(INTERRUPTED)
     sys.exit(int(_tell(outcomes, limits, spent_s, verbose)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +23,30 @@ class Failure(click.ClickException):
     """A message after which the command ends with exit code 2."""
 
     exit_code = 2
+
+
+@contextmanager
+def one_way_out(without: str = "no report") -> Generator[None, None, None]:
+    """How every command ends that cannot go on: Ctrl-C with 130, saying `without` what; anything else with 2.
+
+    A mistake of the user's is told as it is, a fault of ours with what to send; never a traceback.
+    """
+    from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"interrupted: {without}", err=True)
+        sys.exit(INTERRUPTED)
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except SwzError as error:
+        raise Failure(str(error)) from error
+    except Exception as error:
+        from swzverify.report.escape import visible_lines  # noqa: PLC0415
+        from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
+
+        raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
 
 
 def terminal_style(*, err: bool, verbosity: int) -> TextStyle:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, assert_never
 
 import click
 
-from swzverify.cli.terminal import INTERRUPTED, echo, terminal_style
+from swzverify.cli.terminal import echo, one_way_out, terminal_style
 
 if TYPE_CHECKING:
     from swzverify.theorems.listing import Entry
@@ -58,12 +58,9 @@ def theorems(*, names: tuple[str, ...], form: str, jobs: int | None, verbose: bo
       1  some did not
       2  an error in the usage
     """
-    try:
+    with one_way_out("no list"):
         entries, wall_ms = _prove(names, jobs)
         _show(entries, wall_ms, Format(form), verbose)
-    except KeyboardInterrupt:
-        click.echo("interrupted: no list", err=True)
-        sys.exit(INTERRUPTED)
     sys.exit(0 if all(entry.ok for entry in entries) else 1)
 
 
