@@ -1,0 +1,58 @@
+"""How every command ends that cannot go on: a fault of ours and Ctrl-C, each in one line and with its exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from swzverify.cli import main
+
+COMMANDS = {
+    "prove": (["prove", "a.swz.yaml"], "swzverify.run.run.run_specs"),
+    "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.diff.run.compare"),
+    "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.run.crosscheck.run_crosscheck"),
+    "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
+    "init": (["init", "-"], "swzverify.run.starter.make_starter"),
+    "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
+    "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
+}
+WORDS = {"init": "nothing written", "recheck": "no judgement", "theorems": "no list"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.swz.yaml").write_text("swzverify: 1\n", encoding="utf-8")
+
+
+def ended(command: str, fault: BaseException, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    words, where = COMMANDS[command]
+
+    def broken(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(where, broken)
+    result = CliRunner().invoke(main, words, prog_name="swzverify")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_fault_of_ours_says_what_to_send(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = ended(command, KeyError("stage"), monkeypatch)
+    assert (code, out) == (2, "")
+    assert "SWZ901" in err
+    assert "KeyError" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interrupt_ends_with_130(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = f"interrupted: {WORDS.get(command, 'no report')}\n"
+    assert ended(command, KeyboardInterrupt(), monkeypatch) == (130, "", words)
+
+
+def test_every_command_is_here() -> None:
+    assert set(main.commands) - set(COMMANDS) == {"schema", "completions"}
