@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swzverify.claims.tile_points import base_values
+from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, evidence
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.subjects import Access
-from swzverify.subjects.loop import LANE, WARP
+from swzverify.subjects.loop import LANE
 from swzverify.subjects.memory import base_text
 from swzverify.subjects.plain_access import LaneRecord
 
@@ -19,8 +19,7 @@ def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], 
     """How many values of the base stand for all, where shifts by multiples of `granule_bytes` change nothing."""
     if access.origin.variable is None:
         return ()
-    swizzle = None if access.tile is None else access.tile.address_swizzle
-    period = granule_bytes if swizzle is None else max(granule_bytes, swizzle.span)
+    period = max(granule_bytes, address_span(access.tile))
     return ((access.origin.name, base_values(access.origin, period)),)
 
 
@@ -77,5 +76,4 @@ def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mappi
             cells = (record.lane, address, word, bank)
         rows.append(Row(cells, marks.get(record.lane, "")))
     free = {name: value for name, value in point.items() if name != LANE}
-    free.setdefault(WARP, 0)
     return Counterexample(access.binding(free), note, columns, tuple(rows))

@@ -42,7 +42,7 @@ class Aligned:
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The misaligned lanes."""
-        _ = goal
+        del goal  # there is one only
         return misaligned(self.access, point)
 
 

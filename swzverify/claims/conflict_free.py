@@ -119,8 +119,8 @@ def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[
 
 def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
     """The lanes of the worst bank of the most expensive group, and that in words."""
-    worst = max(found.groups, key=lambda group: group.wavefronts, default=None)
-    if worst is None or worst.bank is None:
+    worst = max(found.groups, key=lambda group: group.wavefronts)
+    if worst.bank is None:
         return {}, ""
     words = max(1, access.instruction.width_bytes // BANK_WORD_BYTES)
     records = access.lanes_at(point)

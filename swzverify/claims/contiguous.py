@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import lcm
 from typing import ClassVar
 
 import numpy as np
 
 from swzverify.claims.goal import Goal, Plan
-from swzverify.claims.tile_points import TilePoints, describe
+from swzverify.claims.tile_points import TilePoints, address_span, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
 from swzverify.errors import SwzError
@@ -78,7 +79,7 @@ class Contiguous:
             coord = [along if i == self.along else value for i, value in enumerate(values)]
             if tile.address_swizzle is None:
                 return tile.lower_offset(coord)
-            return tile.lower_position(coord, points.stage_value(), points.place)
+            return tile.lower_position(coord, points.stage_value())
 
         step = 1 if tile.address_swizzle is None else tile.element_units
         start = place(first)
@@ -98,10 +99,7 @@ class Contiguous:
 
     def _granule_bytes(self) -> int:
         """Bases that agree modulo this agree on the alignment of vectors."""
-        length = self.elements * self.tile.element_bits // 8
-        swizzle = self.tile.address_swizzle
-        span = 1 if swizzle is None else swizzle.span
-        return int(np.lcm(length, span))
+        return lcm(self.elements * self.tile.element_bits // 8, address_span(self.tile))
 
     def _place(self, points: TilePoints, arrays: Arrays, along: Numbers) -> Numbers:
         coord = [along if i == self.along else arrays[node.name] for i, node in enumerate(points.coords)]
@@ -121,7 +119,7 @@ class Contiguous:
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The vector that is torn apart, item by item."""
-        _ = goal
+        del goal  # there is one only
         tile = self.tile
         points = TilePoints.of(tile)
         stage, base = points.stage_at(point), points.base_at(point)

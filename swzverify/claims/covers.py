@@ -12,7 +12,7 @@ import numpy as np
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.common_base import check_comparable, common_origins, origin_text
 from swzverify.claims.goal import Goal, Plan
-from swzverify.claims.tile_points import TilePoints, base_values
+from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Arrays, Numbers, Point, Truths, second
 from swzverify.engines.obligation import Covers as Obligation
@@ -76,13 +76,10 @@ class Covers:
         def elements(arrays: Arrays) -> Numbers:
             return points.positions(arrays) * wide[1]
 
-        spans = [
-            1 if t is None or t.address_swizzle is None else t.address_swizzle.span for t in (access.tile, self.tile)
-        ]
-        base = points.base
+        base, span = points.base, max(address_span(access.tile), address_span(self.tile))
         goal = Obligation(
             shared,
-            () if base is None else ((base.name, base_values(points.place, max(spans))),),
+            () if base is None else ((base.name, base_values(points.place, span)),),
             Domain(tuple(free), lowered.assumption),
             address.bits,
             lowered.active,
@@ -108,7 +105,7 @@ class Covers:
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The touches of one element, counted in plain integers."""
-        _ = goal
+        del goal  # there is one only
         access, points = self._placed()
         tile = self.tile
         coord = points.coordinate_at(point, second(""))

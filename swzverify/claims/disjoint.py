@@ -10,7 +10,7 @@ import numpy as np
 
 from swzverify.claims.common_base import related
 from swzverify.claims.goal import Goal, Plan
-from swzverify.claims.tile_points import TilePoints, base_values
+from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Apart, Arrays, Numbers, Side
 from swzverify.ir import integers as ints
@@ -63,8 +63,7 @@ class Disjoint:
         """A shared base counts modulo the wider swizzle; independent bases count in full."""
         if a.base is None or a.base is not b.base:
             return ()
-        spans = [1 if x.tile.address_swizzle is None else x.tile.address_swizzle.span for x in (a, b)]
-        return ((a.base.name, base_values(a.place, max(spans))),)
+        return ((a.base.name, base_values(a.place, max(address_span(a.tile), address_span(b.tile)))),)
 
     def scope(self) -> str:
         """Every pair of elements."""
@@ -80,7 +79,7 @@ class Disjoint:
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The two elements that meet."""
-        _ = goal
+        del goal  # there is one only
         a, b = self._sides()
         scale = max(x.tile.units_a_byte for x in (a, b))
         rows: list[Row] = []

@@ -11,7 +11,7 @@ import numpy as np
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
 from swzverify.claims.goal import Fact, Goal, Plan
-from swzverify.claims.tile_points import TilePoints
+from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
 from swzverify.errors import SwzError
@@ -110,7 +110,7 @@ class Equivalent:
                     values = f"{len(index.value)} values"
                     return f"map {index.name} goes over {extents} to {values}, {tile.name} has {tile.extents}"
             case _:
-                return ""
+                pass
         return ""
 
     @property
@@ -144,7 +144,7 @@ class Equivalent:
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The coordinate or lane at which the two differ."""
-        _ = goal
+        del goal  # there is one only
         if isinstance(self.first, Access) and isinstance(self.second, Access):
             return _lanes_differ(self.first, self.second, point)
         return _Pair.of(self.first, self.second, 1).differ(point)
@@ -165,7 +165,7 @@ def _base_of(subject: Subject) -> Base | None:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two tiles or maps over common coordinates."""
+    """Two tiles or maps over common coordinates; two maps, whose values may be no addresses, have one unit a byte."""
 
     first: Tile | IndexMap
     other: Tile | IndexMap
@@ -189,6 +189,11 @@ class _Pair:
         return _Pair(first, other, common_origins(*bases, align_bytes), coords, stage, units)
 
     @property
+    def sides(self) -> tuple[tuple[Tile | IndexMap, Origin], tuple[Tile | IndexMap, Origin]]:
+        """Each with its base."""
+        return (self.first, self.places[0]), (self.other, self.places[1])
+
+    @property
     def base(self) -> Var | None:
         """The common base."""
         if not any(isinstance(x, Tile) or x.uses_base for x in (self.first, self.other)):
@@ -197,15 +202,13 @@ class _Pair:
 
     def goal(self) -> Always:
         """Equality at every coordinate, stage and base."""
-        values = [self._lower(x, place) for x, place in zip((self.first, self.other), self.places, strict=True)]
+        values = [self._lower(x, place) for x, place in self.sides]
         holds = conjunction(ints.truth(ints.equal(a, b)) for a, b in zip(*values, strict=True))
         extra = tuple(node for node in (self.stage, self.base) if node is not None)
         domain = Domain((*extra, *self.coords), enough=self._enough())
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:
-            found = [
-                self._values(x, place, arrays) for x, place in zip((self.first, self.other), self.places, strict=True)
-            ]
+            found = [self._values(x, place, arrays) for x, place in self.sides]
             same = np.asarray(True)
             for a, b in zip(*found, strict=True):
                 same = same & (a == b)
@@ -218,8 +221,8 @@ class _Pair:
         base = self.base
         if base is None or isinstance(self.first, IndexMap) or isinstance(self.other, IndexMap):
             return ()
-        spans = [1 if t.address_swizzle is None else t.address_swizzle.span for t in (self.first, self.other)]
-        return ((base.name, max(1, max(spans) // self.places[0].unit_bytes)),)
+        span = max(address_span(self.first), address_span(self.other))
+        return ((base.name, base_values(self.places[0], span)),)
 
     def _lower(self, subject: Tile | IndexMap, place: Origin) -> tuple[Integer, ...]:
         if isinstance(subject, Tile):
@@ -229,9 +232,7 @@ class _Pair:
         own = dict(zip(subject.variables, self.coords, strict=True))
         lowered = subject.lower(place)
         renamed = [Integer(substitute(value.bits, dict(own)), value.low, value.high) for value in lowered]
-        if isinstance(self.first, Tile) or isinstance(self.other, Tile):
-            return tuple(ints.multiply(value, ints.integer(self.units_a_byte)) for value in renamed)
-        return tuple(renamed)
+        return tuple(ints.multiply(value, ints.integer(self.units_a_byte)) for value in renamed)
 
     def _values(self, subject: Tile | IndexMap, place: Origin, arrays: Arrays) -> tuple[Numbers, ...]:
         base = self.base
@@ -245,16 +246,12 @@ class _Pair:
         point = {name: arrays[node.name] for (name, _), node in zip(subject.over, self.coords, strict=True)}
         if subject.uses_base:
             point["base"] = address
-        scale = self.units_a_byte if isinstance(self.first, Tile) or isinstance(self.other, Tile) else 1
-        return tuple(value * scale for value in subject.at_many(point))
+        return tuple(value * self.units_a_byte for value in subject.at_many(point))
 
     def differ(self, point: Mapping[str, int]) -> Counterexample | None:
         """Both values at one point."""
         arrays = {name: np.asarray([value], dtype=np.int64) for name, value in point.items()}
-        found = [
-            tuple(int(value.ravel()[0]) for value in self._values(x, place, arrays))
-            for x, place in zip((self.first, self.other), self.places, strict=True)
-        ]
+        found = [tuple(int(value.ravel()[0]) for value in self._values(x, place, arrays)) for x, place in self.sides]
         if found[0] == found[1]:
             return None
         coord = tuple(point[node.name] for node in self.coords)
@@ -270,8 +267,8 @@ class _Pair:
 def _accesses(first: Access, other: Access, align_bytes: int) -> Always:
     bases = _bases(first, other)
     places = common_origins(*bases, align_bytes)
-    values = [_lower_access(x, place) for x, place in zip((first, other), places, strict=True)]
-    (a, active_a), (b, active_b) = values
+    one, two = first.moved(places[0]), other.moved(places[1])
+    (a, active_a), (b, active_b) = _lowered(one), _lowered(two)
     same = ints.truth(ints.equal(a, b))
     either = binary(BinaryOperator.OR, negation(active_a), same)
     holds = conjunction([compare(Cmp.EQ, active_a, active_b), either])
@@ -280,30 +277,25 @@ def _accesses(first: Access, other: Access, align_bytes: int) -> Always:
     base = places[0].variable
     if base is not None:
         nodes.append(base)
-    spans = [
-        1 if x.tile is None or x.tile.address_swizzle is None else x.tile.address_swizzle.span for x in (first, other)
-    ]
-    enough = () if base is None else ((base.name, max(1, max(spans) // places[0].unit_bytes)),)
+    span = max(address_span(first.tile), address_span(other.tile))
+    enough = () if base is None else ((base.name, base_values(places[0], span)),)
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
-        found = [_plain_access(x, place, arrays) for x, place in zip((first, other), places, strict=True)]
-        (on_a, at_a), (on_b, at_b) = found
+        (on_a, at_a), (on_b, at_b) = _plain(one, arrays), _plain(two, arrays)
         return np.asarray(True), (on_a == on_b) & (~on_a | (at_a == at_b))
 
     return Always(Domain(tuple(nodes), enough=enough), holds, definition)
 
 
-def _lower_access(access: Access, place: Origin) -> tuple[Integer, Expr]:
-    moved = access.moved(place)
-    lowered = moved.lowered
+def _lowered(access: Access) -> tuple[Integer, Expr]:
+    lowered = access.lowered
     # A case that an access's assumption excludes is one that it does not run in.
     runs = conjunction([lowered.assumption, lowered.active])
     return ints.multiply(lowered.position, ints.integer(access.unit_bits)), runs
 
 
-def _plain_access(access: Access, place: Origin, arrays: Arrays) -> tuple[Truths, Numbers]:
-    moved = access.moved(place)
-    assumed, active, position, _ = moved.definition(arrays)
+def _plain(access: Access, arrays: Arrays) -> tuple[Truths, Numbers]:
+    assumed, active, position, _ = access.definition(arrays)
     return assumed & active, position * access.unit_bits
 
 
@@ -318,7 +310,7 @@ def _same_loops(first: Access, other: Access) -> tuple[Access, Access]:
 
 def _lanes_differ(first: Access, other: Access, point: Mapping[str, int]) -> Counterexample | None:
     places = common_origins(*_bases(first, other))
-    a, b = (x.moved(place) for x, place in zip((first, other), places, strict=True))
+    a, b = first.moved(places[0]), other.moved(places[1])
     rows: list[Row] = []
     note = ""
     nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))

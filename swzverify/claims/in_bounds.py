@@ -52,7 +52,7 @@ class InBounds:
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The lane or element that lies outside."""
-        _ = goal
+        del goal  # there is one only
         if isinstance(self.about, Tile):
             return tile_outside(self.about, point)
         return _lanes_outside(self.about, point)
@@ -77,7 +77,7 @@ def tile_bounds_goal(tile: Tile) -> Always:
         holds = _within(ints.integer(0), relative, tile.element_units, ints.integer(room))
         domain = Domain(points.digits)
     else:
-        start = tile.lower_start(points.stage_value(), points.place)
+        start = tile.lower_start(points.stage_value())
         holds = _within(start, points.position_of_digits(), tile.element_units, ints.add(start, ints.integer(room)))
         domain = Domain((*points.placement, *points.digits), enough=points.enough(1))
 

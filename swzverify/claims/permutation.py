@@ -121,11 +121,16 @@ class Permutation:
         if isinstance(goal.obligation, Always):
             if all(0 <= v < extent for v, extent in zip(value, self.box, strict=True)):
                 return None
-            note = f"{first} has the value {value}, outside {self.box}"
+            note = f"{_words(first)} has the value {value}, outside {self.box}"
             return Counterexample(first, note, columns, (Row((*first.values(), value), "x"),))
         other = {name: point[second(name)] for name, _ in self.map.over}
         same = self.map.at(other | base)
         if first == other or value != same:
             return None
         rows = tuple(Row((*p.values(), v), "x") for p, v in ((first, value), (other, same)))
-        return Counterexample(first, f"{first} and {other} have the same value {value}", columns, rows)
+        return Counterexample(first, f"{_words(first)} and {_words(other)} have the same value {value}", columns, rows)
+
+
+def _words(point: Mapping[str, int]) -> str:
+    """A point in words."""
+    return ", ".join(f"{name} = {value}" for name, value in point.items())

@@ -116,13 +116,21 @@ class TilePoints:
         """How many values of the base stand for all."""
         if self.base is None:
             return ()
-        span = 1 if self.tile.address_swizzle is None else self.tile.address_swizzle.span
-        return ((self.base.name, base_values(self.place, max(granule_bytes, span))),)
+        return ((self.base.name, base_values(self.place, max(granule_bytes, address_span(self.tile)))),)
 
     def address_text(self, position: int) -> int | str:
         """A position as a byte address; with the bit where units are bits."""
         byte, bit = divmod(position, self.tile.units_a_byte)
         return byte if self.tile.unit_bits == 8 else f"{byte}.{bit}"
+
+
+def address_span(tile: Tile | None) -> int:
+    """Bytes: places that agree modulo this lie alike to a tile's first element; 1 where no swizzle sees addresses.
+
+    >>> address_span(None)
+    1
+    """
+    return 1 if tile is None or tile.address_swizzle is None else tile.address_swizzle.span
 
 
 def base_values(place: Origin, period_bytes: int) -> int:
