@@ -46,7 +46,7 @@ def common_origins(first: Base, other: Base, align_bytes: int = 1) -> tuple[Orig
     """
     check_comparable(first, other, "a comparison")
     a, b = origin(first), origin(other)
-    if a.count == 1:
+    if a.count == b.count == 1:
         return a, b
     unit = max(a.unit_bytes, b.unit_bytes, align_bytes)
     count = ADDRESS_LIMIT_BYTES // unit

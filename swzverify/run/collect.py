@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from swzverify.errors import nearest
+from swzverify.spec.guard import is_spec_name
 from swzverify.spec.kernel_source import holds_contract
 from swzverify.spec.problems import Problem
 
 SUFFIX = ".swz.yaml"
-"""What the name of a spec file ends in when it is found in a folder; one that is named outright may have any name."""
+"""What specs are called; `is_spec_name` knows other spellings too."""
 
 
 @dataclass(slots=True)
@@ -38,7 +39,9 @@ def collect_specs(paths: Iterable[str]) -> Collected:
     seen: set[str] = set()
     for path in paths:
         for file in _files_of(path, collected.problems):
-            identity = os.path.realpath(file)
+            # a link in another folder is another spec: what it names, it names from its own folder
+            folder, name = os.path.split(file)
+            identity = os.path.join(os.path.realpath(folder or os.curdir), name)
             if identity not in seen:
                 seen.add(identity)
                 collected.files.append(_from_here(file))
@@ -132,12 +135,12 @@ def _below(folder: str, problems: list[Problem]) -> list[str]:
             foreign.update(os.path.join(parent, name) for name in folders if name.startswith("."))
             sources = True
         paths = [os.path.join(parent, name) for name in names]
-        found += [path for path in paths if path.endswith(SUFFIX) or (sources and holds_contract(path))]
+        found += [path for path in paths if is_spec_name(path) or (sources and holds_contract(path))]
     return sorted(found, key=_parts)
 
 
 def _is_spec(path: str) -> bool:
-    return path.endswith(SUFFIX) or holds_contract(path)
+    return is_spec_name(path) or holds_contract(path)
 
 
 def _parts(file: str) -> list[str]:

@@ -18,8 +18,11 @@ from swzverify.sources.languages import Language
 BEGIN = "swz:begin"
 END = "swz:end"
 
-_NEARLY = re.compile(r"[ \t*/#!]*(swz[ \t]*[:_.-]?[ \t]*(?:begin|start|end|stop)\b\S*)", re.IGNORECASE)
-_HOLDS_MARKER = re.compile(rb"swz[ \t]*[:_.-]?[ \t]*(?:begin|start|end|stop)\b", re.IGNORECASE)
+_WORD = r"swz(?:verify)?"
+_MEANT = r"(?:begin|start|end|stop)\w{0,3}"
+_NEARLY = re.compile(rf"[\W_]*({_WORD}[\W_]*[^\w\s][\W_]*{_MEANT}|{_WORD}[\s_]*{_MEANT}(?=[\W_]*$))", re.IGNORECASE)
+"""A comment that begins with a marker or nearly so; without a sign between its words only where nothing follows."""
+_MAY_HOLD = re.compile(rb"swz(?:verify)?[^A-Za-z0-9\n]{0,12}(?:begin|start|end|stop)", re.IGNORECASE)
 _SIGN = {Language.C: "//", Language.PYTHON: "#"}
 
 
@@ -47,10 +50,12 @@ class BlockError(SwzError):
 def may_hold_blocks(data: bytes) -> bool:
     """Whether a source's bytes hold anything like a marker, wherever it stands: a quick look before it is read.
 
+    Zero bytes are passed over, so that a source in UTF-16 is not.
+
     >>> may_hold_blocks(b"// swz:begin"), may_hold_blocks(b"swizzle = begin")
     (True, False)
     """
-    return _HOLDS_MARKER.search(data) is not None
+    return _MAY_HOLD.search(data.replace(b"\0", b"")) is not None
 
 
 def blocks(text: str, language: Language) -> list[Block]:
@@ -103,12 +108,13 @@ def _refuse_near_marker(lines: Sequence[CommentLine], at: int, language: Languag
     near = _NEARLY.match(lines[at].text)
     if near is None:
         return
-    word = near[1]
+    word = near[1].strip()
     example = f"{_SIGN[language]} {BEGIN}"
     if word == END:
         message, hint = f"`{END}` ends no block", f"a block begins with `{BEGIN}`, alone in its comment"
     elif word == BEGIN:
-        message, hint = f"`{BEGIN}` is not alone on its line", f"write it on a line of its own: {example}"
+        message = f"`{BEGIN}` is not alone on its line, or another block is open"
+        hint = f"write it on a line of its own: {example}"
     else:
         meant = BEGIN if re.search("begin|start", word, re.IGNORECASE) else END
         message, hint = f"`{word}` is no marker", f"write `{meant}`, or begin the comment otherwise"

@@ -9,11 +9,13 @@ Source: ISO/IEC 14882:2020, 9.2 (specifiers), 9.4 (initialisers), 6.8.2 (integer
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from swzverify.errors import SwzError
 from swzverify.sources.c_text import line_of, read_c
-from swzverify.sources.definitions import Definition
+from swzverify.sources.definitions import NOT_CONSTANT, UNNAMED, Definition
 from swzverify.sources.preprocessor import Preprocessed, preprocess
 
 _TOKEN = re.compile(r"[A-Za-z_$][\w$]*|[{}();:?]")
@@ -32,8 +34,11 @@ _HEAD = re.compile(
 _VALUE = re.compile(r"=(?!=)\s*(.*)", re.DOTALL)
 _NEXT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
 _LOOSE = re.compile(r".*?[\w>\]*&]\s*\b([A-Za-z_]\w*)\s*(?:\[[^]]*\]\s*)*(?:=(?!=)|$)", re.DOTALL)
+_QUALIFIED = r"(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*"
 _CLASS = re.compile(r"\b(?:struct|class|union)\b(.*)", re.DOTALL)
-_FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_FUNCTION = re.compile(rf"({_QUALIFIED})\s*\(")
+_OTHERWISE_SPELT = re.compile(r"\?\?/|[/*]\\[ \t]*\n[ \t]*[/*]")
+"""Trigraphs, and comment signs with a line end in them: what is a comment hangs on the compiler's version."""
 _ATTRIBUTES = re.compile(
     r"\b(?:__launch_bounds__|__cluster_dims__|__maxnreg__|__align__|__attribute__|__declspec|alignas|decltype|noexcept"
     r"|requires)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -57,6 +62,8 @@ class _Scope:
     place: int
     is_class: bool = False
     resume: tuple[int, int] | None = None
+    counts: bool = False
+    """Whether it is a class or a function, of which there should be one of a name."""
 
 
 @dataclass(slots=True)
@@ -64,6 +71,8 @@ class _Walk:
     """The state between two tokens: open scopes, where the statement begins, round brackets open in it."""
 
     scopes: list[_Scope] = field(default_factory=list[_Scope])
+    opened: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
+    """How often a class or a function of that full name was opened."""
     start: int = 0
     parens: int = 0
     places: int = 0
@@ -72,21 +81,38 @@ class _Walk:
 def c_definitions(text: str) -> list[Definition]:
     r"""Every definition of a source's text (plain line ends) that looks like an integer's, in its order.
 
+    Errors: SWZ123 for a file whose comments hang on how it is compiled.
+
     >>> [(each.full_name, each.body) for each in c_definitions("struct A { static constexpr int BK = 2 * 32; };\n")]
     [('A::BK', '2 * 32')]
     """
     source = preprocess(read_c(text).code)
-    found, balances = _declared(source)
+    odd = _OTHERWISE_SPELT.search(text)
+    if odd is not None or "%:" in source.code:
+        where = "" if odd is None else f" at line {text.count(chr(10), 0, odd.start()) + 1}"
+        raise SwzError(NOT_CONSTANT, f"it spells comments or directives in a way that few read{where}", hint=_PLAINLY)
+    found, opened, balances = _declared(source)
+    judged = [_in_its_scope(each, opened, balances) for each in found]
+    return sorted([*source.macros, *judged], key=lambda each: each.order)
+
+
+_PLAINLY = "write `#`, `/*`, `//` and `\\` plainly"
+
+
+def _in_its_scope(each: Definition, opened: Counter[tuple[str, ...]], balances: bool) -> Definition:
+    """The definition, refused where its scope is not one: unbalanced braces, overloads, specialisations."""
+    if each.body is None:
+        return each
     if not balances:
-        found = [
-            Definition(each.name, each.scope, each.place, each.line, None, each.refusal or _UNBALANCED)
-            for each in found
-        ]
-    return sorted([*source.macros, *found], key=lambda each: each.line)
+        return replace(each, body=None, refusal=_UNBALANCED)
+    again = next((each.scope[:end] for end in range(1, len(each.scope) + 1) if opened[each.scope[:end]] > 1), None)
+    if again is None or again[-1] == UNNAMED:
+        return each
+    return replace(each, body=None, refusal=f"stands in one of several definitions of '{'::'.join(again)}'")
 
 
-def _declared(source: Preprocessed) -> tuple[list[Definition], bool]:
-    """The definitions in statements, and whether every brace has its partner, under conditions too."""
+def _declared(source: Preprocessed) -> tuple[list[Definition], Counter[tuple[str, ...]], bool]:
+    """The definitions in statements; how often each class and function is opened; whether all braces have partners."""
     code, walk = source.code, _Walk()
     found: list[Definition] = []
     balances = all(_is_balanced(code[start:end]) for start, end in source.conditional)
@@ -97,8 +123,10 @@ def _declared(source: Preprocessed) -> tuple[list[Definition], bool]:
                 head = code[max(walk.start, at - _LONGEST_STATEMENT) : at]
                 walk.places += 1
                 inside = walk.parens > 0 or _is_value(head)
-                resume = _Scope((), walk.places, resume=(walk.start, walk.parens))
-                walk.scopes.append(resume if inside else _opened(head, walk.places))
+                resume = _Scope((UNNAMED,), walk.places, resume=(walk.start, walk.parens))
+                opened = resume if inside else _opened(head, walk.places)
+                walk.scopes.append(opened)
+                walk.opened[_names(walk)] += opened.counts
                 walk.start, walk.parens = at + 1, 0
             case "}":
                 balances &= bool(walk.scopes)
@@ -113,7 +141,7 @@ def _declared(source: Preprocessed) -> tuple[list[Definition], bool]:
                 walk.start = at + 1
             case _:
                 pass
-    return found, balances and not walk.scopes
+    return found, walk.opened, balances and not walk.scopes
 
 
 def _is_balanced(code: str) -> bool:
@@ -152,15 +180,22 @@ def _opened(head: str, place: int) -> _Scope:
     if "namespace" in words:
         behind = words[words.index("namespace") + 1 :]
         return _Scope(tuple(word for word in behind if word != "inline"), place)
+    if words == ["extern"]:
+        return _Scope((), place)
     of_class = _CLASS.search(plain)
     if of_class is not None and "(" not in plain:
-        names = re.findall(r"[A-Za-z_]\w*", re.split(r"[:<]", of_class[1])[0])
-        names = [name for name in names if name != "final"]
-        return _Scope(tuple(names[-1:]), place, is_class=True)
+        named = [
+            name for name in re.findall(_QUALIFIED, re.split(r"(?<!:):(?!:)|<", of_class[1])[0]) if name != "final"
+        ]
+        return _Scope(_parts(named[-1]) if named else (UNNAMED,), place, is_class=True, counts=bool(named))
     function = _FUNCTION.search(plain)
     if function is None or function[1] in _CONTROL or "enum" in words:
-        return _Scope((), place)
-    return _Scope((function[1],), place)
+        return _Scope((UNNAMED,), place)
+    return _Scope(_parts(function[1]), place, counts=True)
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in name.split("::"))
 
 
 def _statement(source: Preprocessed, walk: _Walk, end: int) -> Iterator[Definition]:
@@ -175,52 +210,47 @@ def _statement(source: Preprocessed, walk: _Walk, end: int) -> Iterator[Definiti
     specifiers, kind = (head[1] + " " + head[3]).split(), head[2]
     refusal = _why_not(specifiers, walk)
     bodies = _bodies(head[4], text[head.end() :])
-    offset = walk.start + head.start(4)
     if bodies is None:
-        bodies, refusal = [(head[4], "")], refusal or "has no value that can be read"
-    if source.is_conditional(offset):
+        bodies, refusal = [(head[4], "", 0)], refusal or "has no value that can be read"
+    if source.is_conditional(walk.start + head.start(4)):
         refusal = "is defined under a condition of the preprocessor"
     least, most, is_unsigned = _range(kind)
-    for name, body in bodies:
+    for name, body, behind in bodies:
+        offset = walk.start + head.end() + behind
         plain = None if refusal else " ".join(body.split())
+        line = line_of(source.code, offset)
         yield Definition(
-            name,
-            _names(walk),
-            _place(walk),
-            line_of(source.code, offset),
-            plain,
-            refusal,
-            False,
-            is_unsigned,
-            least,
-            most,
+            name, _names(walk), _place(walk), line, offset, plain, refusal, False, is_unsigned, least, most
         )
 
 
-def _bodies(name: str, rest: str) -> list[tuple[str, str]] | None:
-    """The names of one statement with the texts of their values; None where one has neither `= value` nor `{value}`."""
-    rest = rest.strip()
+def _bodies(name: str, rest: str) -> list[tuple[str, str, int]] | None:
+    """The names of one statement with the texts of their values and where these begin in `rest`.
+
+    None where one has neither `= value` nor `{value}`.
+    """
     if rest.startswith("{"):
-        return [(name, rest[1:-1])] if rest.endswith("}") and rest.count("{") == 1 else None
-    bodies: list[tuple[str, str]] = []
-    for index, piece in enumerate(_pieces(rest)):
-        found = _VALUE.fullmatch(piece.strip()) if index == 0 else _NEXT.fullmatch(piece)
+        plain = rest.strip()
+        return [(name, plain[1:-1], 0)] if plain.endswith("}") and plain.count("{") == 1 else None
+    bodies: list[tuple[str, str, int]] = []
+    for start, piece in _pieces(rest):
+        found = _NEXT.fullmatch(piece) if bodies else _VALUE.fullmatch(piece.strip())
         if found is None or "{" in piece:
             return None
-        bodies.append((name, found[1]) if index == 0 else (found[1], found[2]))
+        bodies.append((found[1], found[2], start + found.start(1)) if bodies else (name, found[1], start))
     return bodies
 
 
-def _pieces(text: str) -> list[str]:
-    """The text between commas that no round bracket encloses."""
-    pieces: list[str] = []
+def _pieces(text: str) -> list[tuple[int, str]]:
+    """The text between commas that no round bracket encloses, each with its offset."""
+    pieces: list[tuple[int, str]] = []
     depth = start = 0
     for index, char in enumerate(text):
         depth += (char == "(") - (char == ")")
         if char == "," and depth == 0:
-            pieces.append(text[start:index])
+            pieces.append((start, text[start:index]))
             start = index + 1
-    return [*pieces, text[start:]]
+    return [*pieces, (start, text[start:])]
 
 
 def _why_not(specifiers: list[str], walk: _Walk) -> str:
@@ -242,7 +272,7 @@ def _refused(source: Preprocessed, walk: _Walk, text: str) -> Iterator[Definitio
         return
     offset = walk.start + len(text) - len(plain) + loose.start(1)
     refusal = "is a template" if plain != text else "is not declared as a plain integer with a value"
-    yield Definition(loose[1], _names(walk), _place(walk), line_of(source.code, offset), None, refusal)
+    yield Definition(loose[1], _names(walk), _place(walk), line_of(source.code, offset), offset, None, refusal)
 
 
 def _names(walk: _Walk) -> tuple[str, ...]:

@@ -62,11 +62,10 @@ def read_c(text: str) -> CText:
             case "line" | "block":
                 comments.append(Span(found.start(), found.end(), found.lastgroup == "block"))
                 parts.append(_blank(found[0]))
-            case "raw" | "mark":
-                parts.append('"' + _blank(found[0][1:-1]) + '"')
-            case "string" | "character":
-                quote = '"' if found.lastgroup == "string" else "'"
-                parts.append(quote + _blank(found[0][1:-1]) + quote if len(found[0]) > 1 else quote)
+            case "raw" | "mark" | "string":
+                parts.append(_quoted(found[0], '"'))
+            case "character":
+                parts.append(_quoted(found[0], "'"))
             case _:
                 parts.append(found[0])
     parts.append(_plain(text[at:]))
@@ -85,6 +84,13 @@ def line_of(code: str, offset: int) -> int:
 def _plain(code: str) -> str:
     """Code outside comments and literals, where a vertical tab stands for nothing but a line end taken away."""
     return _SPLICE.sub(lambda found: " " * (len(found[0]) - 1) + "\v", code.replace("\v", " ").replace("\f", " "))
+
+
+def _quoted(literal: str, quote: str) -> str:
+    """A literal with blanks for what it holds; one without an end has one quote only."""
+    if len(literal) > 1 and literal.endswith(quote):
+        return quote + _blank(literal[1:-1]) + quote
+    return quote + _blank(literal[1:])
 
 
 def _blank(text: str) -> str:

@@ -12,7 +12,7 @@ from swzverify.errors import SwzError
 from swzverify.sources.c_text import read_c
 from swzverify.sources.languages import Language
 
-_SIGN = re.compile(r"//[/!]?|/\*[*!]?(?!/)|#")
+_SIGN = re.compile(r"//[/!]?|/\*[*!]?(?!/)|#+")
 _DECORATION = re.compile(r"([ \t]*)\*(?=[ \t]|$)")
 
 

@@ -37,8 +37,8 @@ class Constant:
 def constant(text: str, language: Language, name: str) -> Constant:
     r"""The integer constant of that name in a source's text (with plain line ends).
 
-    `name` may be qualified: `Config::BK` or `Config.BK`. Values lie in -2^31 .. 2^32 - 1. Errors: SWZ122 for a name
-    that is not defined, SWZ123 for one that is not a plain integer constant.
+    `name` has every scope around it: `gemm::Config::BK` or `Config.BK`. Values lie in -2^31 .. 2^32 - 1. Errors: SWZ122
+    for a name that is not defined, SWZ123 for one that is not a plain integer constant.
 
     >>> constant("constexpr int BM = 64, BK = BM / 2;\n", Language.C, "BK")
     Constant(value=32, line=1)
@@ -111,7 +111,7 @@ class _Reading:
         else:
             fitting = [each for each in every if (each.place, each.scope) == (reader.place, reader.scope)]
         if not reader.is_macro:
-            fitting = [each for each in fitting if each.line <= reader.line]
+            fitting = [each for each in fitting if each.order < reader.order]
         if len(fitting) != 1:
             where = "has several definitions" if fitting else "is not defined before it in the same scope"
             raise _refused(reader, f"= {reader.body}: {name} {where}")

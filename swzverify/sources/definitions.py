@@ -12,6 +12,8 @@ NOT_CONSTANT = "SWZ123"
 
 _LOOKED_FOR = "read are `constexpr int BK = 64;`, `const int`, `#define BK 64`, and in Python `BK = 64`"
 _MOST_PLACES = 5
+UNNAMED = "{}"
+"""Stands in a scope for a brace that has no name: a constant in it cannot be named from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +22,14 @@ class Definition:
 
     `scope` has the names of the namespaces, classes and functions around it, and `place` tells scopes of equal names
     apart; `body` is the text of the value, or None where it cannot be a constant, with `refusal` saying why; the value
-    must lie in `least .. most`.
+    must lie in `least .. most`; `order` is how far into the file it stands.
     """
 
     name: str
     scope: tuple[str, ...]
     place: int
     line: int
+    order: int
     body: str | None
     refusal: str = ""
     is_macro: bool = False
@@ -38,35 +41,38 @@ class Definition:
     def full_name(self) -> str:
         """The name with its scopes.
 
-        >>> Definition("BK", ("gemm", "Config"), 2, 7, "64").full_name
+        >>> Definition("BK", ("gemm", "Config"), 2, 7, 90, "64").full_name
         'gemm::Config::BK'
         """
         return "::".join((*self.scope, self.name))
 
 
 def find(definitions: Sequence[Definition], name: str) -> Definition:
-    """The one definition that a name stands for; `Config::BK` or `Config.BK` names the scopes next to it too.
+    """The one definition that a name stands for, written with every scope around it: `gemm::Config::BK`, `Config.BK`.
 
-    A plain name is that at file scope, or else the only one of all. Errors: SWZ122 where there is none, SWZ123 where
-    there are several.
+    A plain name is at file scope. Errors: SWZ122 where there is none, SWZ123 where there are several.
 
-    >>> find([Definition("BK", (), 0, 3, "64"), Definition("BK", ("f",), 1, 9, "32")], "BK").line
+    >>> find([Definition("BK", (), 0, 3, 20, "64"), Definition("BK", ("f",), 1, 9, 70, "32")], "BK").line
     3
     """
     *scope, last = (part.strip() for part in name.replace("::", ".").split("."))
-    fitting = [each for each in definitions if each.name == last and _ends_with(each.scope, scope)]
-    if not scope:
-        fitting = [each for each in fitting if not each.scope] or fitting
+    named = [each for each in definitions if each.name == last]
+    fitting = [each for each in named if each.scope == tuple(scope) and UNNAMED not in scope]
     if not fitting:
-        near = nearest(last, sorted({each.name for each in definitions}))
-        raise SwzError(NOT_FOUND, f"it defines no constant '{name}'", hint=near or _LOOKED_FOR)
+        message = f"it defines no constant '{name}'" + ("" if scope else " at file scope")
+        raise SwzError(NOT_FOUND, message, hint=_hint(definitions, last))
     if len(fitting) > 1:
-        places = ", ".join(f"line {each.line} ({each.full_name})" for each in fitting[:_MOST_PLACES])
+        places = ", ".join(f"line {each.line}" for each in fitting[:_MOST_PLACES])
         more = f" and {len(fitting) - _MOST_PLACES} more" if len(fitting) > _MOST_PLACES else ""
-        hint = "name the scope too, such as Config::BK, or give the constant one definition"
+        hint = "give the constant one definition, or another one a name of its own"
         raise SwzError(NOT_CONSTANT, f"it defines '{name}' {len(fitting)} times: {places}{more}", hint=hint)
     return fitting[0]
 
 
-def _ends_with(scope: tuple[str, ...], wanted: list[str]) -> bool:
-    return not wanted or list(scope[-len(wanted) :]) == wanted
+def _hint(definitions: Sequence[Definition], name: str) -> str:
+    """Where the name is defined after all, or a name that is near, or what would be read."""
+    reachable = [each for each in definitions if each.name == name and UNNAMED not in each.scope]
+    if reachable:
+        listed = ", ".join(f"{each.full_name} (line {each.line})" for each in reachable[:_MOST_PLACES])
+        return f"name it with every scope around it: {listed}"
+    return nearest(name, sorted({each.name for each in definitions})) or _LOOKED_FOR

@@ -119,7 +119,8 @@ def _macro(directive: Directive, line: int, is_conditional: bool, undefined: set
         refusal = "is a macro without a value"
     elif not (_CLOSED.fullmatch(body) or _is_parenthesised(body)):
         refusal = "is a macro without parentheses, which means something else inside an expression"
-    yield Definition(name, (), 0, line, None if refusal else body.replace("\v", " "), refusal, is_macro=True)
+    plain = None if refusal else body.replace("\v", " ")
+    yield Definition(name, (), 0, line, directive.offset, plain, refusal, is_macro=True)
 
 
 def _is_parenthesised(body: str) -> bool:

@@ -1,16 +1,24 @@
-"""Integer constants of Python sources: names that one plain statement of a module, class or function assigns, once."""
+"""Integer constants of Python sources: names that one plain statement of a module, class or function assigns, once.
+
+Nothing is run. What else might bind a name, as far as the text shows it, makes it no constant.
+"""
 
 from __future__ import annotations
 
 import ast
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from swzverify.errors import SwzError
 from swzverify.sources.definitions import NOT_CONSTANT, Definition
 
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_Named = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.With, ast.AsyncWith, ast.Match)
+_SCOPE = "is a class or a function"
+_COLUMNS = 1_000_000
+"""More than a line has: line * this + column puts statements in order."""
 
 
 def python_definitions(text: str) -> list[Definition]:
@@ -29,100 +37,153 @@ def python_definitions(text: str) -> list[Definition]:
         reason = error.msg if isinstance(error, SyntaxError) else str(error) or "too deep"
         where = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         raise SwzError(NOT_CONSTANT, f"it is not Python that can be read: {reason}{where}") from error
-    counter = iter(range(1, 1 << 30))
-    found = list(_of_scope(tree, (), 0, counter, text))
-    return sorted(_once(found), key=lambda each: each.line)
+    walk = _Walk(text)
+    walk.scope(tree, (), 0, "")
+    found = sorted(_once(walk.found), key=lambda each: each.order)
+    unsure = {(*each.scope, each.name) for each in found if each.refusal != _SCOPE}
+    elsewhere = _bound_elsewhere(tree)
+    return [_judged(each, unsure, elsewhere) for each in found]
+
+
+def _judged(each: Definition, unsure: set[tuple[str, ...]], elsewhere: dict[str, str]) -> Definition:
+    """The definition, refused where something else may bind it, or the class or function that it is in."""
+    if each.body is None:
+        return each
+    if each.name in elsewhere:
+        return replace(each, body=None, refusal=elsewhere[each.name])
+    for end in range(1, len(each.scope) + 1):
+        if each.scope[:end] in unsure or each.scope[end - 1] in elsewhere:
+            refusal = f"stands in '{'.'.join(each.scope[:end])}', which is bound in another way too"
+            return replace(each, body=None, refusal=refusal)
+    return each
+
+
+def _bound_elsewhere(tree: ast.Module) -> dict[str, str]:
+    """Names that something binds whose scope is not looked for: `x := `, `global`, `nonlocal`, `a.x = `."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.NamedExpr(target=target):
+                found.setdefault(target.id, f"is assigned inside an expression at line {node.lineno}")
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                for name in names:
+                    found.setdefault(name, f"is set from another scope by line {node.lineno}")
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                found.setdefault(name, f"is the name of an attribute that line {node.lineno} sets")
+            case _:
+                pass
+    return found
 
 
 def _once(found: list[Definition]) -> Iterator[Definition]:
-    """The definitions, those of a name that its scope binds again refused: the first of each is kept."""
-    lines: dict[tuple[int, str], list[int]] = {}
+    """The first definition of each name in each scope, refused where the scope binds it again."""
+    groups: dict[tuple[int, str], list[Definition]] = {}
     for each in found:
-        lines.setdefault((each.place, each.name), []).append(each.line)
-    told: set[tuple[int, str]] = set()
-    for each in found:
-        key = (each.place, each.name)
-        if len(lines[key]) == 1:
-            yield each
-        elif key not in told:
-            told.add(key)
-            others = ", ".join(map(str, lines[key][1:6]))
-            refusal = f"is bound again at line {others}"
-            yield Definition(each.name, each.scope, each.place, each.line, None, refusal)
-
-
-def _of_scope(
-    node: _Scope, scope: tuple[str, ...], place: int, places: Iterator[int], text: str
-) -> Iterator[Definition]:
-    """The bindings of one scope and of those within it."""
-    for statement in node.body:
-        yield from _of_statement(statement, scope, place, places, text, "")
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        arguments = node.args
-        for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
-            if each is not None:
-                yield Definition(each.arg, scope, place, each.lineno, None, "is a parameter")
-
-
-def _of_statement(
-    statement: ast.stmt, scope: tuple[str, ...], place: int, places: Iterator[int], text: str, condition: str
-) -> Iterator[Definition]:
-    match statement:
-        case (
-            ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value)
-        ):
-            body = None if value is None or condition else ast.get_source_segment(text, value)
-            refusal = condition or ("" if body else "is declared without a value")
-            yield Definition(name, scope, place, statement.lineno, body, refusal)
-            yield from _walrus(statement, scope, place)
-        case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield Definition(statement.name, scope, place, statement.lineno, None, "is a class or a function")
-            yield from _of_scope(statement, (*scope, statement.name), next(places), places, text)
-        case _ if isinstance(statement, _BLOCKS):
-            yield from _of_block(statement, scope, place, places, text)
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            # the names are bound in a scope further out, by a function that may run at any time
-            for name in names:
-                yield Definition(name, (), 0, statement.lineno, None, "is set by a function")
-        case _:
-            yield from _bound(statement, scope, place, "is no plain assignment of one name")
-
-
-def _of_block(
-    statement: ast.stmt, scope: tuple[str, ...], place: int, places: Iterator[int], text: str
-) -> Iterator[Definition]:
-    """The bindings under `if`, `for`, `try` and the like, none of which is sure to be made (or made once)."""
-    word = type(statement).__name__.lower()
-    condition = f"is assigned under `{word.removeprefix('async').removesuffix('star')}`"
-    for child in ast.iter_child_nodes(statement):
-        if isinstance(child, ast.stmt):
-            yield from _of_statement(child, scope, place, places, text, condition)
-        elif isinstance(child, ast.ExceptHandler | ast.match_case):
-            if isinstance(child, ast.ExceptHandler) and child.name:
-                yield Definition(child.name, scope, place, child.lineno, None, condition)
-            for inner in child.body:
-                yield from _of_statement(inner, scope, place, places, text, condition)
-            if isinstance(child, ast.match_case):
-                yield from _bound(child.pattern, scope, place, condition)
+        groups.setdefault((each.place, each.name), []).append(each)
+    for first, *others in groups.values():
+        if others:
+            lines = ", ".join(str(each.line) for each in others[:5])
+            yield replace(first, body=None, refusal=f"is bound again at line {lines}")
         else:
-            yield from _bound(child, scope, place, condition)
+            yield first
 
 
-def _walrus(node: ast.AST, scope: tuple[str, ...], place: int) -> Iterator[Definition]:
-    for each in ast.walk(node):
-        if isinstance(each, ast.NamedExpr):
-            yield Definition(each.target.id, scope, place, each.lineno, None, "is assigned inside an expression")
+@dataclass(slots=True)
+class _Walk:
+    """The bindings found so far, and how many scopes there were."""
 
+    text: str
+    found: list[Definition] = field(default_factory=list[Definition])
+    places: int = 0
 
-def _bound(node: ast.AST, scope: tuple[str, ...], place: int, refusal: str) -> Iterator[Definition]:
-    """Every other way to bind a name: targets, imports, patterns, deletions."""
-    for each in ast.walk(node):
-        match each:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield Definition(name, scope, place, each.lineno, None, refusal)
-            case ast.alias(name=name, asname=asname):
-                yield Definition(asname or name.split(".")[0], scope, place, each.lineno, None, "is imported")
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                yield Definition(name, scope, place, each.lineno, None, refusal)
+    def note(
+        self, name: str, scope: tuple[str, ...], place: int, node: ast.stmt | ast.expr | ast.arg, refusal: str
+    ) -> None:
+        """A binding that is no constant."""
+        order = node.lineno * _COLUMNS + node.col_offset
+        self.found.append(Definition(name, scope, place, node.lineno, order, None, refusal))
+
+    def scope(self, node: _Scope, scope: tuple[str, ...], place: int, condition: str) -> None:
+        """The bindings of one scope and of those within it."""
+        for statement in node.body:
+            self.statement(statement, scope, place, condition)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = node.args
+            each = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+            for argument in each:
+                if argument is not None:
+                    self.note(argument.arg, scope, place, argument, "is a parameter")
+        self._stars(node.body, place)
+
+    def _stars(self, body: list[ast.stmt], place: int) -> None:
+        """`import *` may bind any name that was bound before it."""
+        lines = [
+            child.lineno
+            for statement in body
+            for child in ast.walk(statement)
+            if isinstance(child, ast.ImportFrom) and any(alias.name == "*" for alias in child.names)
+        ]
+        if lines:
+            self.found = [
+                replace(each, body=None, refusal=f"may be bound again by `import *` at line {max(lines)}")
+                if each.place == place and each.body is not None and each.line <= max(lines)
+                else each
+                for each in self.found
+            ]
+
+    def statement(self, statement: ast.stmt, scope: tuple[str, ...], place: int, condition: str) -> None:
+        """The bindings of one statement; `condition` says under what it stands."""
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=value)
+            ):
+                body = None if value is None or condition else ast.get_source_segment(self.text, value)
+                refusal = condition or ("" if body else "is declared without a value")
+                order = statement.lineno * _COLUMNS + statement.col_offset
+                self.found.append(Definition(name, scope, place, statement.lineno, order, body, refusal))
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.note(statement.name, scope, place, statement, condition or _SCOPE)
+                self.places += 1
+                self.scope(statement, (*scope, statement.name), self.places, condition)
+            case _ if isinstance(statement, _BLOCKS):
+                self.block(statement, scope, place)
             case _:
-                pass
+                self.bound(statement, scope, place, "is no plain assignment of one name")
+
+    def block(self, statement: ast.stmt, scope: tuple[str, ...], place: int) -> None:
+        """The bindings under `if`, `for`, `try` and the like, none of which is sure to be made (or made once)."""
+        word = type(statement).__name__.lower()
+        condition = f"is assigned under `{word.removeprefix('async').removesuffix('star')}`"
+        for child in ast.iter_child_nodes(statement):
+            match child:
+                case ast.stmt():
+                    self.statement(child, scope, place, condition)
+                case ast.ExceptHandler(name=name, body=body):
+                    if name:
+                        self.note(name, scope, place, body[0], condition)
+                    for inner in body:
+                        self.statement(inner, scope, place, condition)
+                case ast.match_case(pattern=pattern, body=body):
+                    self.bound(pattern, scope, place, condition, body[0])
+                    for inner in body:
+                        self.statement(inner, scope, place, condition)
+                case _:
+                    self.bound(child, scope, place, condition, statement)
+
+    def bound(
+        self, node: ast.AST, scope: tuple[str, ...], place: int, refusal: str, near: ast.stmt | None = None
+    ) -> None:
+        """Every other way to bind a name: targets, imports, patterns, deletions."""
+        at = near if near is not None else node
+        for each in ast.walk(node):
+            match each:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    self.note(name, scope, place, each, refusal)
+                case ast.alias(name=name, asname=asname) if isinstance(at, ast.stmt):
+                    self.note(asname or name.split(".")[0], scope, place, at, "is imported")
+                case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                    if isinstance(at, ast.stmt):
+                        self.note(name, scope, place, at, refusal)
+                case _:
+                    pass

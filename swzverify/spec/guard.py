@@ -18,8 +18,9 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Place
 
 MAX_BYTES = 256 * 1024
-SUFFIX = ".swz.yaml"
-"""What a symbolic link must lead to: otherwise a stranger's link could have the messages quote any file."""
+SUFFIXES = (".swz.yaml", ".swz.yml")
+"""What the name of a spec ends in, in a folder; also what a symbolic link must lead to: otherwise a stranger's link
+could have the messages quote any file."""
 
 _NOT_YAML = r"\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff"
 """What YAML itself forbids, line ends apart."""
@@ -48,8 +49,17 @@ _MARKS = (
 )
 
 
+def is_spec_name(path: str) -> bool:
+    """Whether a file that is found in a folder is a spec by its name; one that is named outright may have any name.
+
+    >>> is_spec_name("specs/gemm.swz.yaml"), is_spec_name("GEMM.SWZ.YML"), is_spec_name("gemm.yaml")
+    (True, True, False)
+    """
+    return path.lower().endswith(SUFFIXES)
+
+
 def read_bytes(
-    path: Path, problems: Problems, suffixes: tuple[str, ...] = (SUFFIX,), most_bytes: int = MAX_BYTES
+    path: Path, problems: Problems, suffixes: tuple[str, ...] = SUFFIXES, most_bytes: int = MAX_BYTES
 ) -> bytes | None:
     """The bytes of a regular file of at most `most_bytes`; None with the reason in `problems` (SWZ101, SWZ107).
 
@@ -57,7 +67,7 @@ def read_bytes(
     with one of the `suffixes`.
     """
     try:
-        if path.is_symlink() and not os.path.realpath(path).endswith(suffixes):
+        if path.is_symlink() and not os.path.realpath(path).lower().endswith(suffixes):
             hint = "name the file itself"
             named = " or ".join(f"*{suffix}" for suffix in suffixes)
             problems.add("SWZ101", f"a symbolic link to a file that is not named {named}", None, hint)

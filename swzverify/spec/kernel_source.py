@@ -20,6 +20,9 @@ def read_source(path: Path, problems: Problems) -> str | None:
     Comments in an old encoding do no harm: bytes that are not UTF-8 are refused only within a contract.
     """
     data = read_bytes(path, problems, SOURCE_SUFFIXES, MAX_SOURCE_BYTES)
+    if data is not None and b"\0" in data:
+        problems.add("SWZ101", "not text in UTF-8: it holds zero bytes", None, "save the file in UTF-8")
+        return None
     return None if data is None else plain_lines(data.decode("utf-8-sig", "surrogateescape"))
 
 

@@ -85,7 +85,7 @@ REFUSED = {
     "// SWZ:BEGIN\n": (1, "no marker"),
     "// swz-begin\n": (1, "no marker"),
     "// swz:start\n": (1, "no marker"),
-    "// swz:begin:\n": (1, "no marker"),
+    "// swz:begin:\n": (1, "not alone"),
     "// swz:begin\n// a: 1\n// swz.end\n": (3, "no marker"),
     "/*! swz begin\n swz end */": (1, "no marker"),
 }
@@ -216,3 +216,48 @@ def test_bytes_that_are_not_utf8_are_refused_in_a_contract_only() -> None:
     source = b"// \xe9\n// swz:begin\n// swzverify: 1 # \xe9\n// swz:end\n".decode("utf-8", "surrogateescape")
     assert read_contract(source, C, problems) is None
     assert [(problem.code, problem.line) for problem in problems.found] == [("SWZ102", 3)]
+
+
+NEARLY = [
+    "// swz::begin",
+    "// swz;begin",
+    "// swzverify:begin",
+    "// @swz:begin",
+    "// swz:beginn",
+    "// swz:ende",
+    "//\u00a0swz:begin",
+    "//\u200bswz:begin",
+    "// swz:begin\u200b",
+    "//\vswz:begin",
+    "// - swz:begin",
+    "//> swz:begin",
+    "//< swz:begin",
+    "/* | swz:begin */",
+    "// swz begin",
+    "// swz_begin",
+]
+
+
+@pytest.mark.parametrize("line", NEARLY)
+def test_whatever_was_meant_for_a_marker_is_an_error(line: str) -> None:
+    source = f"{line}\n// injective: B\n"
+    assert may_hold_blocks(source.encode())
+    with pytest.raises(BlockError, match="SWZ121"):
+        blocks(source, C)
+
+
+@pytest.mark.parametrize(
+    "line", ["// swzverify begins here", "// swz, begun long ago", "// see swz:begin", "// swzend of x y"]
+)
+def test_prose_is_no_marker(line: str) -> None:
+    assert blocks(f"{line}\nint x;\n", C) == []
+
+
+def test_a_python_comment_of_two_signs_is_no_remark() -> None:
+    """`## - injective: B` would otherwise drop out of the contract as a remark of YAML."""
+    (block,) = blocks("# swz:begin\n# claims:\n##  - injective: B\n# swz:end\n", PYTHON)
+    assert block.lines[1].split() == ["-", "injective:", "B"]
+
+
+def test_utf16_with_a_contract_is_looked_into() -> None:
+    assert may_hold_blocks("// swz:begin\n".encode("utf-16"))

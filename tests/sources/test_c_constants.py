@@ -79,6 +79,8 @@ __global__ void __launch_bounds__(256) kernel(const float* a, int n) {
   for (int i = 0; i < 3; ++i) { constexpr int step = 5; }
   if (n) { const int twice = 2 * 8; }
 }
+struct outer { struct Inner; };
+struct outer::Inner : Base<int> { static constexpr int X = 9; };
 """
 
 REFUSED = {
@@ -99,7 +101,7 @@ REFUSED = {
     "__constant__ const int BK = 64;": ("SWZ123", "not declared as a plain integer"),
     "const int* BK = 64;": ("SWZ123", "not declared as a plain integer"),
     "template <int N> constexpr int BK = N;": ("SWZ123", "is a template"),
-    "struct S { const int BK = 64; };": ("SWZ123", "a constructor may set"),
+    "struct S { const int BK = 64; };": ("SWZ123", "a constructor may set", "S::BK"),
     "constexpr int BK = f(64);": ("SWZ123", "BK"),
     "constexpr int BK = min(64, 3);": ("SWZ123", "calls a function"),
     "constexpr int BK = sizeof(int);": ("SWZ123", "BK"),
@@ -107,7 +109,7 @@ REFUSED = {
     "constexpr int BK = N;": ("SWZ123", "N is not defined before it"),
     "constexpr int BK = threadIdx.x;": ("SWZ123", "not defined before it"),
     "constexpr int BK = BM;\nconstexpr int BM = 3;": ("SWZ123", "not defined before it"),
-    "constexpr int BK = BK + 1;": ("SWZ123", "by itself"),
+    "constexpr int BK = BK + 1;": ("SWZ123", "not defined before it"),
     "#define A B\n#define B A\nconstexpr int BK = A;": ("SWZ123", "by itself"),
     "constexpr int BK = 64 / 0;": ("SWZ123", "divisor"),
     "constexpr int BK = 1 << 40;": ("SWZ123", "shift"),
@@ -147,14 +149,53 @@ REFUSED = {
     "#ifndef H\n#define H\n#else\nconstexpr int BK = 64;\n#endif": ("SWZ123", "condition of the preprocessor"),
     "#if 0\nconstexpr int BK = 64;\n#endif": ("SWZ123", "condition of the preprocessor"),
     "#if A\nconstexpr int BK = 64;\n#else\nconstexpr int BK = 32;\n#endif": ("SWZ123", "2 times"),
-    "#ifdef A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nconstexpr int BK = 64;": ("SWZ123", "braces do not balance"),
+    "#ifdef A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nconstexpr int BK = 64;": (
+        "SWZ123",
+        "braces do not balance",
+        "f::BK",
+    ),
     "}\nconstexpr int BK = 64;": ("SWZ123", "braces do not balance"),
-    "{\nconstexpr int BK = 64;": ("SWZ123", "braces do not balance"),
-    "namespace a { constexpr int BK = 1; }\nnamespace b { constexpr int BK = 1; }": ("SWZ123", "2 times"),
-    "constexpr int N = 8;\nstruct S { static constexpr int BK = N; };": ("SWZ123", "N is not defined before it"),
-    "constexpr int N = 8;\ntemplate <int N> struct S { static constexpr int BK = N * 2; };": ("SWZ123", "N is not"),
-    "constexpr int N = 8;\nvoid f(const int N) { const int BK = N; }": ("SWZ123", "N is not defined before it"),
+    "namespace n {\nconstexpr int BK = 64;": ("SWZ123", "braces do not balance", "n::BK"),
+    "namespace a { constexpr int BK = 1; }\nnamespace b { constexpr int BK = 1; }": ("SWZ122", "a::BK (line 1), b::BK"),
+    "namespace a { constexpr int BK = 1; }\nnamespace a { int x; }\nint BK;": ("SWZ122", "at file scope"),
+    "constexpr int N = 8;\nstruct S { static constexpr int BK = N; };": (
+        "SWZ123",
+        "N is not defined before it",
+        "S::BK",
+    ),
+    "constexpr int N = 8;\ntemplate <int N> struct S { static constexpr int BK = N * 2; };": (
+        "SWZ123",
+        "N is not",
+        "S::BK",
+    ),
+    "constexpr int N = 8;\nvoid f(const int N) { const int BK = N; }": (
+        "SWZ123",
+        "N is not defined before it",
+        "f::BK",
+    ),
     "struct S { static constexpr int N = 2; };\nconstexpr int BK = N;": ("SWZ123", "N is not defined before it"),
+    "constexpr int A = B * 2, B = 3, BK = A;": ("SWZ123", "B is not defined before it"),
+    "constexpr int BK = B * 2;   constexpr int B = 3;": ("SWZ123", "B is not defined before it"),
+    "namespace k { constexpr int BK = 32 + PAD, PAD = 1; }": ("SWZ123", "PAD is not defined before it", "k::BK"),
+    "namespace old { constexpr int BK = 33; }\nenum : int { BM = 32, BK = 32 };": ("SWZ122", "at file scope"),
+    "namespace old { constexpr int BK = 33; }\nconstexpr int BK(32);": ("SWZ122", "at file scope"),
+    "namespace old { constexpr int BK = 33; }\nusing namespace old;": ("SWZ122", "at file scope"),
+    "namespace ns { struct F { static constexpr int BK = 64; }; }\nstruct F { enum { BK = 32 }; };": (
+        "SWZ122",
+        "ns::F::BK",
+        "F::BK",
+    ),
+    "template <class T> struct F { static constexpr int BK = 64; };\ntemplate <> struct F<int> { };": (
+        "SWZ123",
+        "one of several definitions of 'F'",
+        "F::BK",
+    ),
+    "void f(int) { constexpr int BK = 64; }\nvoid f(long) { }": ("SWZ123", "one of several definitions", "f::BK"),
+    "auto f = [] { constexpr int BK = 3; return BK; };": ("SWZ122", "at file scope"),
+    "void f() { { constexpr int BK = 64; } }": ("SWZ122", "defines no constant", "f::BK"),
+    "%:define BK 32\nconstexpr int X = 1;": ("SWZ123", "in a way that few read"),
+    "// what??/\nconstexpr int BK = 64;": ("SWZ123", "in a way that few read at line 1"),
+    "/\\\n* constexpr int BK = 64; */": ("SWZ123", "in a way that few read"),
     "constexpr int BK = " + "1 + " * 200 + "1;": ("SWZ123", "longer"),
 }
 
@@ -170,9 +211,9 @@ def test_constants_are_read(source: str) -> None:
 
 @pytest.mark.parametrize("source", REFUSED)
 def test_what_may_be_another_value_is_refused(source: str) -> None:
-    code, words = REFUSED[source]
+    code, words, *name = REFUSED[source]
     with pytest.raises(SwzError, match=re.escape(words)) as caught:
-        value(source)
+        value(source, *name)
     assert caught.value.code == code
     assert caught.value.hint
 
@@ -181,23 +222,36 @@ def test_what_may_be_another_value_is_refused(source: str) -> None:
     ("name", "expected", "line"),
     [
         ("BK", 64, 2),
-        ("Config::BK", 32, 4),
-        ("Config.BK", 32, 4),
         ("gemm::detail::Config::BK", 32, 4),
-        ("Config::HALF", 16, 4),
-        ("HALF", 16, 4),
-        ("detail::ONLY", 7, 5),
+        ("gemm.detail.Config.BK", 32, 4),
+        ("gemm::detail::Config::HALF", 16, 4),
+        ("gemm::detail::ONLY", 7, 5),
+        ("outer::Inner::X", 9, 16),
         ("Traits::LD", 72, 8),
         ("kernel::BK", 16, 11),
-        ("kernel::step", 5, 12),
-        ("twice", 16, 13),
     ],
 )
 def test_scopes(name: str, expected: int, line: int) -> None:
     assert constant(SCOPED, Language.C, name) == Constant(expected, line)
 
 
-@pytest.mark.parametrize("name", ["Traits::BK", "kernel::i", "other::BK", "BM", "n", "kInner", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Traits::BK",
+        "Config::BK",
+        "detail::ONLY",
+        "kernel::i",
+        "kernel::step",
+        "step",
+        "kernel::{}::step",
+        "other::BK",
+        "BM",
+        "n",
+        "kInner",
+        "",
+    ],
+)
 def test_names_that_are_no_constants(name: str) -> None:
     with pytest.raises(SwzError, match=r"SWZ12[23]"):
         value(SCOPED, name)
@@ -216,8 +270,9 @@ def test_the_compiler_agrees_with_every_value(tmp_path: Path) -> None:
         file.write_text(f'{HEAD}{source}\nstatic_assert(BK == {expected}{"u" if expected > 2**31 else ""}, "");\n')
         compiled(file)
     scoped = tmp_path / "scoped.cpp"
-    text = SCOPED.replace("Traits : Config", "Traits")
-    asserts = 'static_assert(BK == 64 && gemm::detail::Config::HALF == 16 && Traits<int>::LD == 72, "");'
+    text = SCOPED.replace("Traits : Config", "Traits").replace(" : Base<int>", "")
+    facts = "BK == 64 && gemm::detail::Config::HALF == 16 && Traits<int>::LD == 72 && outer::Inner::X == 9"
+    asserts = f'static_assert({facts}, "");'
     scoped.write_text(f"{HEAD}{text}\n{asserts}\n")
     compiled(scoped)
 

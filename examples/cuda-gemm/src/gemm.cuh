@@ -22,7 +22,7 @@ __device__ inline int offset_of(int row, int col) {
 // swzverify: 1
 // title: fp16 GEMM, 64 x 64 x 64, two stages
 // target: sm_90
-// from_source: {BM: BM, BN: BN, BK: BK, THREADS: kThreads, STAGES: kStages}
+// from_source: {BM: gemm::BM, BN: gemm::BN, BK: gemm::BK, THREADS: gemm::kThreads, STAGES: gemm::kStages}
 // tiles:
 //   A: {element: f16, layout: "(BM,BK):(BK,1)", swizzle: "Swizzle<3,3,3>", stages: STAGES, base: {align: 128}}
 //   B: {element: f16, layout: "(BN,BK):(BK,1)", swizzle: "Swizzle<3,3,3>", stages: STAGES, base: {align: 128}}
