@@ -1,19 +1,20 @@
 """Which claim of the newer side is which one of the older: by what ids are made of, then by what is said.
 
 Claims of one file, subject and kind go together: first those that say the same, then those of one case that say no
-less, then those of one case as they come. What is left over and says exactly the same under other names is renamed.
+less, then those of one case as they come. What is left over is renamed only where its file is gone and another one has
+it word for word: as long as the file is there, its subject may be too, and nobody would claim anything of it any more.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from swzverify.diff.canonical import Canon, canonical
 from swzverify.diff.change import Change, Direction
-from swzverify.diff.compare import differences, is_weaker
+from swzverify.diff.compare import differences, is_weaker, no_longer_read
 from swzverify.diff.result import ClaimDiff, Status
 from swzverify.spec import SpecClaim
 
@@ -51,10 +52,13 @@ class _Open:
         self.found.append(ClaimDiff(status_of(changes), one.claim, other.claim, changes))
 
 
-def pair_claims(before: Sequence[Placed], after: Sequence[Placed], unread: frozenset[str]) -> list[ClaimDiff]:
+def pair_claims(
+    before: Sequence[Placed], after: Sequence[Placed], unread: frozenset[str], gone: frozenset[str] = frozenset()
+) -> list[ClaimDiff]:
     """What became of every claim, in the order of the newer side, then what it has not.
 
-    `unread` are files that one side could not read: their claims on the other side are not compared.
+    `unread` are files that one side could not read: their claims on the other side are not compared. `gone` are files
+    of the older side that the newer one does not have at all, whatever is in them.
     """
     groups = _grouped(before), _grouped(after)
     found: list[ClaimDiff] = []
@@ -71,9 +75,8 @@ def pair_claims(before: Sequence[Placed], after: Sequence[Placed], unread: froze
         found += group.found
         (lost_cases if groups[1].get(key) else deleted).extend(group.before)
         added += group.after
-    found += _renamed(deleted, added)
-    found += _renamed(lost_cases, added)
-    found += [ClaimDiff(Status.DELETED, each.claim, None) for each in deleted]
+    found += _renamed(deleted, added, gone)
+    found += _deleted(deleted, added)
     found += [_lost_case(each) for each in lost_cases]
     found += [ClaimDiff(Status.ADDED, None, each.claim) for each in added]
     return _in_order(found, before, after)
@@ -144,20 +147,20 @@ def _match_equal(group: _Open, *, with_case: bool) -> None:
     for one in list(group.before):
         others = waiting.get(form(one))
         if others:
-            group.join(one, others.pop(0), ())
+            other = others.pop(0)
+            group.join(one, other, tuple(no_longer_read(one.claim, other.claim)))
 
 
-def _renamed(deleted: list[Placed], added: list[Placed]) -> list[ClaimDiff]:
-    """Claims that say exactly the same but for names; they are taken off both lists."""
+def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -> list[ClaimDiff]:
+    """Claims of files that are gone which another file has word for word; they are taken off both lists."""
     waiting: dict[Canon, list[Placed]] = defaultdict(list)
     for each in added:
-        waiting[_nameless(each)].append(each)
+        waiting[_form(each, named=True)].append(each)
     found: list[ClaimDiff] = []
-    for one in list(deleted):
-        others = waiting.get(_nameless(one))
-        if others:
-            # Of several that say the same, the one of its own subject or file.
-            other = max(others, key=lambda each: (each.claim.subject == one.claim.subject, each.file == one.file))
+    for one in [each for each in deleted if each.file in gone]:
+        others = waiting.get(_form(one, named=True), [])
+        other = next((each for each in others if not no_longer_read(one.claim, each.claim)), None)
+        if other is not None:
             others.remove(other)
             deleted.remove(one)
             added.remove(other)
@@ -165,8 +168,20 @@ def _renamed(deleted: list[Placed], added: list[Placed]) -> list[ClaimDiff]:
     return found
 
 
-def _nameless(each: Placed) -> Canon:
-    return (each.claim.kind, each.claim.expected.value, canonical(each.claim.claim, named=False))
+def _deleted(deleted: Sequence[Placed], added: Sequence[Placed]) -> Iterator[ClaimDiff]:
+    """Claims that are gone, each with an added one that would say the same if it were of the same thing."""
+    alike: dict[Canon, str] = {}
+    for each in added:
+        alike.setdefault(_form(each, named=False), each.claim.id)
+    for each in deleted:
+        other = alike.get(_form(each, named=False))
+        yield ClaimDiff(Status.DELETED, each.claim, None, note=f"{other} is new and says the same" if other else "")
+
+
+def _form(each: Placed, *, named: bool) -> Canon:
+    """What a claim says, wherever it stands; with names, also of what."""
+    heading = each.claim.subject if named else ""
+    return (each.claim.kind, heading, each.claim.expected.value, canonical(each.claim.claim, named=named))
 
 
 def _in_order(found: list[ClaimDiff], before: Sequence[Placed], after: Sequence[Placed]) -> list[ClaimDiff]:

@@ -19,11 +19,11 @@ from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_ast import Expression
 from swzverify.ir.c_eval import evaluate_many
+from swzverify.ir.c_parse import parse
 from swzverify.subjects import Access, Loop
 from swzverify.subjects.plain_access import thread_names
 
 MAX_POINTS = 1 << 20
-_MAX_SAMPLES = 1 << 16
 TID = "tid"
 Array = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -55,8 +55,8 @@ class _Axis:
     def last(self) -> int:
         return self.start + self.step * (self.count - 1)
 
-    def values(self, most: int = MAX_POINTS) -> Array:
-        return self.start + self.step * np.arange(min(self.count, most), dtype=np.int64)
+    def values(self) -> Array:
+        return self.start + self.step * np.arange(min(self.count, MAX_POINTS), dtype=np.int64)
 
     def has(self, values: Array) -> NDArray[np.bool_]:
         return (values >= self.start) & (values <= self.last) & ((values - self.start) % self.step == 0)
@@ -204,17 +204,50 @@ def _no_stricter(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
     renamed = {pair.name: pair.other_name for pair in pairs}
     mine = {spelled(each, inner, renamed) for each in _conditions(inner)}
     wanted = _conditions(outer)
-    threads_alike = inner.block == outer.block or not any("." in name or "_" in name for name in _names(wanted))
-    return threads_alike and all(spelled(each, outer) in mine for each in wanted)
+    return _threads_alike(inner, outer, wanted) and all(spelled(each, outer) in mine for each in wanted)
 
 
-def stages_surely(access: Access) -> frozenset[int]:
-    """Stages that the access is certain to visit, its domain not being empty."""
-    if access.tile is None:
-        return frozenset()
-    if access.stage is None:
-        return frozenset(range(access.tile.stages))
-    return _stages(access, access.stage, _MAX_SAMPLES) or frozenset()
+def _threads_alike(one: Access, other: Access, read: Sequence[Expression]) -> bool:
+    """Whether what these expressions read of a thread is the same in both blocks."""
+    return one.block == other.block or not any("." in name or "_" in name for name in _names(read))
+
+
+def same_stage(inner: Access, outer: Access) -> bool:
+    """Whether both visit one and the same stage at each point that they share; False where that cannot be told.
+
+    A tile of one stage without a `stage:` is visited at 0. Points at which nothing runs count as well.
+    """
+    mine, others = _stage_of(inner), _stage_of(outer)
+    if mine is None or others is None:
+        return False
+    pairs, gone, added = _paired(inner, outer)
+    renamed = {pair.name: pair.other_name for pair in pairs}
+    read = _names((mine, others))
+    paired = not read & {loop.name for loop in (*gone, *added)}
+    alike = paired and _threads_alike(inner, outer, (mine, others))
+    if alike and spelled(mine, inner, renamed) == spelled(others, outer):
+        return True
+    taken = [pair for pair in pairs if pair.name in mine.names or pair.other_name in others.names]
+    if any(loop.name in others.names for loop in added) or any(pair.axis.is_open for pair in taken):
+        return False
+    once = {loop.name: loop.start for loop in gone if _Axis.of(inner, loop).count == 1}
+    threads = min(inner.threads, outer.threads)
+    if threads * prod(pair.axis.count for pair in taken) > MAX_POINTS:
+        return False
+    axes = {TID: np.arange(threads, dtype=np.int64), **{pair.name: pair.axis.values() for pair in taken}}
+    try:
+        here = evaluate_many(mine, _environment(inner, axes) | once)
+        there = evaluate_many(others, _environment(outer, axes, renamed))
+    except SwzError:  # it overflows somewhere, or reads a loop that is gone
+        return False
+    return bool(np.all(np.asarray(here) == np.asarray(there)))
+
+
+def _stage_of(access: Access) -> Expression | None:
+    """The stage that an access names; None where it visits each of several."""
+    if access.stage is None and access.tile is not None and access.tile.stages == 1:
+        return parse("0")
+    return access.stage
 
 
 def stages_perhaps(access: Access) -> frozenset[int]:
@@ -226,28 +259,12 @@ def stages_perhaps(access: Access) -> frozenset[int]:
         return every
     if access.threads * prod(access.loop_limits) > MAX_POINTS:
         return every
-    found = _stages(access, access.stage, MAX_POINTS)
-    return every if found is None else found
-
-
-def _stages(access: Access, stage: Expression, most: int) -> frozenset[int] | None:
-    """The stages over the first values of each loop, so many points in all; None where something overflows."""
-    counts = list(access.loop_limits)
-    while counts and max(counts) > 1 and access.threads * prod(counts) > most:
-        longest = counts.index(max(counts))
-        counts[longest] = -(-counts[longest] // 2)
     axes = {TID: np.arange(access.threads, dtype=np.int64)}
-    for loop, count in zip(access.loops, counts, strict=True):
-        axes[loop.name] = _Axis.of(access, loop).values(count)
+    axes |= {loop.name: _Axis.of(access, loop).values() for loop in access.loops}
     try:
-        env = _environment(access, axes)
         active = _active(access, axes, {}, {})
         active &= _along(axes[TID] % LANES < access.instruction.address_lanes, 0, len(axes))
-        if access.wide:
-            # Where another expression overflows the iteration does not exist, whatever its stage.
-            for each in access.coord:
-                evaluate_many(each, env)
-        values = np.asarray(evaluate_many(stage, env), dtype=np.int64)
+        values = np.asarray(evaluate_many(access.stage, _environment(access, axes)), dtype=np.int64)
     except SwzError:
-        return None
+        return every
     return frozenset(int(value) for value in np.unique(np.broadcast_to(values, active.shape)[active]))

@@ -58,7 +58,8 @@ def compare(
     with ExitStack() as stack:
         old, new = open_sides(stack, base, head, wanted.paths, from_merge_base=wanted.from_merge_base)
         before, after = _read(old, wanted.settings.target), _read(new, wanted.settings.target)
-        found = pair_claims(before.claims, after.claims, frozenset(before.broken | after.broken))
+        gone = {each.file for each in before.claims if not os.path.lexists(os.path.join(new.root, each.file))}
+        found = pair_claims(before.claims, after.claims, frozenset(before.broken | after.broken), frozenset(gone))
         found = _with_allowance(found, wanted)
         problems: tuple[list[Problem], list[Problem]] = (before.problems, after.problems)
         if wanted.prove:

@@ -20,12 +20,14 @@ from typing import TypeAlias
 from swzverify.diff import git
 from swzverify.diff.result import SideName
 from swzverify.errors import SwzError
-from swzverify.run.collect import SUFFIX
 from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES
+from swzverify.spec.guard import is_spec_name
 from swzverify.spec.problems import Problem
 
 MARK = "git:"
 """Before a name: it is a revision, whatever file has that name."""
+VENV = "pyvenv.cfg"
+"""A file that marks a virtual environment, whose sources no run reads: that it is there matters, not what it says."""
 _MOST_BYTES = MAX_SOURCE_BYTES + 1
 """Of one file; a longer one is cut here, and still too long for every reader."""
 
@@ -236,7 +238,9 @@ def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...
     snapshot = _Snapshot.begin(stack)
     wanted = [entry for entry in git.tree_files(commit) if _is_wanted(entry.path, named)]
     for entry, content in git.contents(commit, wanted):
-        if content is not None or entry.path.endswith(SUFFIX) or entry.path in named:
+        if _is_mark(entry.path):
+            snapshot.put(entry.path, b"")
+        elif content is not None or is_spec_name(entry.path) or entry.path in named:
             snapshot.put(entry.path, content)
     problems = tuple(snapshot.problems)
     name = SideName(given.given, "a revision", commit)
@@ -254,8 +258,12 @@ def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...
 
 
 def _is_wanted(path: str, named: Iterable[str]) -> bool:
-    """Whether a file of a tree can matter: specs and sources by their names, and what is named outright."""
-    return path.endswith(SUFFIX) or path.lower().endswith(SOURCE_SUFFIXES) or path in named
+    """Whether a file of a tree can matter: specs, sources and marks by their names, and what is named outright."""
+    return _is_mark(path) or path.endswith(SUFFIX) or path.lower().endswith(SOURCE_SUFFIXES) or path in named
+
+
+def _is_mark(path: str) -> bool:
+    return posixpath.basename(path) == VENV
 
 
 def _copy_working_tree(snapshot: _Snapshot, root: str, narrowing: tuple[str, ...]) -> None:
@@ -269,9 +277,12 @@ def _copy_working_tree(snapshot: _Snapshot, root: str, narrowing: tuple[str, ...
 
 
 def _copy(snapshot: _Snapshot, path: str, source: str, is_listed: Callable[[str], bool]) -> None:
-    told = path.endswith(SUFFIX)
+    told = is_spec_name(path)
     if not os.path.lexists(source):
         return  # deleted, and not yet so for git
+    if _is_mark(path):
+        snapshot.put(path, b"")
+        return
     target = os.path.realpath(source)
     if not is_listed(target) or not os.path.isfile(target):
         if told:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from operator import ge
 
 from swzverify.claims import ConflictFree, Wavefronts
 from swzverify.diff.canonical import canonical, spelled, spelled_values
 from swzverify.diff.change import Aspect, Change, Direction
 from swzverify.diff.places import base_change, period_bytes
-from swzverify.diff.points import cover, stages_perhaps, stages_surely
+from swzverify.diff.points import cover, same_stage, stages_perhaps
 from swzverify.hardware import Instruction
 from swzverify.ir.c_ast import Expression
 from swzverify.subjects import Access, IndexMap, Tile
@@ -37,7 +38,7 @@ def tile_changes(before: Tile, after: Tile, kind: str, elements: int = 1) -> lis
     """
     changes = [_shape(before, after), _element(before, after), _count(before, after)]
     changes.append(base_change(before.base, after.base, before.name, period_bytes((before, after), elements)))
-    changes += [*_tile_inside(before, after, kind), *_unknown(before, after, _TILE_FIELDS)]
+    changes += [*_tile_inside(before, after), _own_room(before, after, kind), *_unknown(before, after, _TILE_FIELDS)]
     return [change for change in changes if change is not None]
 
 
@@ -67,8 +68,8 @@ def _count(before: Tile, after: Tile) -> Change | None:
     return Change(Aspect.DOMAIN, way, f"stages of {before.name}", str(before.stages), str(after.stages))
 
 
-def _tile_inside(before: Tile, after: Tile, kind: str) -> list[Change]:
-    """Layout, swizzle, pitch and room: the kernel's own, but for room that grows under a claim on bounds."""
+def _tile_inside(before: Tile, after: Tile) -> list[Change]:
+    """Layout, swizzle and pitch: the kernel's own."""
     name = before.name
     changes: list[Change] = []
     if canonical(before.layout) != canonical(after.layout):
@@ -78,24 +79,27 @@ def _tile_inside(before: Tile, after: Tile, kind: str) -> list[Change]:
         changes.append(_kernel(f"swizzle of {name}", swizzles[0], swizzles[1]))
     if before.pitch_bytes != after.pitch_bytes:
         changes.append(_kernel(f"pitch of {name}", f"{before.pitch_bytes} bytes", f"{after.pitch_bytes} bytes"))
-    if before.allocation_bytes != after.allocation_bytes:
-        changes.append(_allocation(before, after, kind))
     return changes
 
 
-def _allocation(before: Tile, after: Tile, kind: str) -> Change:
-    """More room than the elements need, and more than before, lets more pass for inside."""
-    old, new = (f"{tile.allocation_bytes} bytes" for tile in (before, after))
+def _own_room(before: Tile, after: Tile, kind: str) -> Change | None:
+    """More room than the tile's own elements need, and more than before, lets more of them pass for inside."""
     spare = [tile.allocation_bytes - _natural_bytes(tile) for tile in (before, after)]
     looser = spare[1] > max(0, spare[0]) or (
         before.layout == after.layout
         and before.element_bits == after.element_bits
         and after.allocation_bytes > before.allocation_bytes
     )
-    if kind in BOUNDS and looser:
-        note = f"{spare[1]} bytes more than the elements need"
-        return Change(Aspect.STATEMENT, Direction.WEAKER, f"allocation of {before.name}", old, new, note)
-    return _kernel(f"allocation of {before.name}", old, new)
+    return _room(before, after, f"{spare[1]} bytes more than the elements need" if kind in BOUNDS and looser else "")
+
+
+def _room(before: Tile, after: Tile, looser: str) -> Change | None:
+    """The allocation: the kernel's own, unless it is said why it lets more pass."""
+    if before.allocation_bytes == after.allocation_bytes:
+        return None
+    what = f"allocation of {before.name}"
+    old, new = (f"{tile.allocation_bytes} bytes" for tile in (before, after))
+    return Change(Aspect.STATEMENT, Direction.WEAKER, what, old, new, looser) if looser else _kernel(what, old, new)
 
 
 def _natural_bytes(tile: Tile) -> int:
@@ -111,6 +115,7 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
     changes += _expressions(before, after)
     if before.tile is not None and after.tile is not None:
         changes += _tile_of(before.name, before.tile, after.tile, kind)
+        changes.append(_count_of(before.tile, after.tile, kind in BOUNDS and after.stage is not None))
     elif before.tile is not after.tile:
         old, new = ("an address" if each.tile is None else f"tile {each.tile.name}" for each in (before, after))
         changes.append(Change(Aspect.STATEMENT, Direction.WEAKER, f"what {before.name} is about", old, new))
@@ -119,20 +124,39 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
 
 
 def _tile_of(access: str, old: Tile, new: Tile, kind: str) -> list[Change]:
-    """The tile that an access goes to: its shape is the kernel's own here, and another tile is another claim."""
-    changes = _tile_inside(old, new, kind)
+    """The tile that an access goes to: the kernel's own here, but what bounds are; another tile is another claim."""
+    changes = _tile_inside(old, new)
+    larger = kind in BOUNDS and new.allocation_bytes > old.allocation_bytes
+    room = _room(old, new, _MORE_IS_INSIDE if larger else "")
+    changes += [] if room is None else [room]
     if old.extents != new.extents:
-        changes.append(_kernel(f"shape of {old.name}", str(old.extents), str(new.extents)))
+        what, was, now = f"shape of {old.name}", str(old.extents), str(new.extents)
+        shrinks = len(old.extents) == len(new.extents) and all(map(ge, old.extents, new.extents))
+        changes.append(_kernel(what, was, now) if kind not in BOUNDS or shrinks else _looser(what, was, now))
     if old.element_bits != new.element_bits:
         changes.append(_kernel(f"element of {old.name}", f"{old.element_bits} bits", f"{new.element_bits} bits"))
-    if old.stages != new.stages:
-        changes.append(_kernel(f"stages of {old.name}", str(old.stages), str(new.stages)))
     if old.name != new.name:
         same = canonical(old, named=False) == canonical(new, named=False)
         way = Direction.NEITHER if same else Direction.WEAKER
         note = "only the name differs" if same else "it speaks of another tile"
         changes.append(Change(Aspect.STATEMENT, way, f"tile of {access}", old.name, new.name, note))
     return [*changes, *_unknown(old, new, _TILE_FIELDS)]
+
+
+_MORE_IS_INSIDE = "more counts as inside"
+
+
+def _looser(what: str, before: str, after: str) -> Change:
+    """A bound that lets more pass."""
+    return Change(Aspect.STATEMENT, Direction.WEAKER, what, before, after, _MORE_IS_INSIDE)
+
+
+def _count_of(old: Tile, new: Tile, is_bound: bool) -> Change | None:
+    """How many stages the tile of an access has: a bound of the stage that the access names, else the kernel's own."""
+    if old.stages == new.stages:
+        return None
+    what, was, now = f"stages of {old.name}", str(old.stages), str(new.stages)
+    return _looser(what, was, now) if is_bound and new.stages > old.stages else _kernel(what, was, now)
 
 
 def _runs(before: Access, after: Access) -> Change | None:
@@ -205,21 +229,24 @@ def _place(before: Access, after: Access) -> Change | None:
 
 
 def _visited(before: Access, after: Access) -> Change | None:
-    """The stages that the access visits: those that it could before have to be among those that it surely does now."""
+    """The stage that each thread visits in each iteration: another one leaves the old one out, unless all are now."""
     if before.tile is None or after.tile is None:
         return None
     old, new = ("every stage" if x.stage is None else spelled(x.stage, x) for x in (before, after))
     counts = (before.tile.stages, after.tile.stages)
-    same_expression = old == new and before.stage is not None
-    if same_expression or (old, counts[0]) == (new, counts[1]) or max(counts) == 1:
+    if before.stage is None and after.stage is None and counts[0] == counts[1]:
+        return None
+    same = same_stage(before, after)
+    if same and old == new:
         return None
     texts = (f"{old} of {counts[0]}", f"{new} of {counts[1]}")
     what = f"stages of {before.name}"
-    if not stages_perhaps(before) <= stages_surely(after):
-        note = "some stage is left out, or that cannot be told"
-        return Change(Aspect.DOMAIN, Direction.WEAKER, what, *texts, note)
-    wider = stages_surely(after) > stages_perhaps(before)
-    return Change(Aspect.DOMAIN, Direction.STRONGER if wider else Direction.NEITHER, what, *texts)
+    if same:
+        return Change(Aspect.DOMAIN, Direction.NEITHER, what, *texts, "the same stage at every point")
+    if after.stage is None and stages_perhaps(before) <= frozenset(range(counts[1])):
+        return Change(Aspect.DOMAIN, Direction.STRONGER, what, *texts)
+    note = "some thread leaves a stage out that it visited, or that cannot be told"
+    return Change(Aspect.DOMAIN, Direction.WEAKER, what, *texts, note)
 
 
 def _bytes(before: Access, after: Access, kind: str) -> Change | None:

@@ -1,7 +1,8 @@
 """A file of known failures: accepted while they stay as they were, so that a run fails on new ones only.
 
 JSON, schema "swzverify.baseline/1": ASCII, a claim a line's block, in the order of the ids, so that a change shows as
-a change. Claims are known by their fingerprints; the ids beside them are for people, and have to fit.
+a change. Claims are known by their fingerprints, which are those of the ids beside them. As an id may come to mean
+another claim, what was expected of it and what it covers stand there too, and have to fit.
 
 Codes: SWZ511 a file that cannot be read, SWZ512 one that is no such file, SWZ513 one that cannot be written, or a run
 whose failures cannot be.
@@ -23,21 +24,29 @@ from swzverify.report.result import BaselineUse, ClaimResult, Report, fingerprin
 SCHEMA = "swzverify.baseline/1"
 MAX_BYTES = 64 * 1024 * 1024
 """A hundred thousand entries take a third of it."""
-_KEYS = {"fingerprint", "id", "verdict", "wavefronts"}
+_KEYS = {"fingerprint", "id", "expected", "scope", "verdict", "wavefronts"}
 _CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Outcome.VACUOUS})
 """An error has no verdict that could be known; `proved` is a failure where a refutation is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """One claim that is known to fail: how, and for a cost its worst case in wavefronts (None: none was found)."""
+    """One claim that is known to fail, and how.
+
+    `expected` and `scope` are what its spec expects and what it covers in words; `wavefronts` is the worst case of a
+    cost (None: none was found).
+    """
 
     id: str
     verdict: Outcome
+    expected: Outcome
+    scope: str
     wavefronts: int | None = None
 
     def covers(self, result: ClaimResult) -> bool:
         """Whether a failure is this one and no worse. A cost that is only a bound has to be the same bound."""
+        if (result.expected, result.verdict.scope) != (self.expected, self.scope):
+            return False
         if result.verdict.outcome is not self.verdict:
             return False
         measure = result.verdict.measure
@@ -57,7 +66,7 @@ def known_failures(report: Report) -> tuple[KnownFailure, ...]:
         hint = "put that right first: its known failures would be forgotten"
         raise SwzError("SWZ513", f"the failures of this run cannot be written down: {what}", hint=hint)
     found = [
-        KnownFailure(result.id, result.verdict.outcome, _wavefronts(result))
+        KnownFailure(result.id, result.verdict.outcome, result.expected, result.verdict.scope, _wavefronts(result))
         for result in report.results
         if not result.ok
     ]
@@ -67,7 +76,8 @@ def known_failures(report: Report) -> tuple[KnownFailure, ...]:
 def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
     """The report with the known failures marked as accepted, and what no longer fits told beside it.
 
-    >>> accept_known(Report(()), (KnownFailure("a.yaml::A::injective", Outcome.REFUTED),)).baseline.unseen
+    >>> known = KnownFailure("a.yaml::A::injective", Outcome.REFUTED, Outcome.PROVED, "all elements")
+    >>> accept_known(Report(()), (known,)).baseline.unseen
     ('a.yaml::A::injective',)
     """
     by_id = {each.id: each for each in known}
@@ -90,13 +100,16 @@ def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
 def render_baseline(known: tuple[KnownFailure, ...]) -> str:
     """The file's text.
 
-    >>> print(render_baseline((KnownFailure("a.yaml::A::injective", Outcome.REFUTED),)).splitlines()[3])
+    >>> known = KnownFailure("a.yaml::A::injective", Outcome.REFUTED, Outcome.PROVED, "all elements")
+    >>> print(render_baseline((known,)).splitlines()[3])
         {
     """
     entries = [
         {
             "fingerprint": fingerprint_of(each.id),
             "id": each.id,
+            "expected": each.expected.value,
+            "scope": each.scope,
             "verdict": each.verdict.value,
             "wavefronts": each.wavefronts,
         }
@@ -155,14 +168,24 @@ def _entry(entry: object, index: int) -> KnownFailure:
     if not isinstance(entry, dict) or set(cast("dict[str, object]", entry)) != _KEYS:
         _refuse(f"{where} needs the keys {', '.join(sorted(_KEYS))}, and no others")
     fields = cast("Mapping[str, object]", entry)
-    name, verdict, wavefronts = fields["id"], fields["verdict"], fields["wavefronts"]
+    name, wavefronts = fields["id"], fields["wavefronts"]
     if not isinstance(name, str) or fields["fingerprint"] != fingerprint_of(name):
         _refuse(f"the fingerprint of {where} is not that of its id")
-    if not isinstance(verdict, str) or verdict not in {outcome.value for outcome in _CAN_BE_KNOWN}:
-        _refuse(f"the verdict of {where} is none of {', '.join(sorted(_CAN_BE_KNOWN))}")
+    found, expected = (_outcome(fields[key], f"the {key} of {where}") for key in ("verdict", "expected"))
+    if found is expected:
+        _refuse(f"the verdict of {where} is the expected one, so it is no failure")
+    scope = fields["scope"]
+    if not isinstance(scope, str):
+        _refuse(f"the scope of {where} is no text")
     if wavefronts is not None and (type(wavefronts) is not int or wavefronts < 1):
         _refuse(f"the wavefronts of {where} are neither a number from 1 on nor null")
-    return KnownFailure(name, Outcome(verdict), wavefronts if isinstance(wavefronts, int) else None)
+    return KnownFailure(name, found, expected, scope, wavefronts if isinstance(wavefronts, int) else None)
+
+
+def _outcome(value: object, what: str) -> Outcome:
+    if not isinstance(value, str) or value not in {outcome.value for outcome in _CAN_BE_KNOWN}:
+        _refuse(f"{what} is none of {', '.join(sorted(_CAN_BE_KNOWN))}")
+    return Outcome(value)
 
 
 def _wavefronts(result: ClaimResult) -> int | None:

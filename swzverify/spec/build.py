@@ -26,11 +26,24 @@ MAX_ENTRIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
+class ReadName:
+    """A constant that a spec reads from the code: its name in both, and the file as seen from here and from the spec.
+
+    `beside` is empty where the spec stands in that file itself.
+    """
+
+    name: str
+    in_code: str
+    file: str
+    beside: str
+
+
+@dataclass(frozen=True, slots=True)
 class SpecClaim:
     """One claim to be proved, with where it stands and how it should come out.
 
     `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that have several;
-    `notes` say what was read elsewhere to build it.
+    `notes` say what was read elsewhere to build it, `read` which constants.
     """
 
     id: str
@@ -44,6 +57,7 @@ class SpecClaim:
     source: str
     case: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    read: tuple[ReadName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

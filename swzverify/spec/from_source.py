@@ -10,6 +10,7 @@ from pathlib import Path
 from swzverify.errors import SwzError
 from swzverify.sources.constants import constant
 from swzverify.sources.languages import SOURCE_SUFFIXES, language_of
+from swzverify.spec.build import ReadName
 from swzverify.spec.check import Checked
 from swzverify.spec.kernel_source import read_source
 from swzverify.spec.problems import Problems
@@ -21,12 +22,32 @@ DIFFERENT = "SWZ125"
 
 @dataclass(frozen=True, slots=True)
 class ReadConstant:
-    """A constant as it was read: `file` as the spec is named, `line` from 1."""
+    """A constant as it was read: `file` as the spec is named, `line` from 1, `in_code` its name there."""
 
     name: str
     value: int
     file: str
     line: int
+    in_code: str = ""
+
+
+def names_of(read: Iterable[ReadConstant], path: str) -> tuple[ReadName, ...]:
+    """What was read by the spec at a path, without the values and lines, which change freely.
+
+    >>> names_of([ReadConstant("BM", 64, "src/gemm.cu", 12, "kM")], "src/a.swz.yaml")
+    (ReadName(name='BM', in_code='kM', file='src/gemm.cu', beside='gemm.cu'),)
+    """
+    folder = os.path.dirname(path) or os.curdir
+    return tuple(
+        ReadName(
+            each.name, each.in_code or each.name, each.file, "" if each.file == path else _beside(each.file, folder)
+        )
+        for each in read
+    )
+
+
+def _beside(file: str, folder: str) -> str:
+    return os.path.relpath(file, folder).replace(os.sep, "/")
 
 
 def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:
@@ -101,7 +122,7 @@ def _read(wanted: _Wanted, path: str, texts: dict[str, str]) -> ReadConstant:
         found = constant(texts[file], language, wanted.in_code)
     except SwzError as error:
         raise SwzError(error.code, f"{file}: {error.message}", hint=error.hint) from error
-    return ReadConstant(wanted.name, found.value, file, found.line)
+    return ReadConstant(wanted.name, found.value, file, found.line, wanted.in_code)
 
 
 def _text(file: str) -> str:

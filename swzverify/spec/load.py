@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from swzverify.sources.languages import Language, language_of
-from swzverify.spec.build import Spec, build
+from swzverify.spec.build import ReadName, Spec, build
 from swzverify.spec.check import check
 from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
@@ -99,14 +99,17 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
     if checked is None:
         return None
     notes: tuple[str, ...] = ()
+    names: tuple[ReadName, ...] = ()
     if checked.spec.from_source:
-        from swzverify.spec.from_source import notes_of, read_constants  # noqa: PLC0415 - few specs read other files
+        from swzverify.spec.from_source import names_of, notes_of, read_constants  # noqa: PLC0415 - few specs read other files
 
         checked, read = read_constants(checked, path, problems)
-        notes = notes_of(read)
+        notes, names = notes_of(read), names_of(read, path)
         if len(read) < len(checked.spec.from_source):
             return None  # what the missing constants stand in would only be called wrong once more
     if not check_limits(checked, len(text), problems):
         return None
     spec = build(checked, path, problems, target)
-    return replace(spec, claims=tuple(replace(claim, notes=notes) for claim in spec.claims)) if notes else spec
+    if not notes:
+        return spec
+    return replace(spec, claims=tuple(replace(claim, notes=notes, read=names) for claim in spec.claims))

@@ -40,6 +40,8 @@ class Loop:
         """The loop's values in words."""
         if self.stop is None:
             return f"every {self.name} >= {self.start} that overflows nothing"
+        if self.count == 0:
+            return f"never any {self.name}"
         step = f" step {self.step}" if self.step > 1 else ""
         last = self.start + self.step * max(0, (self.count or 1) - 1)
         return f"{self.name} in {self.start}..{last}{step}"

@@ -91,6 +91,29 @@ class TestSides:
         document = told(swzverify("diff", "HEAD", "--no-prove", "--format", "json"), 1)
         assert set(statuses(document)) == {"k/a.swz.yaml::A::bijective", ID}
 
+    def test_a_file_that_moved_is_renamed_and_one_that_is_emptied_is_not(self, repository, swzverify):
+        repository.commit({"k/a.swz.yaml": GOOD})
+        repository.put({"k/a.swz.yaml": None, "new.swz.yaml": GOOD})
+        document = told(swzverify("diff", "HEAD", "--no-prove", "--format", "json"), 0)
+        assert set(statuses(document).values()) == {"renamed"}
+        repository.put({"k/a.swz.yaml": GOOD[: GOOD.index("claims")] + "claims: [injective: A]\n"})
+        document = told(swzverify("diff", "HEAD", "--no-prove", "--format", "json"), 1)
+        assert statuses(document)["k/a.swz.yaml::A::bijective"] == "deleted"
+
+    @pytest.mark.parametrize("link", [False, True])
+    def test_what_a_mark_of_an_environment_hides_is_deleted(self, repository, swzverify, link):
+        repository.commit({"src/k.cu": KERNEL, "a.swz.yaml": GOOD})
+        if link:
+            (repository.folder / "src/pyvenv.cfg").symlink_to("/nowhere")
+        else:
+            repository.put({"src/pyvenv.cfg": ""})
+        document = told(swzverify("diff", "HEAD", "--no-prove", "--format", "json"), 1)
+        assert statuses(document) == {"src/k.cu::A::bijective": "deleted"}
+        repository.commit()
+        document = told(swzverify("diff", "HEAD~1", "HEAD", "--no-prove", "--format", "json"), 1)
+        assert statuses(document) == {"src/k.cu::A::bijective": "deleted"}
+        assert swzverify("diff", "HEAD", "--no-prove").exit_code == 0
+
     def test_from_a_folder_below_ids_are_those_of_the_root(self, repository, swzverify, monkeypatch):
         repository.commit({"k/a.swz.yaml": GOOD, "j/b.swz.yaml": GOOD})
         repository.put({"k/a.swz.yaml": FEWER, "j/b.swz.yaml": FEWER})

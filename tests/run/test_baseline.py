@@ -30,9 +30,9 @@ from swzverify.run.baseline import (
 from swzverify.spec.problems import Problem
 
 
-def result(name="a", outcome="refuted", wavefronts=None, *, expected="proved", exact=True):
+def result(name="a", outcome="refuted", wavefronts=None, *, expected="proved", exact=True, scope="every base"):
     measure = None if wavefronts is None else Measure(wavefronts, 4, wavefronts - 4, {}, exact)
-    verdict = Verdict(Outcome(outcome), "every base", ("z3", "gf2"), measure=measure, reason="eight lanes in one bank")
+    verdict = Verdict(Outcome(outcome), scope, ("z3", "gf2"), measure=measure, reason="eight lanes in one bank")
     return ClaimResult(
         f"s.swz.yaml::{name}::conflict_free", "s.swz.yaml", 3, "conflict_free", name, Outcome(expected), verdict
     )
@@ -94,6 +94,12 @@ class TestAccepting:
         assert report.exit_code is ExitCode.UNDECIDED
         assert report.baseline.changed == (result().id,)
 
+    @pytest.mark.parametrize("now", [result(scope="every other base"), result(expected="vacuous")])
+    def test_another_claim_under_its_id_is_another_failure(self, now):
+        report = after(recorded(result()), now)
+        assert report.exit_code is ExitCode.UNEXPECTED
+        assert report.baseline.changed == (result().id,)
+
     def test_what_is_mended_or_gone_is_told_and_fails_nothing(self):
         report = after(recorded(result("a"), result("b")), result("a", "proved"))
         assert report.exit_code is ExitCode.AS_EXPECTED
@@ -106,7 +112,7 @@ class TestAccepting:
             recorded(error)
         with pytest.raises(SwzError, match="SWZ513"):
             known_failures(Report((result(),), (Problem("SWZ104", "x"),)))
-        entry = KnownFailure(error.id, Outcome.ERROR)
+        entry = KnownFailure(error.id, Outcome.ERROR, error.expected, error.verdict.scope)
         assert after([entry], error).exit_code is ExitCode.ERROR
         assert dataclasses.replace(error, accepted=True).failing
         with_problem = Report((result(),), (Problem("SWZ104", "x"),))
@@ -150,8 +156,8 @@ class TestReports:
 
 class TestFile:
     KNOWN = (
-        KnownFailure("a\ud800::x::aligned", Outcome.UNKNOWN),
-        KnownFailure("b::\u6f22::wavefronts", Outcome.REFUTED, 8),
+        KnownFailure("a\ud800::x::aligned", Outcome.UNKNOWN, Outcome.PROVED, "k \u2265 0"),
+        KnownFailure("b::\u6f22::wavefronts", Outcome.REFUTED, Outcome.UNKNOWN, "", 8),
     )
 
     def test_it_comes_back(self, tmp_path):
@@ -167,7 +173,7 @@ class TestFile:
         ids = [each["id"] for each in json.loads(many)["known_failures"]]
         assert ids == sorted(ids)
         assert all(line in many.splitlines() for line in few.splitlines())
-        assert len(many.splitlines()) - len(few.splitlines()) == 6
+        assert len(many.splitlines()) - len(few.splitlines()) == 8
 
     def entry(self, **changes):
         return json.loads(render_baseline(recorded(result(wavefronts=8))))["known_failures"][0] | changes
@@ -187,6 +193,11 @@ class TestFile:
             self.text(good | {"fingerprint": None}), self.text(good | {"id": "another"}), self.text(good | {"id": 7}),
             self.text(good | {"verdict": "error"}), self.text(good | {"verdict": "REFUTED"}),
             self.text(good | {"verdict": ["refuted"]}), self.text(good | {"verdict": None}),
+            self.text(good | {"expected": "error"}), self.text(good | {"expected": None}),
+            self.text(good | {"expected": "refuted"}), self.text(good | {"scope": None}),
+            self.text(good | {"scope": ["every base"]}),
+            self.text({name: value for name, value in good.items() if name != "scope"}),
+            self.text({name: value for name, value in good.items() if name != "expected"}),
             self.text(good | {"wavefronts": True}), self.text(good | {"wavefronts": 8.0}),
             self.text(good | {"wavefronts": 0}), self.text(good | {"wavefronts": -8}),
             self.text(good | {"wavefronts": "8"}), self.text(good | {"wavefronts": float("inf")}),
@@ -248,6 +259,17 @@ class TestCommand:
         assert self.run("--baseline", "known.json", "--write-baseline", "known.json").exit_code == 1
         assert len(load_baseline("known.json")) == 2
         assert self.run("--baseline", "known.json", "--format", "json").exit_code == 0
+
+    def test_an_id_that_comes_to_mean_another_claim(self):
+        both = SPEC + "  - contiguous: {tile: A, elements: 32}\n"
+        Path("a.swz.yaml").write_text(both.replace("elements: 16", "elements: 8"))
+        assert self.run("--write-baseline", "known.json").exit_code == 1
+        assert self.run("--baseline", "known.json").exit_code == 0
+        Path("a.swz.yaml").write_text(
+            both.replace("elements: 32", "elements: 64").replace("elements: 16", "elements: 8")
+        )
+        done = self.run("--baseline", "known.json")
+        assert (done.exit_code, "Known to fail, but not so" in done.stdout) == (1, True)
 
     def test_what_is_mended_is_told(self):
         self.run("--write-baseline", "known.json")
