@@ -259,7 +259,7 @@ def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...
 
 def _is_wanted(path: str, named: Iterable[str]) -> bool:
     """Whether a file of a tree can matter: specs, sources and marks by their names, and what is named outright."""
-    return _is_mark(path) or path.endswith(SUFFIX) or path.lower().endswith(SOURCE_SUFFIXES) or path in named
+    return _is_mark(path) or is_spec_name(path) or path.lower().endswith(SOURCE_SUFFIXES) or path in named
 
 
 def _is_mark(path: str) -> bool:
