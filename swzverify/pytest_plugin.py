@@ -1,7 +1,7 @@
 """The pytest plugin: spec files as tests, one item a claim.
 
-`*.swz.yaml` files that lie in what pytest collects, and the files that the ini option `swzverify_specs` names. This
-module is loaded in every run of pytest where swzverify is installed, so it imports pytest alone; everything else is
+Spec files that lie in what pytest collects, and the files that the ini option `swzverify_specs` names. This module is
+loaded in every run of pytest where swzverify is installed, so it imports pytest alone; everything else is
 imported when there is a spec to read. What it does is in docs/pytest.md.
 """
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from swzverify.testing.named_specs import NamedSpecs
 
-SUFFIX = ".swz.yaml"
-"""As in `run/collect.py`, which takes a while to import; a test holds the two against each other."""
+SUFFIXES = (".swz.yaml", ".swz.yml")
+"""As in `spec/guard.py`, whose package takes a while to import; a test holds the two against each other."""
 
 _INI = "swzverify_specs"
 _named: pytest.StashKey[NamedSpecs] = pytest.StashKey()
@@ -64,12 +64,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         config.stash[_named] = named_specs(config, config.getini(_INI))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Take out the named files that are to be ignored, before pytest comes across the first file."""
+    named = session.config.stash.get(_named, None)
+    if named is not None:
+        session.config.stash[_named] = named.without_ignored(session.config)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A spec that pytest has come across; those that are added to the session are not collected twice."""
     named = parent.config.stash.get(_named, None)
     if named is not None and named.names(file_path):
         return _spec_file(parent, file_path, is_named=True) if named.leaves(file_path) else None
-    return _spec_file(parent, file_path) if file_path.name.endswith(SUFFIX) else None
+    return _spec_file(parent, file_path) if file_path.name.lower().endswith(SUFFIXES) else None
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -81,7 +89,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, R
     named = collector.config.stash.get(_named, None)
     report = outcome.get_result()
     if named is not None and report.passed:
-        added = [_spec_file(collector, path, is_named=True) for path in named.to_add(collector.config)]
+        added = [_spec_file(collector, path, is_named=True) for path in named.added.values()]
         report.result = [*report.result, *added]
 
 

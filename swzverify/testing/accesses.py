@@ -43,7 +43,7 @@ def access_or_function(subject: object, given: Given) -> Access | Called:
     return Access(
         "access",
         find_instruction(given.instruction or ""),
-        find_target(given.target or DEFAULT_TARGET),
+        find_target(DEFAULT_TARGET if given.target is None else given.target),
         block_of(given.threads or 0),
         loops=loops,
         constants=constants,

@@ -25,7 +25,7 @@ from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function, block_of
 from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls
 from swzverify.testing.failure import Judged, verdict_of
-from swzverify.testing.given import Expressions, Given, Loops, SwizzleOn, Threads
+from swzverify.testing.given import Expressions, Given, Loops, SwizzleOn, Threads, check_int
 from swzverify.testing.layouts import Called, acts_on_is_open, tile_or_function
 
 _Side: TypeAlias = Tile | Access | IndexMap | Called
@@ -136,7 +136,7 @@ def assert_conflict_free(
     __tracebackhide__ = True
     placed = (element_bits, base_align, swizzle_on, constants, None)
     given = Given(*placed, instruction, threads, coord, loops, predicate, target)
-    return verdict_of(partial(_cost, access, given, None, rlimit))
+    return verdict_of(partial(_cost, access, given, rlimit))
 
 
 def assert_wavefronts(
@@ -163,7 +163,7 @@ def assert_wavefronts(
     __tracebackhide__ = True
     placed = (element_bits, base_align, swizzle_on, constants, None)
     given = Given(*placed, instruction, threads, coord, loops, predicate, target)
-    return verdict_of(partial(_cost, access, given, at_most, rlimit))
+    return verdict_of(partial(_bounded_cost, access, given, at_most, rlimit))
 
 
 def assert_proved(claim: Claim, *, rlimit: int | None = None) -> Verdict:
@@ -187,6 +187,7 @@ def _proved(claim: Claim, rlimit: int | None) -> Judged:
 
 def _bijective(layout: object, given: Given, rlimit: int | None) -> Judged:
     __tracebackhide__ = True
+    given.check()
     found = tile_or_function(layout, given, "layout")
     if isinstance(found, Tile):
         return _proved(Bijective(found), rlimit)
@@ -196,6 +197,7 @@ def _bijective(layout: object, given: Given, rlimit: int | None) -> Judged:
 
 def _contiguous(layout: object, given: Given, elements: int, mode: int | None, rlimit: int | None) -> Judged:
     __tracebackhide__ = True
+    given.check(elements=elements, **({} if mode is None else {"mode": mode}))
     found = tile_or_function(layout, given, "layout")
     if isinstance(found, Tile):
         return _proved(Contiguous(found, elements, mode), rlimit)
@@ -214,6 +216,7 @@ def _elements(given: Given) -> tuple[int, int]:
 
 def _equivalent(first: object, second: object, given: Given, rlimit: int | None) -> Judged:
     __tracebackhide__ = True
+    given.check(**({} if given.threads is None else {"threads": given.threads}))
     one, other = _sides(first, second, given)
     if isinstance(one, Tile | Access | IndexMap) and isinstance(other, Tile | Access | IndexMap):
         given.refuse("what is proved for every thread", "threads")
@@ -259,8 +262,16 @@ def _sides(first: object, second: object, given: Given) -> tuple[_Side, _Side]:
     return sides[0], sides[1]
 
 
-def _cost(access: object, given: Given, at_most: int | None, rlimit: int | None) -> Judged:
+def _bounded_cost(access: object, given: Given, at_most: int, rlimit: int | None) -> Judged:
     __tracebackhide__ = True
+    # Without a bound, None, the claim would be another one.
+    check_int("at_most", at_most)
+    return _cost(access, given, rlimit, at_most)
+
+
+def _cost(access: object, given: Given, rlimit: int | None, at_most: int | None = None) -> Judged:
+    __tracebackhide__ = True
+    given.check()
     found = access_or_function(access, given)
     if isinstance(found, Access):
         return _proved(ConflictFree(found) if at_most is None else Wavefronts(found, at_most), rlimit)
@@ -270,7 +281,10 @@ def _cost(access: object, given: Given, at_most: int | None, rlimit: int | None)
         *("coord", "loops", "predicate", "element_bits", "base_align", "swizzle_on", "constants"),
     )
     kind = "conflict_free" if at_most is None else "wavefronts"
-    row, target = find_instruction(given.instruction or ""), find_target(given.target or DEFAULT_TARGET)
+    row, target = (
+        find_instruction(given.instruction or ""),
+        find_target(DEFAULT_TARGET if given.target is None else given.target),
+    )
     verdict = cost_of_call(found, row, target, block_of(given.threads or 0), at_most)
     return Judged(kind, _name(found), verdict)
 

@@ -18,6 +18,7 @@ from swzverify.hardware import (
     BANK_WORD_BYTES,
     BANKS,
     LANES,
+    TARGETS,
     AccessCost,
     Instruction,
     Target,
@@ -31,6 +32,10 @@ MAX_THREADS = 1024
 MAX_ELEMENTS = 1 << 20
 _ENGINES = ("enumeration",)
 _COLUMNS = ("lane", "address", "word", "bank")
+
+
+_LARGEST = max(TARGETS.values(), key=lambda target: target.shared_bytes_per_block)
+"""The bound where no target is meant."""
 
 
 def addresses_of(function: Called, count: int, what: str) -> Addresses:
@@ -60,6 +65,23 @@ def _integer(value: object, where: str) -> int:
     )
 
 
+def _check_inside(addresses: Addresses, what: str, target: Target | None = None) -> None:
+    """Refuse an address that no block has, such as a generic or a global one. Error: SWZ806.
+
+    A block's shared memory begins at 0; `target` is the one that is meant, None for any.
+    """
+    chip = _LARGEST if target is None else target
+    for index, address in enumerate(addresses):
+        if address is not None and address >= chip.shared_bytes_per_block:
+            most = f"{chip.shared_bytes_per_block} bytes of shared memory a block"
+            has = f"any target has at most {most}" if target is None else f"{chip.name} has {most}"
+            raise SwzError(
+                "SWZ806",
+                f"{what} {index} has the address {address}, but {has}",
+                hint="give addresses within shared memory, which begins at 0",
+            )
+
+
 def cost_of_call(
     function: Called, instruction: Instruction, target: Target, block: tuple[int, ...], at_most: int | None
 ) -> Verdict:
@@ -68,7 +90,11 @@ def cost_of_call(
     threads = prod(block)
     if not 1 <= threads <= MAX_THREADS:
         raise SwzError("SWZ105", f"a block of {threads} threads; 1 to {MAX_THREADS}")
-    found = addresses_of(function, threads, "lane" if threads <= LANES else "thread")
+    what = "lane" if threads <= LANES else "thread"
+    found = addresses_of(function, threads, what)
+    # Lanes whose address the instruction takes no notice of may have any.
+    used = [address if index % LANES < instruction.address_lanes else None for index, address in enumerate(found)]
+    _check_inside(used, what, target)
     warps = [_padded(found[first : first + LANES]) for first in range(0, threads, LANES)]
     known = evidence(target, instruction)
     counted = f"{threads} lanes" if threads <= LANES else f"{threads} threads in {len(warps)} warps"
@@ -164,6 +190,7 @@ def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[li
             hint = "each element has a byte address, which is at least 0"
             raise SwzError("SWZ806", f"element {index} has the address {address}", hint=hint)
         found.append(address)
+    _check_inside([*found], "element")
     reason = f"checked exhaustively for {size} elements, not proved for other bases"
     return found, element_bits // 8, Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)
 
@@ -211,6 +238,8 @@ def equivalent_calls(first: Called, other: Called, threads: int) -> Verdict:
     if not 1 <= threads <= MAX_ELEMENTS:
         raise SwzError("SWZ105", f"threads={threads}: 1 to {MAX_ELEMENTS} values are compared")
     sides = [addresses_of(each, threads, "lane") for each in (first, other)]
+    for side in sides:
+        _check_inside(side, "lane")
     reason = f"checked exhaustively for {threads} lanes, not proved for others"
     bare = Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)
     differ = [lane for lane in range(threads) if sides[0][lane] != sides[1][lane]]

@@ -23,6 +23,29 @@ _HOW: Mapping[str, str] = {
     "size": "how many elements there are, such as size=512",
 }
 
+_NUMBERS = ("element_bits", "base_align", "size")
+_COORD = 'one C expression or int a mode, such as coord=["lane", 0]'
+_KINDS: Sequence[tuple[str, type | tuple[type, ...], str, str]] = (
+    ("coord", (list, tuple), "list or tuple", _COORD),
+    ("loops", Mapping, "mapping", 'such as loops={"k": range(0, 64, 16)}'),
+    ("constants", Mapping, "mapping", 'such as constants={"BM": 64}'),
+    ("predicate", str, "text", 'a C condition, such as predicate="tid < 96"'),
+    ("instruction", str, "text", 'such as instruction="ldmatrix.x4"'),
+    ("target", str, "text", 'such as target="sm_90"'),
+)
+"""Arguments that are no numbers: their types, in words, and what to give."""
+
+
+def check_int(name: str, value: object) -> None:
+    """Refuse what is no plain int: a bool would count as 1, None as nothing, infinity as no bound. Error: SWZ105.
+
+    >>> check_int("at_most", True)
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ105: at_most=True (bool) is no int
+    """
+    if type(value) is not int:
+        raise SwzError("SWZ105", f"{name}={value!r} ({type(value).__name__}) is no int")
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -39,6 +62,32 @@ class Given:
     loops: Loops | None = None
     predicate: str | None = None
     target: str | None = None
+
+    def check(self, **others: object) -> None:
+        """Refuse arguments that are no values of their kind; `others` are numbers that the claim must have.
+
+        Python would bend them: True to 1, "00" to two coordinates, an empty text to what is meant without one. Error:
+        SWZ105.
+
+        >>> Given(coord="00").check()
+        Traceback (most recent call last):
+        swzverify.errors.SwzError: SWZ105: coord='00' (str) is no list or tuple
+          one C expression or int a mode, such as coord=["lane", 0]
+        """
+        numbers = {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
+        for name, value in (numbers | others).items():
+            check_int(name, value)
+        if self.swizzle_on not in (None, "offset", "address"):
+            raise SwzError("SWZ105", f"swizzle_on={self.swizzle_on!r}", hint='swizzle_on="offset" or "address"')
+        for name, kind, words, hint in _KINDS:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise SwzError("SWZ105", f"{name}={value!r} ({type(value).__name__}) is no {words}", hint=hint)
+        for each in self.coord or ():
+            # By type: a bool is an int to isinstance.
+            if not isinstance(each, str) and type(each) is not int:
+                message = f"coord={self.coord!r}: {each!r} is neither a C expression nor an int"
+                raise SwzError("SWZ105", message, hint=_COORD)
 
     def refuse(self, subject: str, *names: str) -> None:
         """Refuse those of the named arguments that were given: the subject has no use for them. Error: SWZ803.

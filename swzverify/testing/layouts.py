@@ -22,12 +22,12 @@ Called: TypeAlias = Callable[[int], object]
 
 _PLACING = ("element_bits", "base_align", "swizzle_on")
 _MISSING = object()
-_LOOKS_COMPOSED = re.compile(r"<|\bo\b|SW_")
 _DSL_SWIZZLE = re.compile(r"\s*S\s*<")
 _ACCEPTED = (
     "it takes a Tile, a Layout, ComposedLayout or PointerLayout, CuTe's notation as text, "
     "a layout of pycute or of the CuTe DSL, or a function"
 )
+_MEANT = "give the one that is meant as a Layout, or as text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +138,16 @@ def _composed(subject: object) -> _Read | None:
     if any(part is _MISSING for part in (outer, offset, inner)):
         return None
     numbers = [getattr(outer, name, _MISSING) for name in ("bits", "base", "shift")]
-    plain = _plain(inner)
-    if any(number is _MISSING for number in numbers) or plain is None:
+    read = _foreign(inner)
+    if any(number is _MISSING for number in numbers) or read is None or not isinstance(read.layout, Layout):
         raise SwzError("SWZ804", f"{_shown(subject)} is not a swizzle of a layout", hint=_ACCEPTED)
     bits, base, shift = cast("list[int]", numbers)
-    return _Read(ComposedLayout(Swizzle(bits, base, shift), cast("int", offset), plain))
+    found = ComposedLayout(Swizzle(bits, base, shift), cast("int", offset), read.layout)
+    text = str(subject)
+    if text != f"SW_{bits}_{base}_{shift} o {offset} o {inner}" and _printed(text) != found:
+        message = f"{_shown(subject)} prints itself as something else than its parts, {found}"
+        raise SwzError("SWZ804", message, hint=_MEANT)
+    return _Read(found)
 
 
 def _plain(subject: object) -> Layout | None:
@@ -154,7 +159,11 @@ def _plain(subject: object) -> Layout | None:
 
 
 def _foreign(subject: object) -> _Read | None:
-    """An object's shape and stride, held against what it prints: a swizzle shows in the print alone."""
+    """What an object prints, held against its shape and stride.
+
+    A swizzle, an offset or whatever else changes its addresses may lie in other fields, and shows in the print alone:
+    without a print that is a layout, shape and stride say too little.
+    """
     has_both = hasattr(subject, "shape") and hasattr(subject, "stride")
     if not has_both and type(subject).__str__ is object.__str__ and type(subject).__repr__ is object.__repr__:
         return None
@@ -165,25 +174,34 @@ def _foreign(subject: object) -> _Read | None:
         return None if isinstance(printed, SwzError) else _Read.printed(printed, text)
     plain = _plain(subject)
     if isinstance(printed, SwzError):
-        if plain is None or (_LOOKS_COMPOSED.search(text) is not None and not text.startswith("<")):
-            raise SwzError(
-                "SWZ804",
-                f"{_shown(subject)} has no shape and stride of integers",
-                hint=f"{printed.message}\n{_ACCEPTED}",
-            )
-        return _Read(plain)
+        raise SwzError(
+            "SWZ804",
+            f"{_shown(subject)} has a shape and a stride, but does not print itself as a layout",
+            hint=_what_to_give(plain),
+        )
     under = printed if isinstance(printed, Layout) else printed.layout
     if plain is not None and plain != under:
         message = f"{_shown(subject)} prints itself as another layout than its shape and stride, {plain}"
-        raise SwzError("SWZ804", message, hint="give the one that is meant as a Layout, or as text")
+        raise SwzError("SWZ804", message, hint=_MEANT)
     return _Read.printed(printed, text)
+
+
+def _what_to_give(plain: Layout | None) -> str:
+    """The hint for an object whose shape and stride may not be all that it has."""
+    if plain is None:
+        return _ACCEPTED
+    return (
+        f'if these two are all, give "{plain}"; if it has a swizzle too, give "Swizzle<B,M,S> o 0 o {plain}"\n'
+        "or let its __str__ return one of these"
+    )
 
 
 def _printed(text: str) -> Notation | SwzError:
     """What an object prints, as a layout; why not where it is none."""
     try:
         if ":" in text:
-            return parse_notation(text)
+            # Python's way to print a tuple of one; CuTe's has no comma.
+            return parse_notation(text.replace(",)", ")"))
     except SwzError as error:
         return error
     return SwzError("SWZ200", "it does not print itself as shape:stride")

@@ -1,6 +1,6 @@
 """The spec files that the ini option `swzverify_specs` names, and which of them a run of pytest must collect.
 
-All of them where pytest runs without paths in the rootdir; else those that lie in the paths that it was given, or in
+All of them where pytest runs without paths in the rootdir; else those that lie in the paths on its command line, or in
 the folder that it runs in. pytest's `norecursedirs` does not hide them, `--ignore`, `--ignore-glob` and a conftest's
 `collect_ignore` do.
 """
@@ -18,15 +18,15 @@ import pytest
 
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle
-from swzverify.run.collect import SUFFIX, collect_specs
+from swzverify.run.collect import collect_specs
 from swzverify.spec.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSpecs:
-    """The named files, and those of them that are added to the session in the order of the ini, by their real paths.
+    """The named files, and those of them that are added to the session in the order of the ini, by their identities.
 
-    A file that the command line names itself is not among the added ones: pytest comes across it.
+    A file that pytest was told to collect is not among the added ones: pytest comes across it.
     """
 
     named: frozenset[str]
@@ -34,15 +34,19 @@ class NamedSpecs:
 
     def names(self, path: Path) -> bool:
         """Whether a file that pytest has come across is a named one."""
-        return os.path.realpath(path) in self.named
+        return _identity(path) in self.named
 
     def leaves(self, path: Path) -> bool:
         """Whether it is to be collected where pytest has come across it."""
-        return os.path.realpath(path) not in self.added
+        return _identity(path) not in self.added
 
-    def to_add(self, config: pytest.Config) -> list[Path]:
-        """The added files that the user has not told pytest to ignore."""
-        return [path for path in self.added.values() if not _is_ignored(path, config)]
+    def without_ignored(self, config: pytest.Config) -> NamedSpecs:
+        """The same without the added files that the user has told pytest to ignore.
+
+        What is not added is collected where pytest comes across it: in a linked folder, which is not ignored.
+        """
+        added = {identity: path for identity, path in self.added.items() if not _is_ignored(path, config)}
+        return replace(self, added=added)
 
 
 def named_specs(config: pytest.Config, entries: Sequence[str]) -> NamedSpecs:
@@ -54,18 +58,18 @@ def named_specs(config: pytest.Config, entries: Sequence[str]) -> NamedSpecs:
         collected = collect_specs([asked])
         problems += [replace(each, file=entry) if each.file == asked else each for each in collected.problems]
         if not collected.files and not collected.problems:
-            what, hint = f"neither a *{SUFFIX} file nor a contract is there", "name the files, or take this entry out"
+            what, hint = "neither a *.swz.yaml file nor a contract is there", "name the files, or take this entry out"
             problems.append(Problem("SWZ801", what, hint, entry))
         for file in collected.files:
-            files.setdefault(os.path.realpath(file), Path(os.path.abspath(file)))
+            files.setdefault(_identity(file), Path(os.path.abspath(file)))
     if problems:
         told = render_problems(problems, TextStyle(unicode=False))
         raise pytest.UsageError(f"the ini option `swzverify_specs`:\n{told.rstrip()}")
     folders, given = _paths_given(config)
     inside = {
-        real: path
-        for real, path in files.items()
-        if real not in given and (folders is None or any(_is_below(real, folder) for folder in folders))
+        identity: path
+        for identity, path in files.items()
+        if identity not in given and (folders is None or any(_is_below(identity, folder) for folder in folders))
     }
     return NamedSpecs(frozenset(files), inside)
 
@@ -76,14 +80,41 @@ def _below_root(root: Path, entry: str) -> str:
     return plain if os.path.lexists(plain) or not glob.has_magic(entry) else os.path.join(glob.escape(str(root)), entry)
 
 
+def _identity(path: str | os.PathLike[str]) -> str:
+    """What a file is known by: its folder's real path and its name.
+
+    A link to a spec is another spec, since what it names, it names from its own folder; a folder has one place only.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    return os.path.join(os.path.realpath(folder), name)
+
+
 def _paths_given(config: pytest.Config) -> tuple[list[str] | None, frozenset[str]]:
-    """The folders that this run is about (None: everything), and the files; by their real paths."""
+    """The folders that this run is about, by their real paths (None: everything), and the files that pytest collects.
+
+    A run is about what its own command line says. Paths in `addopts` or PYTEST_ADDOPTS stand there for every run, as
+    `testpaths` do; they say where tests lie.
+    """
     here = config.invocation_params.dir
-    is_asked = config.args_source is pytest.Config.ArgsSource.ARGS
-    if not is_asked and os.path.realpath(here) == os.path.realpath(config.rootpath):
-        return None, frozenset()
-    places = [os.path.realpath(here / argument.partition("[")[0].split("::")[0]) for argument in config.args]
-    return [place for place in places if os.path.isdir(place)], frozenset(filter(os.path.isfile, places))
+    asked = _positional(config)
+    # A part of a file that every run is given does not stand for the file: the rest would vanish.
+    collected = [each for each in config.args if "::" not in each or each in asked]
+    files = frozenset(_identity(place) for place in _places(here, collected) if place.is_file())
+    if not asked:
+        is_root = os.path.realpath(here) == os.path.realpath(config.rootpath)
+        return (None if is_root else [os.path.realpath(here)]), files
+    return [os.path.realpath(place) for place in _places(here, asked) if place.is_dir()], files
+
+
+def _positional(config: pytest.Config) -> list[str]:
+    """The paths on this run's own command line; only pytest's parser knows which words are values of options."""
+    parser = config._parser  # pyright: ignore[reportPrivateUsage]  # a plugin is handed it too early
+    return cast("list[str]", parser.parse(config.invocation_params.args).file_or_dir)
+
+
+def _places(here: Path, arguments: Sequence[str]) -> list[Path]:
+    """The paths of arguments such as `kernels/gemm.swz.yaml::A::bijective`."""
+    return [here / argument.partition("[")[0].split("::")[0] for argument in arguments]
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -92,8 +123,9 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _is_ignored(path: Path, config: pytest.Config) -> bool:
     here = config.invocation_params.dir
+    identity = _identity(path)
     for ignored in cast("list[str] | None", config.getoption("ignore")) or []:
-        place = os.path.realpath(here / ignored)
-        if os.path.realpath(path) == place or _is_below(os.path.realpath(path), place):
+        place = here / ignored
+        if identity == _identity(place) or _is_below(identity, os.path.realpath(place)):
             return True
     return bool(config.hook.pytest_ignore_collect(collection_path=path, config=config))

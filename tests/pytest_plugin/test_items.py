@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from swzverify import pytest_plugin
-from swzverify.run import collect
+from swzverify.spec.guard import SUFFIXES, is_spec_name
 from swzverify.testing import spec_items
 
 
@@ -303,5 +303,13 @@ def test_warnings_as_errors_are_no_trouble(put, project, specs):
     project.runpytest_subprocess("-W", "error").assert_outcomes(passed=2)
 
 
-def test_specs_have_one_suffix():
-    assert pytest_plugin.SUFFIX == collect.SUFFIX
+def test_names_of_specs_are_those_of_the_package():
+    assert pytest_plugin.SUFFIXES == SUFFIXES
+
+
+def test_every_spelling_of_a_specs_name_is_collected(put, outcomes, specs):
+    names = ["a.swz.yml", "b.SWZ.YAML", "c.Swz.Yml", "d.swz.yaml"]
+    others = ["e.yaml", "f.swz.json", "g.swz.yaml.txt", "swz.yaml"]
+    put(dict.fromkeys([*names, *others], specs.good))
+    assert [name for name in [*names, *others] if is_spec_name(name)] == names
+    assert sorted({nodeid.split("::")[0] for nodeid in outcomes()}) == names

@@ -143,8 +143,95 @@ def test_a_named_file_without_a_claim_is_an_error(put, project, name):
 def test_links_to_one_file_are_one_spec(put, outcomes, specs, project):
     put({"pytest.ini": "[pytest]\nswzverify_specs = a.swz.yaml\n", "a.swz.yaml": specs.good})
     os.symlink(project.path / "a.swz.yaml", project.path / "b.swz.yaml")
-    assert files(outcomes()) == ["a.swz.yaml"]
+    assert files(outcomes()) == ["a.swz.yaml", "b.swz.yaml"]
     assert files(outcomes("b.swz.yaml")) == ["b.swz.yaml"]
+    put({"pytest.ini": "[pytest]\nswzverify_specs = a.swz.yaml\n  b.swz.yaml\n"})
+    assert files(outcomes()) == ["a.swz.yaml", "b.swz.yaml"]
+
+
+@pytest.fixture
+def linked(put, specs, project):
+    """A spec that fails, and links below `testpaths` to it and to its folder."""
+    put({"pytest.ini": INI + "    kernels\n", "tests/test_it.py": TEST, "kernels/bad.swz.yaml": specs.bad})
+    return project
+
+
+def refuted(found: dict[str, str]) -> list[str]:
+    return sorted(nodeid.split("::")[0] for nodeid, outcome in found.items() if outcome == "failed")
+
+
+@pytest.mark.parametrize("ignore", ["--ignore=kernels", "--ignore=kernels/bad.swz.yaml", "--ignore-glob=*kernels/*"])
+def test_a_link_to_an_ignored_spec_is_proved(linked, outcomes, ignore):
+    os.symlink("../kernels/bad.swz.yaml", linked.path / "tests/link.swz.yaml")
+    assert refuted(outcomes()) == ["kernels/bad.swz.yaml", "tests/link.swz.yaml"]
+    assert refuted(outcomes(ignore)) == ["tests/link.swz.yaml"]
+    assert refuted(outcomes(ignore, "--ignore=tests/link.swz.yaml")) == []
+
+
+@pytest.mark.parametrize("ignore", ["--ignore=kernels", "--ignore=kernels/bad.swz.yaml", "--ignore-glob=*kernels/*"])
+def test_a_spec_in_a_link_to_an_ignored_folder_is_proved(linked, outcomes, ignore):
+    os.symlink("../kernels", linked.path / "tests/deep")
+    assert refuted(outcomes()) == ["kernels/bad.swz.yaml"]
+    assert refuted(outcomes("tests")) == ["tests/deep/bad.swz.yaml"]
+    assert refuted(outcomes(ignore)) == ["tests/deep/bad.swz.yaml"]
+    assert refuted(outcomes(ignore, "tests")) == ["tests/deep/bad.swz.yaml"]
+
+
+def test_a_named_link_is_not_ignored_with_what_it_leads_to(linked, put, outcomes):
+    put({"pytest.ini": INI + "    linked/it.swz.yaml\n"})
+    (linked.path / "linked").mkdir()
+    os.symlink("../kernels/bad.swz.yaml", linked.path / "linked/it.swz.yaml")
+    assert refuted(outcomes("--ignore=kernels")) == ["linked/it.swz.yaml"]
+    assert refuted(outcomes("--ignore=linked")) == []
+
+
+@pytest.fixture(params=["ini", "environment"])
+def every_run(request, put, monkeypatch):
+    """Put options into what pytest reads in every run."""
+
+    def set_options(options: str) -> None:
+        if request.param == "environment":
+            monkeypatch.setenv("PYTEST_ADDOPTS", f"-p no:hypothesispytest {options}")
+            return
+        entries = "    kernels/gemm.contract\n    specs\n    more/*.yaml\n"
+        put({"pytest.ini": f"{INI}{entries}addopts = {options}\n"})
+
+    return set_options
+
+
+@pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize("options", ["-ra tests", "tests/test_it.py", "tests kernels/gemm.contract"])
+def test_paths_in_addopts_are_none_of_the_call(every_run, outcomes, options, project):
+    every_run(options)
+    assert files(outcomes()) == ALL
+    assert len(outcomes()) == 7
+    assert files(outcomes("-m", "not tests")) == ALL
+    assert "specs/deep/a.swz.yaml" in files(outcomes("specs"))
+    assert "more/b.yaml" not in files(outcomes("specs"))
+    project.runpytest("-n", "2").assert_outcomes(passed=7)
+    project.runpytest("-n", "2", "specs").assert_outcomes(passed=5 if "gemm" in options else 3)
+
+
+@pytest.mark.usefixtures("tree")
+def test_in_another_folder_too(every_run, outcomes, project, monkeypatch):
+    every_run("-ra ../tests")
+    monkeypatch.chdir(project.path / "kernels")
+    found = outcomes("--rootdir", str(project.path), "-c", str(project.path / "pytest.ini"))
+    assert files(found) == ["kernels/gemm.contract", "tests/test_it.py"]
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_claim_in_addopts_does_not_hide_the_others_of_its_file(every_run, project):
+    every_run("kernels/gemm.contract::A::bijective")
+    result = project.runpytest()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.usefixtures("tree")
+def test_an_options_value_is_no_path(outcomes, every_run):
+    every_run("-q")
+    assert files(outcomes("-k", "kernels or specs or more")) == ALL[:3]
+    assert files(outcomes("-k", "specs")) == ["specs/deep/a.swz.yaml"]
 
 
 def test_a_root_with_signs_of_patterns(put, outcomes, specs, project, monkeypatch):

@@ -90,7 +90,8 @@ def test_wavefronts():
     assert assert_wavefronts(PLAIN, at_most=32, **READ).measure.wavefronts == 32
     story = story_of(assert_wavefronts, PLAIN, at_most=31, **READ)
     assert "32 wavefronts where at most 31 are claimed" in " ".join(story.split())
-    assert mistake_of(assert_wavefronts, PLAIN, at_most=0, **READ).code == "SWZ105"
+    for at_most in (0, True, None, float("inf"), 32.0):
+        assert mistake_of(assert_wavefronts, PLAIN, at_most=at_most, **READ).code == "SWZ105"
 
 
 def test_the_target_is_sm_90_unless_given():
@@ -281,9 +282,38 @@ def test_a_mistake_comes_without_our_frames():
         ({"base_align": 24}, "SWZ105", "power of two"),
         ({"element_bits": 0}, "SWZ105", "0 bits an element"),
         ({"swizzle_on": "address"}, "SWZ803", "contradicts"),
+        ({"swizzle_on": ""}, "SWZ105", "swizzle_on=''"),
+        ({"coord": "00"}, "SWZ105", "coord='00' (str) is no list or tuple"),
+        ({"coord": {0: 1, 2: 3}}, "SWZ105", "coord={0: 1, 2: 3} (dict) is no list or tuple"),
+        ({"coord": {"lane", "k"}}, "SWZ105", "(set) is no list or tuple"),
+        ({"coord": [True, 0]}, "SWZ105", "True is neither a C expression nor an int"),
+        ({"coord": [0.0, 0]}, "SWZ105", "0.0 is neither a C expression nor an int"),
+        ({"loops": [("k", 4)]}, "SWZ105", "(list) is no mapping"),
+        ({"constants": [("n", 4)]}, "SWZ105", "(list) is no mapping"),
+        ({"predicate": True}, "SWZ105", "predicate=True (bool) is no text"),
+        ({"instruction": 4}, "SWZ105", "instruction=4 (int) is no text"),
+        ({"target": 90}, "SWZ105", "target=90 (int) is no text"),
+        ({"target": ""}, "SWZ402", "unknown target ''"),
+        ({"element_bits": True}, "SWZ105", "element_bits=True (bool) is no int"),
+        ({"base_align": True}, "SWZ105", "base_align=True (bool) is no int"),
     ],
 )
 def test_mistakes_are_told(change, code, said):
     error = mistake_of(assert_conflict_free, SWIZZLED, **(READ | change))
     assert error.code == code
     assert said in error.message
+
+
+def test_numbers_of_a_layouts_claims_are_ints():
+    one = {"element_bits": 8}
+    assert mistake_of(assert_bijective, "1:1", element_bits=True).code == "SWZ105"
+    assert mistake_of(assert_bijective, "1:1", size=True, **one).code == "SWZ105"
+    for elements in (True, None, 1.0):
+        assert mistake_of(assert_contiguous, "8:1", elements=elements, **one).code == "SWZ105"
+    assert mistake_of(assert_contiguous, "(8,8):(8,1)", elements=8, mode=True, **one).code == "SWZ105"
+    assert mistake_of(assert_equivalent, "8:1", "8:1", threads=True, **one).code == "SWZ105"
+
+
+def test_what_a_swizzle_acts_on_is_not_guessed_from_an_empty_text():
+    error = mistake_of(assert_bijective, "S<3,4,3> o 0 o (8,64):(64,1)", swizzle_on="", element_bits=16)
+    assert (error.code, "swizzle_on=''" in error.message) == ("SWZ105", True)

@@ -120,6 +120,51 @@ def test_values_that_are_no_addresses(value, hint):
     assert hint in error.hint
 
 
+def test_addresses_beyond_shared_memory_are_none_of_it():
+    """The target's, as in a spec; that of all targets where none is meant."""
+
+    def at(address):
+        return lambda lane: 4 * lane if lane != 5 else address
+
+    error = mistake_of(assert_conflict_free, at(1 << 70), **WORD)
+    assert error.code == "SWZ806"
+    assert error.message.endswith("but sm_90 has 232448 bytes of shared memory a block")
+    assert error.message.startswith(f"lane 5 has the address {1 << 70},")
+    assert mistake_of(assert_wavefronts, at(232448), at_most=32, **WORD).code == "SWZ806"
+    assert assert_wavefronts(at(232444), at_most=32, **WORD).outcome is Outcome.PROVED
+    assert mistake_of(assert_wavefronts, at(101376), at_most=32, target="sm_89", **WORD).code == "SWZ806"
+    assert assert_wavefronts(at(101372), at_most=32, target="sm_89", **WORD).outcome is Outcome.PROVED
+    for beyond in (1 << 70, 232448):
+        assert mistake_of(assert_bijective, lambda i, at=beyond: at + i, size=8, element_bits=8).code == "SWZ806"
+        given = {"size": 8, "element_bits": 8, "elements": 2}
+        assert mistake_of(assert_contiguous, lambda i, at=beyond: at + i, **given).code == "SWZ806"
+        assert mistake_of(assert_equivalent, at(beyond), at(beyond), threads=8).code == "SWZ806"
+    assert assert_bijective(lambda i: 232440 + i, size=8, element_bits=8).outcome is Outcome.PROVED
+
+
+def test_lanes_that_an_instruction_does_not_ask_may_have_any_address():
+    one = {"instruction": "ldmatrix.x1", "threads": 32}
+    assert assert_conflict_free(lambda i: 16 * i if i < 8 else 1 << 70, **one).outcome is Outcome.PROVED
+    assert mistake_of(assert_conflict_free, lambda i: 16 * i if i < 7 else 1 << 70, **one).code == "SWZ806"
+
+
+def test_numbers_that_are_no_ints_are_refused():
+    def word(i):
+        return 4 * i
+
+    byte = {"size": 1, "element_bits": 8}
+    for change in ({"size": True}, {"element_bits": True}, {"size": 1.0}):
+        assert mistake_of(assert_bijective, lambda i: i, **(byte | change)).code == "SWZ105"
+        assert mistake_of(assert_contiguous, lambda i: i, elements=1, **(byte | change)).code == "SWZ105"
+    for elements in (True, None, 1.0):
+        assert mistake_of(assert_contiguous, lambda i: i, elements=elements, **byte).code == "SWZ105"
+    for threads in (True, 8.0, (8,), "8"):
+        assert mistake_of(assert_equivalent, word, word, threads=threads).code == "SWZ105"
+    for at_most in (True, None, float("inf"), 4.0):
+        error = mistake_of(assert_wavefronts, word, at_most=at_most, **WORD)
+        assert (error.code, f"at_most={at_most!r}" in error.message) == ("SWZ105", True)
+
+
 def test_negative_and_misaligned_addresses_are_failures():
     assert "lane 0 has the negative address -4" in story_of(assert_conflict_free, lambda lane: 4 * lane - 4, **WORD)
     story = story_of(assert_wavefronts, lambda lane: 4 * lane + 2 * (lane == 9), at_most=99, **WORD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -110,11 +111,46 @@ def test_a_pointer_of_the_dsl_is_clear():
     assert tile("S<0,4,3> o 0 o (8,64):(64,1)").swizzle is None
 
 
+@dataclass
+class SmemLayout:
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    swizzle: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass
+class View:
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int = 0
+
+
+def test_other_fields_beside_shape_and_stride_are_not_passed_over():
+    """A swizzle or an offset in a field of an object's own would be dropped, and another layout proved."""
+    error = mistake(SmemLayout((32, 32), (33, 1), swizzle=(5, 0, 5)))
+    assert (error.code, "does not print itself as a layout" in error.message) == ("SWZ804", True)
+    assert '"(32,32):(33,1)"' in error.hint
+    assert '"Swizzle<B,M,S> o 0 o (32,32):(33,1)"' in error.hint
+    with pytest.raises(SwzError, match="SWZ804"):
+        assert_equivalent(View((8, 8), (8, 1), offset=0), View((8, 8), (8, 1), offset=4), element_bits=16)
+    inner = pycute.Layout((8, 64), (64, 1))
+    for composed in (
+        SimpleNamespace(layoutB=pycute.Swizzle(3, 3, 3), offset=0, layoutA=inner, tail=1),
+        pycute.ComposedLayout(pycute.Swizzle(3, 3, 3), 0, View((8, 64), (64, 1), offset=4)),
+    ):
+        assert mistake(composed).code == "SWZ804"
+
+
 def test_shape_and_stride_alone():
-    assert tile(SimpleNamespace(shape=(8, 64), stride=(64, 1))).layout == Layout((8, 64), (64, 1))
+    assert mistake(SimpleNamespace(shape=(8, 64), stride=(64, 1))).code == "SWZ804"
     assert mistake(SimpleNamespace(shape=(8, 64), stride=(64,))).code == "SWZ204"
     assert mistake(SimpleNamespace(shape=(8, -64), stride=(64, 1))).code == "SWZ201"
     assert mistake(SimpleNamespace(shape=(8, True), stride=(64, 1))).code == "SWZ202"
+
+
+def test_a_tuple_of_one_as_python_prints_it():
+    assert tile(pycute.Layout((8,), (1,))).layout == Layout((8,), (1,))
+    assert tile(pycute.Layout(((2, 4), (8,)), ((1, 16), (2,)))).layout == Layout(((2, 4), (8,)), ((1, 16), (2,)))
 
 
 def test_a_swizzle_in_the_print_is_never_lost():
