@@ -49,9 +49,17 @@ def transpose_kernel(
     # swz:begin
     # accesses:
     #   store:
-    #     {tile: tile, instruction: st.shared.b32, threads: 32*WARPS, for: {i: BLOCK/WARPS}, coord: [i*WARPS + warp, lane]}
+    #     tile: tile
+    #     instruction: st.shared.b32
+    #     threads: 32*WARPS
+    #     for: {i: BLOCK/WARPS}
+    #     coord: [i*WARPS + warp, lane]
     #   load:
-    #     {tile: tile, instruction: ld.shared.b32, threads: 32*WARPS, for: {i: BLOCK/WARPS}, coord: [lane, i*WARPS + warp]}
+    #     tile: tile
+    #     instruction: ld.shared.b32
+    #     threads: 32*WARPS
+    #     for: {i: BLOCK/WARPS}
+    #     coord: [lane, i*WARPS + warp]
     # claims:
     #   - bijective: tile
     #   - covers: {access: store, tile: tile}
