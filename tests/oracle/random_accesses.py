@@ -222,7 +222,7 @@ def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) ->
 def add_bare_access(draft: Draft) -> str:
     """An access to a byte address that an expression gives outright."""
     rng = draft.rng
-    instruction = "cp.async.16" if draft.chance(0.28) else rng.choice(list(WIDTH_BYTES))
+    instruction = "cp.async.16" if draft.chance(0.33) else rng.choice(list(WIDTH_BYTES))
     width = WIDTH_BYTES[instruction]
     threads = threads_and_loops(draft)
     x = rng.choice(["tid", "lane"])
