@@ -53,7 +53,7 @@ def fence(language: str, text: str, mark: str = "") -> str:
         fence("yaml", "a: 1", "<!-- not run here: somebody else's -->"),
         fence("sh", "false  # exit code 1\necho one \\\n  two") + fence("text", "one two"),
         fence("console", "$ false\n$ echo $?\n1\n$ echo a; echo b; echo c\n...\nc"),
-        fence("python", "print(1 + 1)  # 2\nassert True"),
+        fence("python", "print(1 + 1)  # 2\nassert 1 + 1 == 2"),
         fence("python", "def test_it():\n    assert 1 + 1 == 2"),
         fence("json", "{}") + fence("toml", "a = 1") + fence("ini", "[a]\nb = 1"),
         fence("cuda", "// kernel.cu\nint x;") + fence("sh", "cat kernel.cu"),

@@ -239,3 +239,18 @@ def test_folders_give_specs_and_contracts() -> None:
     assert collect_specs(["src/**"]).files == found
     assert collect_specs(["."]).files == ["env/lib/x.swz.yaml", *found]
     assert collect_specs(["src/plain.cu", ".hidden/gemm.cu"]).files == ["src/plain.cu", ".hidden/gemm.cu"]
+
+
+def test_a_source_in_utf16_with_a_contract_is_an_error(kernel: Path) -> None:
+    kernel.write_bytes(KERNEL.encode("utf-16"))
+    assert collect_specs(["src"]).files == ["src/gemm.cu"]
+    assert problems_of(kernel)[0][0] == "SWZ101"
+
+
+@pytest.mark.usefixtures("kernel")
+def test_other_spellings_of_a_spec_s_name_and_links_in_other_folders_are_specs() -> None:
+    Path("a/b").mkdir(parents=True)
+    for name in ("a/x.swz.yml", "a/Y.SWZ.YAML"):
+        Path(name).write_text(YAML)
+    Path("a/b/z.swz.yaml").symlink_to("../x.swz.yml")
+    assert collect_specs(["a"]).files == ["a/Y.SWZ.YAML", "a/b/z.swz.yaml", "a/x.swz.yml"]
