@@ -106,7 +106,7 @@ def _in_its_scope(each: Definition, opened: Counter[tuple[str, ...]], balances: 
     if not balances:
         return replace(each, body=None, refusal=_UNBALANCED)
     again = next((each.scope[:end] for end in range(1, len(each.scope) + 1) if opened[each.scope[:end]] > 1), None)
-    if again is None or again[-1] == UNNAMED:
+    if again is None:
         return each
     return replace(each, body=None, refusal=f"stands in one of several definitions of '{'::'.join(again)}'")
 
