@@ -227,9 +227,9 @@ def test_a_hundred_kills_while_the_solver_works(monkeypatch: pytest.MonkeyPatch)
     working, works = os.pipe()
     check = smt_query.Query._check
 
-    def told(self: smt_query.Query, solver: object, rlimit: int) -> object:
+    def told(self: smt_query.Query, solver: object, conditions: list[object], rlimit: int) -> object:
         os.write(works, b"!")  # in the child: from here on it is the solver's
-        return check(self, solver, rlimit)
+        return check(self, solver, conditions, rlimit)
 
     monkeypatch.setattr(smt_query.Query, "_check", told)
     goal = _hard()

@@ -1,4 +1,9 @@
-"""One question to Z3: a fresh context and a resource limit each, so that verdicts do not drift.
+"""One question to Z3: what it answers, and when it gives up, must not depend on what was asked before.
+
+Ids of terms steer Z3's heuristics, and a context gives out ids for as long as it lives: only in a fresh one do the
+same model and the same cost come out every time. But a context costs Z3 more than most questions do (two hash tables
+of 8 MiB to fill). So a question goes to a shared context first, and only a quick `unsat` counts from there, which has
+no model to differ in; everything else is asked again in a context of its own, with the whole budget.
 
 Source: Z3 4.13 to 5, python API; QF_BV for bit-vectors, QF_LIA for digit differences.
 """
@@ -9,6 +14,7 @@ Source: Z3 4.13 to 5, python API; QF_BV for bit-vectors, QF_LIA for digit differ
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 
 import z3
@@ -21,6 +27,11 @@ from swzverify.ir.expr import Expr, Var, postorder
 NAME = "z3"
 QUICK_RLIMIT = 400_000
 """What the plain solver may spend before the logic's own tactic takes over."""
+SHARED_RLIMIT = 10 * QUICK_RLIMIT
+"""The least budget with which a shared context is asked: so much more than the quick one that what costs a little
+more in the one context than in the other is not answered here and given up there."""
+MAX_SHARED_QUERIES = 64
+"""Questions that a shared context is asked before another takes its place."""
 TIMEOUT_MS = 120_000
 """The safety net only; the resource limit is what decides."""
 _INTERRUPTED = "interrupted from keyboard"
@@ -30,11 +41,28 @@ class OutOfBudgetError(Exception):
     """A query ended in `unknown`."""
 
 
+class _Shared(threading.local):
+    """The shared context of a thread: Z3's contexts may not be used by two at a time."""
+
+    context: z3.Context | None = None
+    queries_left: int = 0
+
+
+_shared = _Shared()
+
+
+def _shared_context() -> z3.Context:
+    if _shared.context is None or not _shared.queries_left:
+        _shared.context, _shared.queries_left = z3.Context(), MAX_SHARED_QUERIES
+    _shared.queries_left -= 1
+    return _shared.context
+
+
 class Query:
-    """One question to Z3 in a context of its own."""
+    """One question to Z3."""
 
     def __init__(self, logic: str = "QF_BV") -> None:
-        self.terms = Translator(z3.Context())
+        self.terms = Translator(_shared_context())
         self._logic = logic
         self._conditions: list[Truth] = []
 
@@ -48,19 +76,38 @@ class Query:
         Z3's plain solver answers most questions in a fraction of the time that the logic's own tactic takes to get
         going; the tactic gets the rest of the budget for the others.
         """
-        context = self.terms.context
+        conditions = [*self._conditions, *self.terms.bounds.values()]
+        if rlimit >= SHARED_RLIMIT and self._unsat_at_once(conditions):
+            return None
+        context = z3.Context()
+        model = self._alone(context, [condition.translate(context) for condition in conditions], rlimit)
+        return None if model is None else model.translate(self.terms.context)
+
+    def _alone(self, context: z3.Context, conditions: list[Truth], rlimit: int) -> Model | None:
         quick = min(QUICK_RLIMIT, rlimit)
         try:
-            return self._check(z3.SimpleSolver(ctx=context), quick)
+            return self._check(z3.SimpleSolver(ctx=context), conditions, quick)
         except OutOfBudgetError:
             if rlimit <= quick:
                 raise
-        return self._check(z3.SolverFor(self._logic, ctx=context), rlimit - quick)
+        return self._check(z3.SolverFor(self._logic, ctx=context), conditions, rlimit - quick)
 
-    def _check(self, solver: z3.Solver, rlimit: int) -> Model | None:
-        solver.set("rlimit", rlimit)
-        solver.set("timeout", TIMEOUT_MS)
-        solver.add(*self._conditions, *self.terms.bounds.values())
+    def _unsat_at_once(self, conditions: list[Truth]) -> bool:
+        """Whether the shared context says so; any other end, an interrupt too, is its last."""
+        try:
+            unsat = self._check(z3.SimpleSolver(ctx=self.terms.context), conditions, QUICK_RLIMIT) is None
+        except OutOfBudgetError:
+            unsat = False
+        except BaseException:
+            _shared.context = None
+            raise
+        if not unsat:
+            _shared.context = None
+        return unsat
+
+    def _check(self, solver: z3.Solver, conditions: list[Truth], rlimit: int) -> Model | None:
+        solver.set(rlimit=rlimit, timeout=TIMEOUT_MS)
+        solver.add(*conditions)
         answer = solver.check()
         if answer == z3.sat:
             return solver.model()

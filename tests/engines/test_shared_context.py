@@ -1,0 +1,155 @@
+"""Questions to Z3 share a context for a quick `unsat` and for nothing else.
+
+What could go wrong, each with its test: a model or a budget that depends on what was asked before; a question that is
+given up there and counted as `unsat`; one context used by two threads; a context used again after an interrupt.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import z3
+
+from swzverify.engines.smt import query as smt_query
+from swzverify.engines.smt.query import QUICK_RLIMIT, SHARED_RLIMIT, OutOfBudgetError, Query
+from swzverify.ir.expr import BinaryOperator, Comparison, Expr, binary, compare, const, extend, var
+
+PLENTY = 30_000_000
+
+
+@pytest.fixture(autouse=True)
+def _no_shared_context() -> None:
+    smt_query._shared.context = None
+
+
+@pytest.fixture
+def contexts(monkeypatch: pytest.MonkeyPatch) -> list[z3.Context]:
+    """Every context that is made."""
+    made: list[z3.Context] = []
+    new = z3.Context
+
+    def counted() -> z3.Context:
+        made.append(new())
+        return made[-1]
+
+    monkeypatch.setattr(z3, "Context", counted)
+    return made
+
+
+def product(bits: int, value: int) -> Expr:
+    """x * y == value, with factors of so many bits."""
+    both = binary(BinaryOperator.MUL, wide("x", bits), wide("y", bits))
+    return compare(Comparison.EQ, both, const(value, 2 * bits))
+
+
+def wide(name: str, bits: int) -> Expr:
+    """A variable of so many bits, in twice as many."""
+    return extend(var(name, 1 << bits), 2 * bits, signed=False)
+
+
+def asked(condition: Expr, rlimit: int = PLENTY) -> dict[str, int] | None:
+    query = Query()
+    query.require(query.terms.truth(condition))
+    model = query.solve(rlimit)
+    return None if model is None else {d.name(): model[d].as_long() for d in model.decls()}
+
+
+def chatter(seed: int) -> None:
+    """Questions that leave other ids behind each time."""
+    for step in range(seed):
+        asked(product(2 + step % 3, (step * 7 + seed) % 11))
+        assert asked(compare(Comparison.ULT, wide("x", 3 + step % 4), const(0, 6 + 2 * (step % 4)))) is None
+
+
+def test_unsat_questions_share_one_context(contexts: list[z3.Context]) -> None:
+    for _ in range(5):
+        assert asked(compare(Comparison.ULT, wide("x", 4), const(0, 8))) is None
+    assert len(contexts) == 1
+
+
+def test_a_model_comes_from_a_context_of_its_own(contexts: list[z3.Context]) -> None:
+    assert asked(product(4, 15)) is not None
+    assert len(contexts) == 2
+    assert asked(product(4, 15)) is not None
+    assert len(contexts) == 4  # the shared one has seen a model: its time is up
+
+
+def test_models_do_not_depend_on_what_was_asked_before() -> None:
+    questions = [product(5, 12 * n) for n in range(1, 20)] + [product(6, 899), product(7, 8633)]
+    first = [asked(question) for question in questions]
+    for seed in (1, 4, 9):
+        chatter(seed)
+        assert [asked(question) for question in questions] == first
+    assert None not in first
+
+
+def test_small_budgets_do_not_depend_on_what_was_asked_before() -> None:
+    question = product(7, 16129 - 2)  # no two factors of seven bits
+    least = next(r for r in range(1000, SHARED_RLIMIT, 1000) if _answers(question, r))
+    for seed in (1, 5):
+        chatter(seed)
+        assert not _answers(question, least - 1000)
+        assert _answers(question, least)
+    assert least < QUICK_RLIMIT
+
+
+def _answers(question: Expr, rlimit: int) -> bool:
+    try:
+        return asked(question, rlimit) is None
+    except OutOfBudgetError:
+        return False
+
+
+def test_what_the_shared_context_gives_up_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt_query, "QUICK_RLIMIT", 10)
+    chatter(2)
+    assert asked(product(5, 35)) is not None
+    assert asked(product(7, 16129 - 2)) is None
+
+
+def gives_up_as_unsat(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(smt_query.Query, "_unsat_at_once", lambda *_: True)
+
+
+def test_giving_up_counted_as_unsat_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    gives_up_as_unsat(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_what_the_shared_context_gives_up_is_asked_again(monkeypatch)
+
+
+def test_a_context_serves_so_many_questions(contexts: list[z3.Context], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt_query, "MAX_SHARED_QUERIES", 3)
+    for _ in range(7):
+        assert asked(compare(Comparison.ULT, wide("x", 4), const(0, 8))) is None
+    assert len(contexts) == 3
+
+
+def test_threads_have_contexts_of_their_own(contexts: list[z3.Context]) -> None:
+    never = compare(Comparison.ULT, wide("x", 4), const(0, 8))
+    answers: list[object] = []
+    # one after the other: z3py's own bookkeeping is not made for two at a time
+    for _ in range(3):
+        thread = threading.Thread(target=lambda: answers.append(asked(never)))
+        thread.start()
+        thread.join()
+    assert answers == [None] * 3
+    assert len(contexts) == 3
+
+
+def test_after_an_interrupt_there_is_another_context(
+    contexts: list[z3.Context], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = Query._check
+
+    def interrupted(self: Query, *_: object) -> None:
+        del self
+        raise KeyboardInterrupt
+
+    never = compare(Comparison.ULT, wide("x", 4), const(0, 8))
+    monkeypatch.setattr(Query, "_check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        asked(never)
+    monkeypatch.setattr(Query, "_check", check)
+    assert asked(never) is None
+    assert len(contexts) == 2
