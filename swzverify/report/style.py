@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
+from rich.text import Text
 
 from swzverify.claims.verdict import Outcome
 from swzverify.report.escape import log_lines
@@ -60,8 +61,25 @@ def rendered(blocks: Iterable[RenderableType], style: TextStyle) -> str:
         legacy_windows=False,
     )
     for block in blocks:
-        console.print(block, crop=False)
+        line = None if style.colour else _one_line(block, style.columns)
+        if line is None:
+            console.print(block, crop=False)
+        else:
+            stream.write(f"{line}\n")
     return log_lines("".join(f"{line.rstrip()}\n" for line in stream.getvalue().split("\n")[:-1]))
+
+
+def _one_line(block: RenderableType, columns: int) -> str | None:
+    """What rich makes of a text that needs no folding and no colour; None for anything else.
+
+    Most of a report is such lines, and rich takes a quarter of a millisecond for each.
+    """
+    indent = 0
+    if isinstance(block, Padding) and not (block.top or block.right or block.bottom):
+        block, indent = block.renderable, block.left
+    if not isinstance(block, Text) or any(sign in block.plain for sign in "\n\t"):
+        return None
+    return " " * indent + block.plain if indent + block.cell_len <= columns else None
 
 
 def indented(block: RenderableType, columns: int) -> Padding:
