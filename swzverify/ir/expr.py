@@ -9,11 +9,12 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TypeAlias, TypeVar
+from operator import attrgetter
+from typing import Any, TypeAlias, TypeVar
 from weakref import ref
 
 
@@ -318,17 +319,21 @@ def apply_comparison(comparison: Comparison, left: int, right: int, width: int) 
             return to_signed(left, width) <= to_signed(right, width)
 
 
+_OPERANDS: dict[type[Expr], Callable[[Any], tuple[Expr, ...]]] = {
+    Const: lambda _: (),
+    Var: lambda _: (),
+    Binary: attrgetter("left", "right"),
+    Compare: attrgetter("left", "right"),
+    Extract: lambda node: (node.operand,),
+    Extend: lambda node: (node.operand,),
+    Ite: attrgetter("condition", "then", "otherwise"),
+}
+"""By kind, and not by `match`: every walk over an expression asks this of every node."""
+
+
 def operands(node: Expr) -> tuple[Expr, ...]:
     """The direct sub-expressions of a node."""
-    match node:
-        case Const() | Var():
-            return ()
-        case Binary(_, left, right) | Compare(_, left, right):
-            return (left, right)
-        case Extract(operand) | Extend(operand):
-            return (operand,)
-        case Ite(condition, then, otherwise):
-            return (condition, then, otherwise)
+    return _OPERANDS[type(node)](node)
 
 
 @lru_cache(maxsize=4096)
@@ -346,9 +351,10 @@ def postorder(*roots: Expr) -> tuple[Expr, ...]:
         if node in order:
             pending.pop()
             continue
-        waiting = [operand for operand in operands(node) if operand not in order]
+        waiting = [operand for operand in _OPERANDS[type(node)](node) if operand not in order]
         if waiting:
-            pending.extend(reversed(waiting))
+            waiting.reverse()
+            pending += waiting
         else:
             order[pending.pop()] = None
     return tuple(order)
