@@ -16,10 +16,25 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def main() -> None:
     """Run the command line with the working folder taken out of the places that modules are imported from."""
     leave_working_folder_out()
-    # Only now: this imports click, and much else after it.
+    start_quickly()
+    # Only now: these import click, and much else after it.
+    from swzverify.processes import collect_rarely  # noqa: PLC0415
+
+    collect_rarely()
     from swzverify.cli import main as command  # noqa: PLC0415
 
     command(prog_name="swzverify")
+
+
+def start_quickly() -> None:
+    """Tell packages what they need not do as they are imported, for this process and for those that it starts.
+
+    No plugin of the environment has a say in how specs are read: pydantic need not look for some. Nothing here
+    multiplies matrices: numpy's library for that need not start a thread for every processor, which takes longer than
+    the rest of numpy.
+    """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def leave_working_folder_out() -> None:

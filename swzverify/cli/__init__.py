@@ -1,24 +1,20 @@
-"""The command line: one command a file, joined here.
+"""The command line: one command a file, of the command's name, imported when it is asked for.
 
 Only click is imported at the top; what proves and renders is imported when a command runs, so that `--help` is quick.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from swzverify.cli.calibrate import calibrate
-from swzverify.cli.completions import completions
-from swzverify.cli.crosscheck import crosscheck
-from swzverify.cli.diff import diff
-from swzverify.cli.init import init
-from swzverify.cli.prove import prove
-from swzverify.cli.recheck import recheck
-from swzverify.cli.schema import schema
-from swzverify.cli.theorems import theorems
 from swzverify.cli.values import complete_values
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = ("calibrate", "completions", "crosscheck", "diff", "init", "prove", "recheck", "schema", "theorems")
+"""The commands, in the order in which the help lists them."""
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -40,19 +36,23 @@ _version_option = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """Imports a command when it is asked for, whose file and function have its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            command: click.Command = getattr(import_module(f"swzverify.cli.{cmd_name}"), cmd_name)
+            complete_values(command)
+            self.add_command(command)
+        return self.commands.get(cmd_name)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @_version_option
 def main() -> None:
     """Prove shared-memory layouts of GPU kernels right: one to one, aligned, free of bank conflicts."""
-
-
-main.add_command(prove)
-main.add_command(crosscheck)
-main.add_command(diff)
-main.add_command(calibrate)
-main.add_command(recheck)
-main.add_command(theorems)
-main.add_command(init)
-main.add_command(schema)
-main.add_command(completions)
-complete_values(main)

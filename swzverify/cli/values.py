@@ -53,15 +53,14 @@ _BY_METAVAR = {"FILE": Text(kind="file"), "PATH": Text(kind="file"), "DIR": Text
 _BY_OPTION = {"--target": Text(TARGETS), "--instruction": Text(INSTRUCTIONS)}
 
 
-def complete_values(group: click.Group) -> None:
-    """Have the texts of all of a group's commands completed, by what their help calls them or by the option's name.
+def complete_values(command: click.Command) -> None:
+    """Have the texts of a command completed, by what its help calls them or by the option's name.
 
     Options with a type of their own, such as a choice, complete by it already.
     """
-    for command in group.commands.values():
-        for parameter in command.params:
-            if parameter.type is not click.STRING:
-                continue
-            what = (parameter.metavar or "").strip("[].")
-            by_name = next((found for name, found in _BY_OPTION.items() if name in parameter.opts), None)
-            parameter.type = by_name or _BY_METAVAR.get(what, parameter.type)
+    for parameter in command.params:
+        if parameter.type is not click.STRING:
+            continue
+        what = (parameter.metavar or "").strip("[].")
+        by_name = next((found for name, found in _BY_OPTION.items() if name in parameter.opts), None)
+        parameter.type = by_name or _BY_METAVAR.get(what, parameter.type)

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
-from swzverify.processes import start
+from swzverify.processes import collect_rarely, start
 from swzverify.report.result import ClaimResult
 from swzverify.run.settings import Settings
 from swzverify.spec.problems import Problem
@@ -108,6 +108,7 @@ def _end(worker: _Worker) -> None:
 def _serve(pipe: Connection[Message, Job], settings: Settings) -> None:
     """A worker's life: prove the files that come along the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     # What proves takes a while to import, and the process that hands out the work never needs it.
     from swzverify.run.one import run_spec  # noqa: PLC0415
 

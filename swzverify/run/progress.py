@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.status import Status
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.text import Text
 
 from swzverify.report.escape import visible
 from swzverify.report.words import counted
@@ -20,9 +21,15 @@ def progress_line(*, enabled: bool) -> Generator[Callable[[Progress], None] | No
 
     The line goes to standard error, and only where that is a terminal that can rewrite a line.
     """
+    if not (enabled and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 - most runs have no terminal there
+    from rich.status import Status  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    able = console.is_terminal and not console.is_dumb_terminal and console.encoding.startswith("utf")
-    if not (enabled and able):
+    if not console.is_terminal or console.is_dumb_terminal or not console.encoding.startswith("utf"):
         yield None
         return
     with Status(Text("proving"), console=console) as status:
@@ -35,6 +42,8 @@ def progress_words(progress: Progress, width: int) -> Text:
     >>> progress_words(Progress(specs=9, specs_done=2, claims=30, unexpected=1), 60).plain
     '2 of 9 specs, 30 claims, 1 unexpected'
     """
+    from rich.text import Text  # noqa: PLC0415 - see above
+
     parts = [f"{progress.specs_done} of {counted(progress.specs, 'spec')}", counted(progress.claims, "claim")]
     if progress.unexpected:
         parts.append(f"{progress.unexpected} unexpected")

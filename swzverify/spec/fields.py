@@ -13,9 +13,12 @@ IDENTIFIER_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 
 class Part(BaseModel):
-    """What every mapping of a spec is: its keys are known, and nothing is converted silently."""
+    """What every mapping of a spec is: its keys are known, and nothing is converted silently.
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=False)
+    Validators are built at the first use: that of the whole spec holds all the others.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=False, defer_build=True)
 
 
 def kind_of(value: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swzverify.spec.full_yaml import read_full
 from swzverify.spec.guard import decoded, hidden_character, plain_lines, read_bytes, values_of
 from swzverify.spec.problems import Problems
 from swzverify.spec.quick_yaml import quick_stop, read_quick
@@ -46,6 +45,8 @@ def read_tree(text: str, problems: Problems, shown: list[str] | None = None) -> 
         problems.add("SWZ107", message, Place(quick_stop(text), 1), hint)
         return None
     if root is None:
+        from swzverify.spec.full_yaml import read_full  # noqa: PLC0415 - ordinary specs do not need it
+
         root = read_full(text, problems)
     if root is None:
         if not len(problems):

@@ -12,9 +12,10 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 
-from swzverify.cli import main, values
+from swzverify.cli import COMMANDS, main, values
 from swzverify.cli.completions import SHELLS
 from swzverify.cli.prove import KINDS
 from swzverify.hardware import INSTRUCTIONS, TARGETS
@@ -206,6 +207,12 @@ def typed_into(shell, setup, typed, shown, environment):
     return screen
 
 
+def command(name: str) -> click.Command:
+    found = main.get_command(click.Context(main), name)
+    assert found is not None
+    return found
+
+
 class TestTables:
     """The names that are listed for quickness' sake are those of the tables."""
 
@@ -217,15 +224,15 @@ class TestTables:
     def test_every_path_and_target_of_every_command_completes(self):
         told = [
             (parameter.metavar.strip("[]."), parameter.type)
-            for command in main.commands.values()
-            for parameter in command.params
+            for name in COMMANDS
+            for parameter in command(name).params
             if parameter.metavar and parameter.metavar.strip("[].") in ("FILE", "PATH", "DIR")
         ]
         assert len(told) > 10
         assert all(
             isinstance(kind, values.Text) and kind.kind == ("dir" if what == "DIR" else "file") for what, kind in told
         )
-        prove = {parameter.name: parameter for parameter in main.commands["prove"].params}
+        prove = {parameter.name: parameter for parameter in command("prove").params}
         assert prove["target"].type.known == values.TARGETS
         assert tuple(prove["select"].type.choices) == KINDS
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from swzverify.cli import main as command
+from swzverify.cli import COMMANDS
 from tests.docs.blocks import blocks_of, links_of
 
 ROOT = Path(__file__).parents[2]
@@ -164,7 +164,7 @@ def test_the_pages_name_what_is_there(page: str) -> None:
     for block in blocks_of(text):
         for line in block.text.splitlines():
             words = shlex.split(line)
-            assert words[:3] == ["python", "-m", "pytest"] or words[1] in command.commands, line
+            assert words[:3] == ["python", "-m", "pytest"] or words[1] in COMMANDS, line
 
 
 def test_every_pull_request_is_opened() -> None:
