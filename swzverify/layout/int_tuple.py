@@ -137,7 +137,15 @@ def flatten(value: IntTuple) -> tuple[int, ...]:
     >>> flatten(((2, 4), 8)), flatten(5)
     ((2, 4, 8), (5,))
     """
-    return tuple(leaves_of(value))
+    if isinstance(value, int):
+        return (value,)
+    flat: list[int] = []
+    for entry in value:
+        if isinstance(entry, int):
+            flat.append(entry)
+        else:
+            flat += flatten(entry)
+    return tuple(flat)
 
 
 def product(value: IntTuple) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import overload
 
 from swzverify.errors import SwzError
@@ -131,7 +132,7 @@ class Layout:
         >>> Layout(((2, 4), 8)).leaves
         ((2, 1), (4, 2), (8, 8))
         """
-        return tuple(zip(flatten(self.shape), flatten(self.stride), strict=True))
+        return _leaves(self.shape, self.stride)
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -169,3 +170,9 @@ class Layout:
     def __repr__(self) -> str:
         """Python that makes an equal layout."""
         return f"Layout({self.shape!r}, {self.stride!r})"
+
+
+@lru_cache(maxsize=4096)
+def _leaves(shape: IntTuple, stride: IntTuple) -> tuple[tuple[int, int], ...]:
+    """Kept, since every reading of a layout asks for them again and again."""
+    return tuple(zip(flatten(shape), flatten(stride), strict=True))
