@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.hardware import BANK_WORD_BYTES, BANKS, evidence
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, Kind, evidence
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.subjects import Access
@@ -53,6 +53,8 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     text = ", ".join(parts)
     if hardware:
         text += f" on {access.target.name} ({evidence(access.target, access.instruction)})"
+        if access.instruction.kind is Kind.CP_ASYNC:
+            text += ", with coalesced sources"  # the rule's own condition: semantics.md, section 7
     return text
 
 

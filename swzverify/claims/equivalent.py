@@ -130,13 +130,20 @@ class Equivalent:
 
     def scope(self) -> str:
         """Every coordinate or lane, at every common base."""
-        base = "" if self._mismatch() else f", {origin_text(common_origins(*self.bases)[0])}"
+        base = "" if self._mismatch() else f", {self._bases_text()}"
         if isinstance(self.first, Access):
             return access_scope(self.first, hardware=False, base=False) + base
         maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
         if len(maps) == 2:
             return f"every point of {self.first.name}" + (base if any(x.uses_base for x in maps) else "")
         return f"every coordinate{base}"
+
+    def _bases_text(self) -> str:
+        """The base that both have, or each one's."""
+        texts = [origin_text(place) for place in common_origins(*self.bases)]
+        if texts[0] == texts[1]:
+            return texts[0]
+        return f"{self.first.name}: {texts[0]}; {self.second.name}: {texts[1]}"
 
     def evidence(self) -> str:
         """No hardware fact."""
@@ -258,10 +265,15 @@ class _Pair:
         binding: dict[str, int] = {} if self.stage is None else {"stage": point[self.stage.name]}
         if self.base is not None:
             binding["base"] = self.places[0].start_bytes + self.places[0].unit_bytes * point[self.base.name]
-        shown = [value[0] // self.units_a_byte if len(value) == 1 else value for value in found]
+        shown = [self._shown(value[0]) if len(value) == 1 else value for value in found]
         rows = tuple(Row((x.name, coord, value), "x") for x, value in zip((self.first, self.other), shown, strict=True))
         note = f"at {coord} {self.first.name} gives {shown[0]}, {self.other.name} gives {shown[1]}"
         return Counterexample(binding, note, ("map", "coord", "address"), rows)
+
+    def _shown(self, position: int) -> int | str:
+        """A position as a byte address; where either side counts in bits, with the bit."""
+        byte, bit = divmod(position, self.units_a_byte)
+        return byte if self.units_a_byte == 1 else f"{byte}.{bit}"
 
 
 def _accesses(first: Access, other: Access, align_bytes: int) -> Always:
@@ -311,17 +323,26 @@ def _same_loops(first: Access, other: Access) -> tuple[Access, Access]:
 def _lanes_differ(first: Access, other: Access, point: Mapping[str, int]) -> Counterexample | None:
     places = common_origins(*_bases(first, other))
     a, b = first.moved(places[0]), other.moved(places[1])
+    # With the bit where either side has elements that are no whole bytes.
+    in_bits = min(a.unit_bits, b.unit_bits) < 8
     rows: list[Row] = []
     note = ""
     nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))
     sides = [x.lanes_at(point) if x.assumed_at(point) else nothing for x in (a, b)]
     for one, two in zip(*sides, strict=True):
-        differ = (one.address_bytes, one.in_whole_bytes) != (two.address_bytes, two.in_whole_bytes)
+        differ = (one.address_bytes, one.bit) != (two.address_bytes, two.bit)
+        shown = [_shown_address(record, in_bits=in_bits) for record in (one, two)]
         if differ and not note:
-            note = f"lane {one.lane}: {first.name} gives {one.address_bytes}, {other.name} gives {two.address_bytes}"
-        rows.append(Row((one.lane, one.address_bytes, two.address_bytes), "x" if differ else ""))
+            note = f"lane {one.lane}: {first.name} gives {shown[0]}, {other.name} gives {shown[1]}"
+        rows.append(Row((one.lane, *shown), "x" if differ else ""))
     if not note:
         return None
     return Counterexample(
         a.binding({k: v for k, v in point.items() if k != "lane"}), note, ("lane", first.name, other.name), tuple(rows)
     )
+
+
+def _shown_address(record: LaneRecord, *, in_bits: bool) -> int | str | None:
+    if record.address_bytes is None or not in_bits:
+        return record.address_bytes
+    return f"{record.address_bytes}.{record.bit}"

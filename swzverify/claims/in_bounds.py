@@ -13,6 +13,7 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Truths
+from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
@@ -28,6 +29,15 @@ class InBounds:
 
     kind: ClassVar[str] = "in_bounds"
     about: Tile | Access
+
+    def __post_init__(self) -> None:
+        """Refuse an access of which nothing says what its bounds are."""
+        if isinstance(self.about, Access) and self.about.tile is None and self.about.bytes is None:
+            raise SwzError(
+                "SWZ105",
+                f"in_bounds: access {self.about.name} is a bare address without `bytes:`; its bounds are not said",
+                hint="give the access the number of bytes that it may touch from its base on",
+            )
 
     @property
     def subject(self) -> str:

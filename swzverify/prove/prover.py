@@ -166,8 +166,8 @@ def _measure(claim: Claim, decisions: list[_Decision]) -> Measure | None:
         if decision.worst is not None and decision.worst.point is not None:
             found = measured(claim.access, decision.worst.point)
             if found is not None:
-                whole = decision.worst.worst is not None
-                return replace(found, exact=found.exact and whole)
+                # A failing point alone need not be the worst.
+                return replace(found, exact=decision.worst.worst is not None)
     return None
 
 
@@ -235,7 +235,8 @@ def _contradiction(findings: list[Finding]) -> str:
 def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
     """The smallest power of two such that the maps agree at every multiple of it; alignments only get easier.
 
-    Whatever engine answers first leads the search; what is said of the result needs Z3, like any proof.
+    Whatever engine answers first leads the search; what is said of the result needs Z3, like any proof. Nothing is
+    said where a step of the search stays open.
     """
     choices = claim.alignments()
     if not choices:
@@ -243,10 +244,13 @@ def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
     low, high = -1, len(choices)
     while high - low > 1:
         middle = (low + high) // 2
-        if _holds_at(claim, choices[middle], panel, sure=False):
-            high = middle
-        else:
-            low = middle
+        match _holds_at(claim, choices[middle], panel, sure=False):
+            case True:
+                high = middle
+            case False:
+                low = middle
+            case None:
+                return ""
     if high == len(choices):
         return "no base alignment up to 2^20 makes them equal"
     if not _holds_at(claim, choices[high], panel, sure=True):
@@ -254,13 +258,18 @@ def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
     return f"they are equal for every base that is a multiple of {choices[high]}, and for no smaller power of two"
 
 
-def _holds_at(claim: Equivalent, align_bytes: int, panel: Panel, *, sure: bool) -> bool:
-    """Whether the claim holds for bases that are multiples of `align_bytes`; by Z3 where no other engine tells."""
+def _holds_at(claim: Equivalent, align_bytes: int, panel: Panel, *, sure: bool) -> bool | None:
+    """Whether the claim holds for bases that are multiples of `align_bytes`; by Z3 where no other engine tells.
+
+    None where that stays open.
+    """
     goals = claim.plan_for(align_bytes).goals
+    answers: set[Answer] = set()
     for goal in goals:
         natives = panel.natives(goal.obligation)
-        if any(finding.answer is not Answer.HOLDS for finding in natives):
+        answers |= {finding.answer for finding in natives}
+        if sure or not natives:
+            answers.add(panel.smt(goal.obligation).answer)
+        if Answer.FAILS in answers:
             return False
-        if (sure or not natives) and panel.smt(goal.obligation).answer is not Answer.HOLDS:
-            return False
-    return bool(goals)
+    return True if answers == {Answer.HOLDS} else None

@@ -25,13 +25,21 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LaneRecord:
-    """One lane at one binding, in plain integers: None in place of an address where the lane is inactive."""
+    """One lane at one binding, in plain integers: None in place of an address where the lane is inactive.
+
+    `bit` says where inside the byte an element begins that is no whole number of bytes: 0 to 7, else 0.
+    """
 
     lane: int
     coord: tuple[int, ...] | None
     offset_elements: int | None
     address_bytes: int | None
-    in_whole_bytes: bool = True
+    bit: int = 0
+
+    @property
+    def in_whole_bytes(self) -> bool:
+        """Whether it begins at a whole byte."""
+        return self.bit == 0
 
 
 def thread_names(access: Access, tid: Array) -> dict[str, Array]:
@@ -92,11 +100,14 @@ def coordinates(access: Access, env: Mapping[str, Array]) -> list[Array]:
 
 
 def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array]) -> Array:
-    """The stage at each point."""
+    """The stage at each point.
+
+    A tile of one stage is in that one, whatever stage a point has for the access that it is compared with.
+    """
+    last = access.tile.stages - 1 if access.tile is not None else 0
     if access.stage is not None:
-        last = access.tile.stages - 1 if access.tile is not None else 0
         return np.clip(np.asarray(evaluate_many(access.stage, env), dtype=np.int64), 0, last)
-    return point.get(STAGE, np.zeros(1, dtype=np.int64))
+    return point[STAGE] if last else np.zeros(1, dtype=np.int64)
 
 
 def lane_at(access: Access, lane: int, point: Mapping[str, int]) -> LaneRecord:
@@ -119,10 +130,12 @@ def lane_at(access: Access, lane: int, point: Mapping[str, int]) -> LaneRecord:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
         return LaneRecord(lane, None, None, base + evaluate(access.address, env))
     coord = tuple(evaluate(each, env) for each in access.coord)
-    stage = evaluate(access.stage, env) if access.stage is not None else point.get(STAGE, 0)
+    stage = point.get(STAGE, 0) if access.tile.stages > 1 else 0
+    if access.stage is not None:
+        stage = evaluate(access.stage, env)
     position = int(access.tile.position(coord, stage=stage, base=base))
-    byte, rest = divmod(position, access.tile.units_a_byte)
-    return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, in_whole_bytes=rest == 0)
+    byte, bit = divmod(position, access.tile.units_a_byte)
+    return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, bit)
 
 
 def assumed_at(access: Access, point: Mapping[str, int]) -> bool:

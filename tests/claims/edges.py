@@ -77,6 +77,10 @@ tiles:
     bytes: 100
     base: {align: 64}
     stages: {count: 2, pitch: 128}
+  twos: {bits: 2, layout: "(4,16):(16,1)", base: {align: 32}}
+  folds: {element: u4, layout: "(4,16):(16,1)", swizzle: "Swizzle<1,0,1>", base: {align: 32}}
+  lone: {element: f32, layout: "(4,8):(8,1)", base: {align: 128}}
+  held: {element: f32, layout: "(4,8):(8,1)", base: {align: 128}, stages: {count: 3, pitch: 0}}
 accesses:
   lines: {tile: torn, instruction: ld.shared.v4.b32, threads: 32, if: tid < 8, coord: [tid/2, tid%2*8]}
   calm: {tile: even, instruction: ld.shared.v4.b32, threads: 32, if: tid < 8, coord: [tid/2, tid%2*8]}
@@ -137,6 +141,14 @@ accesses:
   heap: {instruction: ld.shared.v4.b32, threads: 32, address: "(lane < 24 ? lane*16 : lane*128)"}
   counts: {instruction: atom.shared.add.u32, threads: 32, if: lane != 5, address: "lane/4*4"}
   never: {instruction: ld.shared.b32, threads: 32, if: tid > 40, address: tid*4, bytes: 128}
+  torn_byte: {tile: twos, instruction: ld.shared.b8, threads: 32, coord: [tid/8, tid%8*2 + 1]}
+  nudged: {tile: twos, instruction: ld.shared.b8, threads: 32, coord: [tid/8, tid%8*2 + 1 + (tid == 8)*2]}
+  evens: {tile: twos, instruction: ld.shared.b8, threads: 32, coord: [tid/8, tid%8*2]}
+  eighths: {tile: packs, instruction: ld.shared.b8, threads: 32, coord: [tid/16, tid%16]}
+  single: {tile: lone, instruction: ld.shared.b32, threads: 32, coord: [tid/8, tid%8]}
+  holding: {tile: held, instruction: ld.shared.b32, threads: 32, coord: [tid/8, tid%8]}
+  newest: {tile: reel, instruction: ld.shared.b32, threads: 32, stage: 2, coord: [tid/8, tid%8]}
+  linear: {instruction: ld.shared.b32, threads: 32, address: tid*4, base: {align: 128}}
 maps:
   own: {over: {r: 4, c: 16}, value: ["base + r*32 + c*2"], base: {align: 32}}
   also: {over: {r: 4, c: 16}, value: ["base + (r*16 + c)*2"]}
@@ -144,6 +156,7 @@ maps:
   folded: {over: {r: 4, c: 16}, value: ["(base + (r*16 + c)*2) ^ (((base + (r*16 + c)*2) >> 3) & 48)"]}
   plain: {over: {r: 4, c: 8}, value: ["288 + r*16 + c*2"]}
   nibble: {over: {r: 4, c: 8}, value: ["base + r*8 + c"]}
+  whole: {over: {r: 4, c: 16}, value: ["base + r*8 + c/2"]}
   pair: {over: {x: 6, y: 4}, value: ["x % 3 * 2 + y % 2", "x / 3 + y / 2 * 2"], onto: [6, 4]}
   other: {over: {x: 6, y: 4}, value: ["x % 3 * 2 + y % 2", "x / 3 + y / 2 * 2 + (x == 5 && y == 3)"], onto: [6, 4]}
   based: {over: {x: 8}, value: ["x ^ (base / 8 % 8)"], onto: [8], base: {align: 8}}
@@ -194,6 +207,7 @@ REFUTED = [
     "wavefronts: {access: counts, at_most: 3}",
     "wavefronts: {access: copies, at_most: 1}",
     "wavefronts: {access: pile, at_most: 3}",
+    "wavefronts: {access: copies, at_most: 31}",
     "wavefronts: {access: heap, at_most: 10}",
     "covers: {access: lines, tile: torn, times: 2}",
     "covers: {access: crooked, tile: packs}",
@@ -248,6 +262,18 @@ REFUTED = [
     "equivalent: [flat, folded]",
     "equivalent: [swapped, flat]",
     "equivalent: [strict, stepped]",
+    "equivalent: [torn_byte, nudged]",
+    "equivalent: [nudged, torn_byte]",
+    "equivalent: [torn_byte, evens]",
+    "equivalent: [torn_byte, eighths]",
+    "equivalent: [eighths, by_bytes]",
+    "equivalent: [spooled, single]",
+    "equivalent: [single, spooled]",
+    "equivalent: [newest, spooled]",
+    "equivalent: [spooled, linear]",
+    "equivalent: [packs, folds]",
+    "equivalent: [packs, whole]",
+    "equivalent: [whole, folds]",
     "permutation: other",
     "permutation: lost",
     "permutation: merged",
@@ -358,14 +384,19 @@ PROVED = [
     "equivalent: [within, behind]",
     "equivalent: [plain, outer]",
     "equivalent: [picks, picks]",
+    "equivalent: [torn_byte, torn_byte]",
+    "equivalent: [evens, eighths]",
+    "equivalent: [eighths, evens]",
+    "equivalent: [holding, single]",
+    "equivalent: [single, holding]",
+    "equivalent: [linear, holding]",
     "permutation: placed",
     "permutation: pair",
     "permutation: based",
     "permutation: cube",
 ]
-OTHERS = [  # vacuous, or within the bounds of a rule that only bounds
+OTHERS = [  # vacuous
     "contiguous: {tile: turn, elements: 16}",
-    "wavefronts: {access: copies, at_most: 16}",
     "aligned: never",
     "disjoint: flat",
     "equivalent: [never, never]",

@@ -68,11 +68,12 @@ def test_measures(name: str, point: dict[str, int], wanted: Measure | None) -> N
         assert found.exact
 
 
-def test_measure_of_a_rule_that_only_bounds() -> None:
+def test_measure_of_a_copy_of_16_bytes() -> None:
     claim = claims()["wavefronts: {access: copies, at_most: 32}"]
     assert isinstance(claim, Wavefronts)
     found = measured(claim.access, {"warp": 0, "base": 3})
-    assert found == Measure(32, 4, 28, {"warp": 0, "base": 48}, exact=False)
+    assert found == Measure(32, 4, 28, {"warp": 0, "base": 48})
+    assert found.exact
 
 
 def test_nothing_is_measured_where_no_lane_is_on() -> None:
@@ -232,12 +233,39 @@ def test_smallest_alignment_is_named(swap: bool) -> None:
     assert verdict.reason == "they are equal for every base that is a multiple of 256, and for no smaller power of two"
 
 
-def test_nothing_lies_in_no_bytes() -> None:
-    """A bare access that does not say how many bytes it may touch may touch none."""
-    verdict = prove(InBounds(bare("0", instruction="ld.shared.u8")), options=Options(every_engine=True))
+def test_bounds_that_nobody_says() -> None:
+    """A bare access that does not say how many bytes it may touch has no bounds to be in; none at all are bounds."""
+    with pytest.raises(SwzError, match="in_bounds: access bare is a bare address without `bytes:`") as caught:
+        InBounds(bare("0", instruction="ld.shared.u8"))
+    assert caught.value.code == "SWZ105"
+    assert "give the access" in caught.value.hint
+    verdict = prove(InBounds(bare("0", instruction="ld.shared.u8", bytes=0)), options=Options(every_engine=True))
     assert verdict.outcome is REFUTED
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.note == "lane 0 touches 1 bytes at address 0, outside its 0 bytes"
     assert prove(InBounds(bare("0", instruction="ld.shared.u8", bytes=1))).outcome is PROVED
     assert prove(InBounds(bare("1", instruction="ld.shared.u8", bytes=1))).outcome is REFUTED
+
+
+def test_both_fixed_bases_are_named() -> None:
+    """A comparison of two places says where each lies; of one common place, once."""
+    tiles = [fixed(base) for base in (FixedBase(1024), FixedBase(2048))]
+    assert Equivalent(*tiles).scope() == "every coordinate, one: base 1024; other: base 2048"
+    assert Equivalent(tiles[1], tiles[0]).scope() == "every coordinate, other: base 2048; one: base 1024"
+    assert Equivalent(tiles[0], tiles[0]).scope() == "every coordinate, base 1024"
+    here = bare("tid*4", base=FixedBase(64), name="here")
+    assert Equivalent(here, bare("tid*4 + 64", name="there")).scope() == (
+        "the warp, ld.shared.b32, here: base 64; there: base 0"
+    )
+    placed = [bare("tid*4", base=MemoryBase(SMEM, offset), name=f"at{offset}") for offset in (0, 16)]
+    assert Equivalent(*placed).scope() == (
+        "the warp, ld.shared.b32, at0: any common base that is a multiple of 64; "
+        "at16: any common base that is a multiple of 64 plus 16"
+    )
+
+
+def fixed(base: FixedBase) -> Tile:
+    return tile(base, "one" if base == FixedBase(1024) else "other")
 
 
 def test_scopes_of_bare_accesses() -> None:
@@ -251,6 +279,14 @@ def test_scopes_of_bare_accesses() -> None:
     assert access_scope(bare("tid*4", base=AlignedBase(64)), hardware=False).split(", ")[1] == (
         "any base that is a multiple of 64"
     )
+
+
+@pytest.mark.parametrize("instruction", ["cp.async.4", "cp.async.8", "cp.async.16", "cp.async.ca.16"])
+def test_scope_of_a_copy_s_cost_names_its_condition(instruction: str) -> None:
+    copies = bare("tid*16", instruction=instruction)
+    said = f"the warp, {instruction}"
+    assert access_scope(copies, hardware=False) == said
+    assert access_scope(copies, hardware=True) == f"{said} on sm_90 (measured), with coalesced sources"
 
 
 def test_scope_names_a_stage_where_there_are_several() -> None:

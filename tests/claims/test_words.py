@@ -153,14 +153,20 @@ def check_touches(claim: Covers, point: dict[str, int], example: Counterexample)
 
 
 def check_two(first: Access, second: Access, point: dict[str, int], example: Counterexample) -> None:
-    """Both accesses' addresses, lane by lane, at the common base; lanes that are off, or do not run, have none."""
+    """Both accesses' addresses, lane by lane, at the common base; lanes that are off, or do not run, have none.
+
+    Where either one's elements are no whole bytes, both have the bit.
+    """
     bases = [each.base if each.tile is None else each.tile.base for each in (first, second)]
-    addresses: list[list[int | None]] = []
+    in_bits = any(each.tile is not None and each.tile.element_bits % 8 for each in (first, second))
+    addresses: list[list[int | str | None]] = []
     for each, place in zip((first, second), common_origins(*bases), strict=True):
         arrays = {name: np.full(32, value) for name, value in point.items()} | {"lane": np.arange(32)}
         assumed, active, position, _ = (np.broadcast_to(array, 32) for array in each.moved(place).definition(arrays))
         on = assumed & active
-        addresses.append([int(position[lane]) * each.unit_bits // 8 if on[lane] else None for lane in range(32)])
+        bits = [int(position[lane]) * each.unit_bits for lane in range(32)]
+        texts = [f"{bit // 8}.{bit % 8}" if in_bits else bit // 8 for bit in bits]
+        addresses.append([text if on[lane] else None for lane, text in enumerate(texts)])
     assert example.columns == ("lane", first.name, second.name)
     for lane, (row, a, b) in enumerate(zip(example.rows, *addresses, strict=True)):
         assert row.cells == (lane, a, b)

@@ -31,6 +31,12 @@ def equivalent_tiles(p: Tile, q: Tile) -> Finding:
 def equivalent_accesses(p: Access, q: Access) -> Finding:
     if p.threads != q.threads or p.loops != q.loops:
         return REFUTED
+    p_stages, q_stages = p.stage_runs, q.stage_runs
+    if len(p_stages) != len(q_stages) and min(len(p_stages), len(q_stages)) > 1:
+        return REFUTED
+    # One that runs in one stage a time is compared with each stage of one that runs in all.
+    most = max(len(p_stages), len(q_stages))
+    stages = list(zip(p_stages * (most // len(p_stages)), q_stages * (most // len(q_stages)), strict=True))
     if p.exists != q.exists and set(p.active) == set(q.active):
         raise OracleAmbiguousError("equivalent of accesses that exist in different iterations and run in the same")
     if not p.active and not q.active:
@@ -39,12 +45,10 @@ def equivalent_accesses(p: Access, q: Access) -> Finding:
         raise OracleAmbiguousError("equivalent of accesses of which one is never active")
     if set(p.active) != set(q.active):
         return REFUTED
-    if p.stage_runs != q.stage_runs and max(len(p.stage_runs), len(q.stage_runs)) > 1:
-        raise OracleAmbiguousError("equivalent of accesses with different stages")
 
     def same(p_base: int, q_base: int) -> bool:
-        for p_stage, q_stage in zip(p.stage_runs, q.stage_runs, strict=True):
-            left, right = p.addresses(p_base, p_stage), q.addresses(q_base, q_stage)
+        for p_stage, q_stage in stages:
+            left, right = p.bit_addresses(p_base, p_stage), q.bit_addresses(q_base, q_stage)
             if any(left[point] != right[point] for point in p.active):
                 return False
         return True

@@ -140,9 +140,53 @@ def equivalent_accesses(draft: Draft) -> None:
         other["if"] = rng.choice([f"!!({access['if']})", f"({access['if']}) && tid != 4"])
     if "if" in access and draft.chance(0.55):
         access["if"] = other["if"] = f"({access['if']}) && lane > 40"
+    if expression == "coord":
+        _restage(draft, access, other)
     twin = draft.fresh("acc")
     draft.accesses[twin] = other
-    draft.claim("equivalent", [name, twin])
+    draft.claim("equivalent", [name, twin] if draft.chance(0.7) else [twin, name])
+
+
+def _restage(draft: Draft, access: dict[str, Yaml], other: dict[str, Yaml]) -> None:
+    """Sometimes the other one runs in other stages: in all, in one, or in a copy of the tile that has one."""
+    rng = draft.rng
+    tile = draft.tiles[str(access["tile"])]
+    if not isinstance(tile, dict) or "stages" not in tile or draft.chance(0.3):
+        return
+    kind = rng.choice(["all", "one", "copy", "copy"])
+    if draft.chance(0.4):
+        tile["stages"] = {"count": 2, "pitch": 0}
+    other.pop("stage", None)
+    if kind == "one":
+        other["stage"] = rng.choice(["0", "1", "tid%2"])
+    elif kind == "copy":
+        access.pop("stage", None)
+        copy = draft.fresh("E")
+        draft.tiles[copy] = {key: value for key, value in tile.items() if key != "stages"}
+        other["tile"] = copy
+
+
+def equivalent_inside_bytes(draft: Draft) -> None:
+    """Accesses at elements that are no whole bytes, which may differ by less than a byte."""
+    rng = draft.rng
+    names: list[Yaml] = []
+    bits = rng.choice([2, 4, 6])
+    column = f"lane/4*{rng.choice([1, 2, 3, 4])} + {rng.randrange(4)}"
+    changes = ["{0}", "({0})*2/2", "{0} ^ 1", "({0}) | 1", "({0}) + (lane == 30)", "({0})/2*2"]
+    for change in ("{0}", rng.choice(changes)):
+        tile, access = draft.fresh("E"), draft.fresh("acc")
+        finer = bits == 4 and draft.chance(0.3)
+        written = f"({change.format(f'({column})')})*{2 if finer else 1}"
+        columns = 128 if finer else 64
+        draft.tiles[tile] = {"bits": 2 if finer else bits, "layout": f"(4,{columns}):({columns},1)"}
+        draft.accesses[access] = {
+            "tile": tile,
+            "instruction": "ld.shared.b8",
+            "threads": 32,
+            "coord": ["lane%4", written],
+        }
+        names.append(access)
+    draft.claim("equivalent", names)
 
 
 def equivalent_maps(draft: Draft) -> None:

@@ -18,6 +18,7 @@ from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle
 from swzverify.prove import Options, panel, prove
+from swzverify.prove.prover import _smallest_alignment
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
 from tests.engines.memory import forget, forgotten
 
@@ -337,11 +338,18 @@ def test_no_budget_for_the_question_whether_a_case_exists(monkeypatch: Patch) ->
     assert "could not be decided" in verdict.reason
 
 
-def test_rules_that_only_bound_leave_it_open() -> None:
-    """16 lanes that copy to one address: the octets' units and the distinct destinations disagree."""
-    verdict = prove(Wavefronts(access("lane%2*1024", "cp.async.16"), 1))
-    assert verdict.outcome is Outcome.UNKNOWN
-    assert "bounds" in verdict.reason
+def test_lanes_that_repeat_an_address_do_not_copy() -> None:
+    """All even lanes write to one address and all odd ones to another: lanes 0 and 1 copy, into two lines."""
+    rows = access("lane%2*1024", "cp.async.16")
+    assert prove(Wavefronts(rows, 2)).outcome is Outcome.PROVED
+    verdict = prove(Wavefronts(rows, 1))
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.measure is not None
+    assert (verdict.measure.wavefronts, verdict.measure.minimum, verdict.measure.exact) == (2, 1, True)
+    assert verdict.counterexample is not None
+    note = "cp.async.16 takes 2 wavefronts where at most 1 are claimed; lanes 0 | 1 copy in wavefronts of their own"
+    assert verdict.counterexample.note == note
+    assert [row.mark for row in verdict.counterexample.rows] == ["1", "2", *[""] * 30]
 
 
 # --- alignments, evidence, loops -------------------------------------------------------------------------------------
@@ -432,3 +440,12 @@ def test_worst_case_is_measured_again(every: bool) -> None:
     assert verdict.measure is not None
     assert (verdict.measure.wavefronts, verdict.measure.minimum, verdict.measure.where["i"]) == (4, 1, 3)
     assert any(isinstance(goal.obligation, Cost) for goal in claim.plan().goals)
+
+
+def test_nothing_is_said_of_alignments_that_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of the search that nobody decides is no "no"."""
+    claim = pair(3, 64, 128)
+    assert "multiple of 1024" in _smallest_alignment(claim, panel.Panel(Options(single_engine=True)))
+    asked = z3_says(monkeypatch, Answer.UNDECIDED)
+    assert _smallest_alignment(claim, panel.Panel(Options(single_engine=True, rlimit=7))) == ""
+    assert len(asked) == 1
