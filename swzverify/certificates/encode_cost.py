@@ -6,11 +6,11 @@ A warp instruction that is misaligned breaks a cost statement too, so that the s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
+from swzverify.certificates.encode_octets import octet_classes, octet_conflict
 from swzverify.certificates.program import Builder
 from swzverify.certificates.statement import Cost
-from swzverify.certificates.warp_rule import CHUNK_BYTES, LANES, LINE_BYTES, WarpRule, warp_rule
+from swzverify.certificates.warp_rule import LANES, WarpRule, warp_rule
 
 Question = tuple[str, Builder, int]
 
@@ -97,15 +97,14 @@ def _conflict(goal: Cost, rule: WarpRule) -> Question:
     """A group costs more than 1: two of its lanes are looked for."""
     warp = _Warp(goal, rule)
     out = warp.out
+    if rule.octets:
+        return "two lanes of an octet conflict", out, octet_conflict(out, warp.all_lanes())
     i, j = warp.some_lane("i"), warp.some_lane("j")
     (address_i, active_i), (address_j, active_j) = warp.lane(i), warp.lane(j)
-    if rule.octets:
-        apart = out.negate(_same_octet_unit(warp, i, j))
-    else:
-        unit_i, unit_j = warp.unit(address_i), warp.unit(address_j)
-        apart = out.op("=", warp.slot(unit_i), warp.slot(unit_j))
-        if not rule.repeats:
-            apart = out.all([apart, out.negate(warp.same(unit_i, unit_j))])
+    unit_i, unit_j = warp.unit(address_i), warp.unit(address_j)
+    apart = out.op("=", warp.slot(unit_i), warp.slot(unit_j))
+    if not rule.repeats:
+        apart = out.all([apart, out.negate(warp.same(unit_i, unit_j))])
     group = _same_group(out, i, j, rule.group_lanes)
     if rule.joins:
         wider = _same_group(out, i, j, rule.joined_lanes)
@@ -121,42 +120,13 @@ def _same_group(out: Builder, i: int, j: int, lanes: int) -> int:
     return out.op("=", out.extract(i, low, 5 - low), out.extract(j, low, 5 - low))
 
 
-def _key(warp: _Warp, lane: int, address: int) -> int:
-    """Line and moved chunk of an address, for the octet rule: the lane's low bits XORed into the chunk's number."""
-    out = warp.out
-    chunk_bits = CHUNK_BYTES.bit_length() - 1
-    wide = out.widen(address, max(out.width(address), LINE_BYTES.bit_length() - 1))
-    chunk = out.extract(wide, chunk_bits, out.width(wide) - chunk_bits)
-    moved = out.extract(lane, 0, 3)
-    return out.op("bvxor", chunk, out.widen(moved, out.width(chunk)))
-
-
-def _marked(warp: _Warp, lane: int) -> tuple[int, int, int]:
-    """(key, paired, odd): the key, whether the partner has it too, and the lane's parity."""
-    out = warp.out
-    partner = out.op("bvxor", lane, out.const(1, 5))
-    address, _ = warp.lane(lane)
-    other, other_active = warp.lane(partner)
-    key = _key(warp, lane, address)
-    paired = out.all([other_active, warp.same(key, _key(warp, partner, other))])
-    return key, paired, out.extract(lane, 0, 1)
-
-
-def _same_octet_unit(warp: _Warp, i: int, j: int) -> int:
-    """Equal keys, and both in a pair, or neither and of one parity."""
-    out = warp.out
-    (key_i, paired_i, odd_i), (key_j, paired_j, odd_j) = _marked(warp, i), _marked(warp, j)
-    same_mark = out.all([out.op("=", paired_i, paired_j), out.any([paired_i, out.op("=", odd_i, odd_j)])])
-    return out.all([warp.same(key_i, key_j), same_mark])
-
-
 def _too_many(goal: Cost, rule: WarpRule, at_most: int) -> Question:
     """More than so many wavefronts, counted over all groups; each group's worst slot is looked for."""
     warp = _Warp(goal, rule)
     out = warp.out
     lanes = warp.all_lanes()
     if rule.octets:
-        count = out.total(_first_units(warp, lanes))
+        count = out.total(octet_classes(out, lanes))
     else:
         count = _grouped(warp, lanes, rule.group_lanes, "")
         if rule.joins:
@@ -183,18 +153,3 @@ def _grouped(warp: _Warp, lanes: list[tuple[int, int]], size: int, mark: str) ->
                 here.append(out.negate(out.any(earlier)))
             counted.append(out.all(here))
     return out.total(counted)
-
-
-def _first_units(warp: _Warp, lanes: list[tuple[int, int]]) -> list[int]:
-    """For each lane, whether it is the first of its octet with its unit."""
-    out = warp.out
-    keys = [_key(warp, out.const(lane, 5), address) for lane, (address, _) in enumerate(lanes)]
-    paired = [out.all([lanes[lane ^ 1][1], warp.same(keys[lane], keys[lane ^ 1])]) for lane in range(LANES)]
-    earlier: dict[int, list[int]] = {lane: [] for lane in range(LANES)}
-    for i, j in combinations(range(LANES), 2):
-        if i // 8 == j // 8:
-            marks = out.op("=", paired[i], paired[j])
-            if i % 2 != j % 2:
-                marks = out.all([paired[i], paired[j]])
-            earlier[j].append(out.all([lanes[i][1], warp.same(keys[i], keys[j]), marks]))
-    return [out.all([lanes[lane][1], out.negate(out.any(earlier[lane]))]) for lane in range(LANES)]

@@ -29,7 +29,7 @@ def periods(goal: Obligation) -> dict[str, int]:
         case Injective(domain, shared, inner):
             return _found(shared, still=(domain.assumption,), alike=(inner,))
         case Cost(domain, _, address, active, instruction):
-            unit = lcm(LINE_BYTES if instruction.bound_only else WORD_BYTES, instruction.width_bytes)
+            unit = lcm(LINE_BYTES if instruction.by_octets else WORD_BYTES, instruction.width_bytes)
             return _found(goal.free, still=(domain.assumption, active), turning=((address, unit),))
         case Covers():
             still = (goal.points.assumption, goal.active)

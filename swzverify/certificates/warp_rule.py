@@ -13,6 +13,7 @@ from itertools import pairwise
 LANES = 32
 WORD_BYTES = 4
 LINE_BYTES = 128
+SECTOR_BYTES = 32
 CHUNK_BYTES = 16
 
 
@@ -20,8 +21,8 @@ CHUNK_BYTES = 16
 class WarpRule:
     """What the rule needs of an instruction.
 
-    `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each; `octets`: the rule
-    of the 16-byte cp.async, an upper bound.
+    `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each; `octets`: the
+    16-byte cp.async has a rule of its own.
     """
 
     width_bytes: int
@@ -80,17 +81,21 @@ def _group(width_bytes: int) -> int:
 
 
 def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int]:
-    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane; for octets a bound.
+    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane.
 
     Errors: ValueError for an address that is not a multiple of the width.
 
     >>> warp_cost(warp_rule("ld.shared.b32"), [8 * lane for lane in range(32)])
     (2, 1)
+    >>> warp_cost(warp_rule("cp.async.16"), [16 * (lane % 8) for lane in range(32)])
+    (1, 1)
     """
     lanes = [address if lane < rule.address_lanes else None for lane, address in enumerate(addresses)]
     for lane, address in enumerate(lanes):
         if address is not None and address % rule.width_bytes:
             raise ValueError(f"lane {lane}'s address {address} is no multiple of {rule.width_bytes}")
+    if rule.octets:
+        lanes = _copying(lanes)
     size = rule.group_lanes
     if rule.joins and any(_agree(lanes, distance) for distance in (1, 2)):
         size = rule.joined_lanes
@@ -117,6 +122,22 @@ def _banks(rule: WarpRule, addresses: list[int]) -> int:
     return max(banks.count(bank) for bank in set(banks))
 
 
+def _copying(lanes: Sequence[int | None]) -> list[int | None]:
+    """Of the lanes with one address, wherever in the warp they are, only the lowest is left."""
+    return [None if address in lanes[:lane] else address for lane, address in enumerate(lanes)]
+
+
 def _octet(group: dict[int, int]) -> int:
-    keys = {lane: (a // LINE_BYTES, a // CHUNK_BYTES % 8 ^ lane % 8) for lane, a in group.items()}
-    return len({(key, 2 if keys.get(lane ^ 1) == key else lane % 2) for lane, key in keys.items()})
+    """The cost of an octet's copying lanes, at least one, by class: each is 1 or 2."""
+    classes: dict[tuple[int, int, int, int], tuple[set[int], set[int]]] = {}
+    for lane, address in group.items():
+        other = group.get(lane ^ 1)
+        both = other is not None and other // SECTOR_BYTES == address // SECTOR_BYTES
+        half, sector = lane % 2, lane // 2 % 4
+        if both and half:
+            continue  # the even lane stands for both
+        moved = sector ^ address // SECTOR_BYTES % 4
+        kind = 2 if both else half
+        key = (address // LINE_BYTES, kind, half ^ address // CHUNK_BYTES % 2, moved % 2)
+        classes.setdefault(key, (set(), set()))[sector % 2].add(moved // 2)
+    return sum(max(len(even), len(odd)) for even, odd in classes.values())

@@ -16,6 +16,7 @@ from swzverify.hardware import (
     BANK_WORD_BYTES,
     BANKS,
     AccessCost,
+    GroupCost,
     access_cost,
     evidence,
 )
@@ -63,7 +64,7 @@ def cost_goal(access: Access, at_most: int | None) -> Cost:
     lowered = access.lowered
     bits_a_unit = ints.integer(8 // access.unit_bits)
     address = ints.divide(lowered.position, bits_a_unit)
-    granule = BANK_PERIOD_BYTES if access.instruction.bound_only else BANK_WORD_BYTES
+    granule = BANK_PERIOD_BYTES if access.instruction.by_octets else BANK_WORD_BYTES
 
     def definition(arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
         assumed, active, position, _ = access.definition(arrays)
@@ -95,7 +96,7 @@ def measured(access: Access, point: Mapping[str, int]) -> Measure | None:
     if found is None:
         return None
     free = {name: value for name, value in point.items() if name != "lane"}
-    return Measure(found.wavefronts, found.minimum, found.bank_conflicts, access.binding(free), found.exact)
+    return Measure(found.wavefronts, found.minimum, found.bank_conflicts, access.binding(free))
 
 
 def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
@@ -108,7 +109,7 @@ def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[
     if found is None:
         return None
     limit = found.minimum if at_most is None else at_most
-    if found.lower_bound <= limit:
+    if found.wavefronts <= limit:
         return None
     marks, worst = _colliding(found, access, point)
     claimed = f"instead of {found.minimum}" if at_most is None else f"where at most {at_most} are claimed"
@@ -118,10 +119,10 @@ def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[
 
 
 def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
-    """The lanes of the worst bank of the most expensive group, and that in words."""
+    """The lanes of the worst bank of the most expensive group, and that in words; by the octet rule `octet_marks`."""
     worst = max(found.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
-        return {}, ""
+        return octet_marks(worst)
     words = max(1, access.instruction.width_bytes // BANK_WORD_BYTES)
     records = access.lanes_at(point)
     lanes: list[int] = []
@@ -134,6 +135,25 @@ def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> t
     distinct = len({records[lane].address_bytes for lane in lanes})
     text = f"lanes {_ranges(lanes)} touch {distinct} different addresses in bank {worst.bank}"
     return dict.fromkeys(lanes, "x"), text
+
+
+def octet_marks(octet: GroupCost) -> tuple[dict[int, str], str]:
+    """The lanes of an octet that copy, each marked with the number of its class, and that in words.
+
+    No bank is to blame, so no lane is singled out: lanes with one number share a wavefront, lanes with different
+    numbers cannot. Lanes that do not copy, as a lower one has their address, have no mark; nor has an octet that
+    takes one wavefront.
+
+    >>> octet_marks(GroupCost((0, 1, 2, 3), 2, None, ((0, 2), (1, 3))))
+    ({0: '1', 2: '1', 1: '2', 3: '2'}, 'lanes 0, 2 | 1, 3 copy in wavefronts of their own')
+    >>> octet_marks(GroupCost((0, 1), 1, None, ((0, 1),)))
+    ({}, '')
+    """
+    if octet.wavefronts == 1:
+        return {}, ""
+    marks = {lane: str(number) for number, lanes in enumerate(octet.apart, 1) for lane in lanes}
+    parts = " | ".join(_ranges([*lanes]) for lanes in octet.apart)
+    return marks, f"lanes {parts} copy in wavefronts of their own"
 
 
 def _ranges(lanes: list[int]) -> str:

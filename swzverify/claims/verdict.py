@@ -22,8 +22,8 @@ class Measure:
     """The cost of an access: the worst case over every warp, iteration, stage and base.
 
     `wavefronts` and `bank_conflicts` count a warp instruction at the worst binding `where`; `minimum` is what the same
-    lanes would take without conflicts. `exact` is False where the hardware rule is an upper bound only, or where
-    the engines stopped at a bound.
+    lanes would take without conflicts. `exact` is False where the engines stopped at a case that breaks the
+    claim: then `where` is that case, and the worst one costs at least as much.
     """
 
     wavefronts: int

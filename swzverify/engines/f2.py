@@ -182,7 +182,7 @@ def _cost(goal: Cost) -> Finding:
     columns = _columns(address, numbering, [goal.lane])
     if columns is None:
         return _OTHER
-    if goal.active is TRUE and not goal.instruction.bound_only:
+    if goal.active is TRUE and not goal.instruction.by_octets:
         return _judge_ranks(goal, columns)
     ((active,),) = affine_bits([goal.active], numbering)
     if active is None:
@@ -228,6 +228,6 @@ def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
     slots = rank([unit & slot_mask for unit in own])
     each = 1 << ((len(own) if row.counts_equal_words else rank(own)) - slots)
     groups = row.address_lanes // group_lanes
-    worst = WorstCost(groups * each, groups, groups * each, _origin(goal))
+    worst = WorstCost(groups * each, groups, _origin(goal))
     limit = groups if goal.at_most is None else goal.at_most
     return Finding(NAME, Answer.HOLDS if worst.wavefronts <= limit else Answer.FAILS, worst.point, worst)

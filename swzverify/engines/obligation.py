@@ -145,7 +145,7 @@ class Answer(StrEnum):
     EMPTY = "empty"
     """No point satisfies the assumption."""
     UNDECIDED = "undecided"
-    """The engine ran out of budget, or the hardware rule's bounds leave it open."""
+    """The engine could not tell: its budget ran out, or what it rests on does not hold."""
     NOT_APPLICABLE = "not applicable"
     """The engine does not speak about obligations of this form."""
 
@@ -156,7 +156,6 @@ class WorstCost:
 
     wavefronts: int
     minimum: int
-    lower_bound: int
     point: Mapping[str, int]
 
     @property

@@ -102,7 +102,7 @@ def _fits(roots: tuple[Expr, ...]) -> bool:
 
 
 def _cost(goal: Cost) -> Finding:
-    unit = BANK_PERIOD_BYTES if goal.instruction.bound_only else BANK_WORD_BYTES
+    unit = BANK_PERIOD_BYTES if goal.instruction.by_octets else BANK_WORD_BYTES
     periods: dict[str, int | None] = {}
     for node in goal.free:
         periods[node.name] = _cost_period(goal, node, unit)

@@ -95,7 +95,7 @@ class AccessRun:
     def stands_for_all(self) -> bool:
         """Whether every row runs, at bases among which is every one that can cost otherwise."""
         row = self.access.instruction
-        granule = max(BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, row.width_bytes)
+        granule = max(BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES, row.width_bytes)
         enough = dict(access_enough(self.access, granule)).get(self.access.origin.name, 1)
         return self.is_whole and set(range(enough)) <= set(self.bases)
 

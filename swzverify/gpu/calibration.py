@@ -49,12 +49,11 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """One instruction: how many patterns kept the rule; of a rule that is a bound, how many met it exactly."""
+    """One instruction: how many patterns there are, and how many kept the rule."""
 
     instruction: str
     patterns: int
     kept: int
-    exact: int
     differences: tuple[str, ...] = ()
 
     @property
@@ -70,16 +69,15 @@ def judged(calibration: Calibration) -> list[RowResult]:
 
 def _judged(calibration: Calibration, name: str) -> RowResult:
     each, counted = calibration.patterns[name], calibration.counted[name]
-    wavefronts, conflicts, least = each.predicted()
+    wavefronts, conflicts = each.predicted()
     found = [Measured(float(w), float(c)) for w, c in zip(counted.wavefronts, counted.bank_conflicts, strict=True)]
     texts = [
-        (index, disagreement(each, one, int(wavefronts[index]), int(conflicts[index]), int(least[index])))
+        (index, disagreement(each, one, int(wavefronts[index]), int(conflicts[index])))
         for index, one in enumerate(found)
     ]
     wrong = [(index, text) for index, text in texts if text]
     shown = tuple(f"{text}; {pattern_text(each, index)}" for index, text in wrong[:MAX_SHOWN])
-    exact = int((counted.wavefronts == wavefronts).sum())
-    return RowResult(name, len(each), len(each) - len(wrong), exact, shown)
+    return RowResult(name, len(each), len(each) - len(wrong), shown)
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

@@ -66,7 +66,12 @@ def ladder_wavefronts(instruction: Instruction) -> tuple[int, ...]:
 
 
 def calibrated(instruction: Instruction, slopes: NDArray[np.float32]) -> Clock | None:
-    """The clock from the slopes of `ladder`; None where they do not lie on one line through 0."""
+    """The clock from the slopes of `ladder`; None where they do not lie on one line through 0.
+
+    None for a copy past the first-level cache, too: that its time follows its wavefronts has not been measured.
+    """
+    if instruction.by_octets:
+        return None
     known = np.asarray(ladder_wavefronts(instruction), dtype=np.float64)
     each = np.asarray(slopes[2:], dtype=np.float64) / known
     if not np.isfinite(each).all() or each.min() <= 0 or each.max() / each.min() > 1 + MARGIN / 2:

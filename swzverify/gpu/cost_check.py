@@ -44,7 +44,7 @@ class CostCheck:
 
     def of(self, each: Patterns, total: int) -> CostSeen:
         """What was counted for some patterns, of so many that the access has, against the rule."""
-        wavefronts, conflicts, least = each.predicted()
+        wavefronts, conflicts = each.predicted()
         told: list[int] = []
         untold = 0
         differing: list[str] = []
@@ -59,7 +59,7 @@ class CostCheck:
             minimum = int(wavefronts[index] - conflicts[index])
             told.append(math.ceil(found.wavefronts))
             conflicted += found.wavefronts > minimum
-            text = disagreement(each, found, int(wavefronts[index]), int(conflicts[index]), int(least[index]))
+            text = disagreement(each, found, int(wavefronts[index]), int(conflicts[index]))
             if text:
                 differing.append(f"{text}; {pattern_text(each, index)}")
         return CostSeen(
@@ -67,15 +67,11 @@ class CostCheck:
         )
 
 
-def disagreement(each: Patterns, found: Measured, wavefronts: int, conflicts: int, least: int) -> str:
-    """How a count breaks the rule, in words; empty where it keeps it. Of bounds, any count within them keeps it."""
+def disagreement(each: Patterns, found: Measured, wavefronts: int, conflicts: int) -> str:
+    """How a count breaks the rule, in words; empty where it keeps it."""
     count_ = found.wavefronts
     if count_ is None:
         return ""
-    if each.instruction.bound_only:
-        if least <= count_ <= wavefronts:
-            return ""
-        return f"{each.instruction.name}: counted {count_:g} wavefronts, the rule says {least} to {wavefronts}"
     if count_ != wavefronts:
         return f"{each.instruction.name}: counted {count_:g} wavefronts, the rule says {wavefronts}"
     if found.bank_conflicts not in (NOT_COUNTED, conflicts):

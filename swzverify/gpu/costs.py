@@ -46,10 +46,10 @@ class Patterns:
         """The shared memory that they need."""
         return int(self.addresses.max(initial=0)) + self.instruction.width_bytes
 
-    def predicted(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """(wavefronts, bank conflicts, least wavefronts possible) of each by the rule; the last two bound or equal."""
+    def predicted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(wavefronts, bank conflicts) of each by the rule."""
         costs = cost_many(self.instruction, self.addresses, self.active)
-        return costs.wavefronts, costs.bank_conflicts, costs.lower_bound
+        return costs.wavefronts, costs.bank_conflicts
 
     def chosen(self, rows: Sequence[int] | NDArray[np.intp]) -> Patterns:
         """Some of them."""

@@ -1,7 +1,7 @@
 """What the GPUs do with shared memory, as data, and the cost rule that reads it.
 
 Imports `errors` only. `instructions` and `targets` are the tables, `spelling` reads PTX names, `wavefronts`
-is the rule.
+is the rule, `octets` the part of it for `cp.async.cg` of 16 bytes.
 """
 
 from swzverify.hardware.instructions import (
@@ -14,6 +14,7 @@ from swzverify.hardware.instructions import (
     Kind,
     find_instruction,
 )
+from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, SECTOR_BYTES
 from swzverify.hardware.targets import (
     EVIDENCE,
     FIRST_TARGET,
@@ -28,8 +29,6 @@ from swzverify.hardware.targets import (
     require,
 )
 from swzverify.hardware.wavefronts import (
-    CHUNK_BYTES,
-    CHUNKS_PER_LINE,
     PAIR_DISTANCES,
     AccessCost,
     CostArrays,
@@ -49,6 +48,7 @@ __all__ = [
     "INSTRUCTIONS",
     "LANES",
     "PAIR_DISTANCES",
+    "SECTOR_BYTES",
     "TARGETS",
     "AccessCost",
     "CostArrays",

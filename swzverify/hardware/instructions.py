@@ -47,7 +47,7 @@ class Instruction:
     - `joins`: neighbouring groups join when the lanes agree in pairs (plain loads of 8 and 16 bytes).
     - `counts_equal_words`: equal words in a bank are not merged.
     - `warp_wide`: all 32 lanes must run it.
-    - `bound_only`: it has a rule of its own, the octet rule, which gives an upper bound.
+    - `by_octets`: it has a rule of its own, the octet rule: what counts is how chunks move between sectors, not banks.
     - `source`: where the row is from.
 
     >>> find_instruction("ldmatrix.x2").group_count
@@ -62,7 +62,7 @@ class Instruction:
     joins: bool
     counts_equal_words: bool
     warp_wide: bool
-    bound_only: bool
+    by_octets: bool
     source: str
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ def _plain(kind: Kind, suffix: str, width_bytes: int, source: str) -> Instructio
         joins=kind is Kind.LOAD and width_bytes >= 8,
         counts_equal_words=False,
         warp_wide=False,
-        bound_only=False,
+        by_octets=False,
         source=source,
     )
 
@@ -134,7 +134,7 @@ def _matrix(kind: Kind, count: int, trans: bool, source: str) -> Instruction:
         joins=False,
         counts_equal_words=False,
         warp_wide=True,
-        bound_only=False,
+        by_octets=False,
         source=source,
     )
 
@@ -150,7 +150,7 @@ def _matrix_rows() -> list[Instruction]:
     return rows
 
 
-def _lane_wise(name: str, width_bytes: int, kind: Kind, bound_only: bool, source: str) -> Instruction:
+def _lane_wise(name: str, width_bytes: int, kind: Kind, by_octets: bool, source: str) -> Instruction:
     return Instruction(
         name=name,
         width_bytes=width_bytes,
@@ -158,9 +158,9 @@ def _lane_wise(name: str, width_bytes: int, kind: Kind, bound_only: bool, source
         group_lanes=min(LANES, BANK_PERIOD_BYTES // width_bytes),
         address_lanes=LANES,
         joins=False,
-        counts_equal_words=not bound_only,
+        counts_equal_words=not by_octets,
         warp_wide=False,
-        bound_only=bound_only,
+        by_octets=by_octets,
         source=source,
     )
 
@@ -177,7 +177,7 @@ def _rows() -> list[Instruction]:
             16,
             Kind.CP_ASYNC,
             True,
-            "cp.async.cg, measured on an H100: tests/data/h100_cp_async16.npz",
+            "cp.async.cg, measured on an H100: tests/data/h100_cp_async16_rule.npz",
         ),
         _lane_wise("cp.async.ca.16", 16, Kind.CP_ASYNC, False, _CALIBRATED),
         _lane_wise("atom.shared.add.u32", 4, Kind.ATOMIC, False, _MEASURED.format("ATOMS_ADD")),

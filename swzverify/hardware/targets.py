@@ -108,20 +108,20 @@ _ALL = frozenset(TARGETS)
 _H100 = frozenset({"sm_90", "sm_90a"})
 _EVERY = frozenset(INSTRUCTIONS)
 _UP_TO_A_WORD = frozenset(f"{op}.shared.b{bits}" for op in ("ld", "st") for bits in (8, 16, 32))
-_BOUND = frozenset({"cp.async.16"})
+_BY_OCTETS = frozenset(row.name for row in INSTRUCTIONS.values() if row.by_octets)
 
 EVIDENCE: tuple[EvidenceRow, ...] = (
     EvidenceRow(
         _H100,
-        _EVERY - _BOUND,
+        _EVERY - _BY_OCTETS,
         Evidence.MEASURED,
         "650 random patterns on an H100, wavefronts and bank conflicts of all of them reproduced",
     ),
     EvidenceRow(
         _H100,
-        _BOUND,
+        _BY_OCTETS,
         Evidence.MEASURED,
-        "an upper bound: never below an H100's count in 934 patterns, equal to it for 213 of 240 without overlap",
+        "53,687 patterns on an H100, coalesced sources, wavefronts of all of them reproduced; it counts no conflicts",
     ),
     EvidenceRow(
         _ALL,

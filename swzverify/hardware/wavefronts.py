@@ -1,7 +1,8 @@
 """What a warp's shared-memory access costs: the rule, in plain integers and over many warps at a time.
 
 `access_cost` follows the rule word by word and is what a reader should check. `cost_many` is for exhaustive
-search: it counts whole aligned units by sorting. They share no code, so that each tests the other.
+search: it counts whole aligned units by sorting. They share no code, so that each tests the other. The rule of
+`cp.async.cg` of 16 bytes, in both forms, is in `octets`.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -13,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.hardware.instructions import (
@@ -24,39 +24,38 @@ from swzverify.hardware.instructions import (
     Instruction,
     find_instruction,
 )
+from swzverify.hardware.octets import BoolArray, IntArray, copying, octet_classes, octets_many
 from swzverify.hardware.targets import Evidence, Target, evidence
 
 PAIR_DISTANCES = (1, 2)
 """Groups join when every lane l agrees with l ^ d for one of these d."""
-CHUNK_BYTES = 16
-"""What one lane of a 16-byte cp.async writes."""
-CHUNKS_PER_LINE = BANK_PERIOD_BYTES // CHUNK_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCost:
     """One group: its active `lanes`, its `wavefronts`, and the first `bank` that needs that many.
 
-    `bank` is None for a 16-byte cp.async, whose units are not banks.
+    By the octet rule `lanes` are those that copy (of lanes with one address the lowest only), `bank` is None, and
+    `apart` has the lanes that go together, class by class: lanes of two classes never share a wavefront.
     """
 
     lanes: tuple[int, ...]
     wavefronts: int
     bank: int | None
+    apart: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AccessCost:
     """What one warp instruction costs.
 
-    `wavefronts` is what the hardware takes (an upper bound where not `exact`), `lower_bound` the least it can
-    take, `minimum` what the same groups take without conflicts.
+    `wavefronts` is what the hardware takes, `minimum` what the same groups take without conflicts; `groups` are those
+    with an active lane, by the octet rule the octets with a lane that copies.
     """
 
     instruction: Instruction
     wavefronts: int
     minimum: int
-    lower_bound: int
     groups: tuple[GroupCost, ...]
     evidence: Evidence
 
@@ -64,11 +63,6 @@ class AccessCost:
     def bank_conflicts(self) -> int:
         """Wavefronts beyond the minimum."""
         return self.wavefronts - self.minimum
-
-    @property
-    def exact(self) -> bool:
-        """Whether `wavefronts` is the cost itself, not only a bound."""
-        return self.wavefronts == self.lower_bound
 
 
 def access_cost(
@@ -88,14 +82,12 @@ def access_cost(
     row = find_instruction(instruction) if isinstance(instruction, str) else instruction
     known = evidence(target, row)
     active = _active_addresses(row, byte_addresses)
-    lanes_by_group = _groups(row, active)
-    if row.bound_only:
-        groups = tuple(_octet_cost(lanes, active) for lanes in lanes_by_group)
-        lower_bound = _octet_lower_bound(len(groups), active)
+    if row.by_octets:
+        active = copying(active)
+        groups = tuple(_octet_cost(lanes, active) for lanes in _groups(row, active))
     else:
-        groups = tuple(_bank_cost(row, lanes, active) for lanes in lanes_by_group)
-        lower_bound = sum(group.wavefronts for group in groups)
-    return AccessCost(row, sum(group.wavefronts for group in groups), len(groups), lower_bound, groups, known)
+        groups = tuple(_bank_cost(row, lanes, active) for lanes in _groups(row, active))
+    return AccessCost(row, sum(group.wavefronts for group in groups), len(groups), groups, known)
 
 
 def _active_addresses(row: Instruction, byte_addresses: Sequence[int | None]) -> dict[int, int]:
@@ -158,27 +150,10 @@ def _bank_cost(row: Instruction, lanes: Sequence[int], active: Mapping[int, int]
     return GroupCost(tuple(lanes), worst, bank)
 
 
-def _octet_cost(lanes: Sequence[int], active: Mapping[int, int]) -> GroupCost:
-    """An octet of a 16-byte cp.async; a key is the line and the XOR by which the chunk moves in it."""
-    key = {
-        lane: (
-            active[lane] // BANK_PERIOD_BYTES,
-            active[lane] // CHUNK_BYTES % CHUNKS_PER_LINE ^ lane % CHUNKS_PER_LINE,
-        )
-        for lane in lanes
-    }
-    units = {(key[lane], None if key.get(lane ^ 1) == key[lane] else lane % 2) for lane in lanes}
-    return GroupCost(tuple(lanes), len(units), None)
-
-
-def _octet_lower_bound(octets: int, active: Mapping[int, int]) -> int:
-    """Octets with an active lane; where lanes share a destination octets can merge: 128 bytes a wavefront."""
-    distinct = len(set(active.values()))
-    return octets if distinct == len(active) else -(-distinct // CHUNKS_PER_LINE)
-
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+def _octet_cost(lanes: Sequence[int], copies: Mapping[int, int]) -> GroupCost:
+    classes = octet_classes({lane: copies[lane] for lane in lanes})
+    apart = tuple(tuple(each.lanes) for each in classes)
+    return GroupCost(tuple(lanes), sum(each.wavefronts for each in classes), None, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +162,6 @@ class CostArrays:
 
     wavefronts: IntArray
     minimum: IntArray
-    lower_bound: IntArray
 
     @property
     def bank_conflicts(self) -> IntArray:
@@ -206,8 +180,8 @@ def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolA
     """
     row = find_instruction(instruction) if isinstance(instruction, str) else instruction
     units, lanes_on = _checked_units(row, addresses, active)
-    if row.bound_only:
-        return _octets_many(units, lanes_on)
+    if row.by_octets:
+        return CostArrays(*octets_many(units, lanes_on))
     wavefronts, minimum = _banks_many(row, units, lanes_on, row.group_lanes)
     if row.joins:
         joined = np.flatnonzero(_joined_many(units, lanes_on))
@@ -215,7 +189,7 @@ def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolA
             wavefronts[joined], minimum[joined] = _banks_many(
                 row, units[joined], lanes_on[joined], row.joined_group_lanes
             )
-    return CostArrays(wavefronts, minimum, wavefronts.copy())
+    return CostArrays(wavefronts, minimum)
 
 
 def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, BoolArray]:
@@ -276,20 +250,3 @@ def _first_of_run(ordered: IntArray) -> BoolArray:
     first = ordered >= 0
     first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return first
-
-
-def _octets_many(chunks: IntArray, lanes_on: BoolArray) -> CostArrays:
-    lane = np.arange(LANES)
-    key = np.where(lanes_on, chunks ^ (lane % CHUNKS_PER_LINE), -1)
-    paired = key == key[:, lane ^ 1]
-    unit = np.where(lanes_on, 3 * key + np.where(paired, 0, 1 + lane % 2), -1)
-    octets = np.sort(unit.reshape(-1, CHUNKS_PER_LINE), axis=1)
-    wavefronts = _first_of_run(octets).reshape(len(chunks), LANES).sum(axis=1, dtype=np.int64)
-    minimum = (
-        lanes_on.reshape(len(chunks), LANES // CHUNKS_PER_LINE, CHUNKS_PER_LINE).any(axis=2).sum(axis=1, dtype=np.int64)
-    )
-    distinct = _first_of_run(np.sort(chunks, axis=1)).sum(axis=1, dtype=np.int64)
-    shares = distinct < lanes_on.sum(axis=1)
-    lower_bound = minimum.copy()
-    lower_bound[shares] = -(-distinct[shares] // CHUNKS_PER_LINE)
-    return CostArrays(wavefronts, minimum, lower_bound)

@@ -17,15 +17,15 @@ def render_calibration(about: About, rows: Sequence[RowResult], style: TextStyle
     """The report.
 
     >>> about = About("GPU", 90, "13.0", "2026-01-01", 1)
-    >>> print(render_calibration(about, [RowResult("ld.shared.b32", 4, 4, 4)], TextStyle()).splitlines()[-1])
+    >>> print(render_calibration(about, [RowResult("ld.shared.b32", 4, 4)], TextStyle()).splitlines()[-1])
     GPU (sm_90, CUDA 13.0), 2026-01-01, seed 1: the rule holds for 4 of 4 patterns
     """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for column in ("instruction", "patterns", "keep the rule", "meet it exactly"):
+    for column in ("instruction", "patterns", "keep the rule"):
         table.add_column(column, justify="left" if column == "instruction" else "right")
     for row in rows:
         colour = "green" if row.holds else "bold red"
-        table.add_row(row.instruction, str(row.patterns), Text(str(row.kept), style=colour), str(row.exact))
+        table.add_row(row.instruction, str(row.patterns), Text(str(row.kept), style=colour))
     blocks: list[RenderableType] = [table]
     for row in rows:
         blocks += [indented(Text(visible(text), overflow="fold"), 2) for text in row.differences]

@@ -35,12 +35,14 @@ def counted(count: int, noun: str) -> str:
 
 
 def cost(measure: Measure) -> str:
-    """The worst case of a warp instruction, in few words.
+    """The worst case of a warp instruction, in few words; a case that need not be the worst tells the least it can be.
 
     >>> cost(Measure(wavefronts=32, minimum=4, bank_conflicts=28, where={}))
     '32 wavefronts (minimum 4)'
+    >>> cost(Measure(wavefronts=2, minimum=1, bank_conflicts=1, where={}, exact=False))
+    'at least 2 wavefronts (minimum 1)'
     """
-    bound = "" if measure.exact else "at most "
+    bound = "" if measure.exact else "at least "
     return f"{bound}{counted(measure.wavefronts, 'wavefront')} (minimum {measure.minimum})"
 
 

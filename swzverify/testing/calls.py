@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
+from swzverify.claims.conflict_free import octet_marks
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
 from swzverify.errors import SwzError
 from swzverify.hardware import (
@@ -108,7 +109,8 @@ def cost_of_call(
         wrong = _impossible(addresses, instruction)
         if wrong:
             note, lanes = wrong
-            return _with(bare, Outcome.REFUTED, note, _lanes(addresses, {"warp": warp}, note, lanes))
+            table = _lanes(addresses, {"warp": warp}, note, dict.fromkeys(lanes, "x"))
+            return _with(bare, Outcome.REFUTED, note, table)
     return _judged(bare, [access_cost(instruction, each, target) for each in warps], warps, at_most)
 
 
@@ -140,40 +142,36 @@ def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[Addresse
     warp = max(range(len(costs)), key=lambda index: (excess(costs[index]), costs[index].wavefronts, -index))
     cost = costs[warp]
     where = {"warp": warp} if len(warps) > 1 else {}
-    measure = Measure(cost.wavefronts, cost.minimum, cost.bank_conflicts, where, cost.exact)
+    measure = Measure(cost.wavefronts, cost.minimum, cost.bank_conflicts, where)
     if excess(cost) <= 0:
         return _with(bare, bare.outcome, bare.reason, measure=measure)
-    if cost.lower_bound <= (cost.minimum if at_most is None else at_most):
-        note = f"{cost.instruction.name} takes {cost.lower_bound} to {cost.wavefronts} wavefronts; the rule is a bound"
-        return _with(bare, Outcome.UNKNOWN, note, measure=measure)
     allowed = f"instead of {cost.minimum}" if at_most is None else f"where at most {at_most} are allowed"
     note = f"{cost.instruction.name} takes {cost.wavefronts} wavefronts {allowed}"
-    lanes = _colliding(cost, warps[warp])
-    if lanes:
-        worst = max(cost.groups, key=lambda group: group.wavefronts)
-        note += f"; {len(lanes)} lanes meet in bank {worst.bank}"
-    return _with(bare, Outcome.REFUTED, note, _lanes(warps[warp], where, note, lanes), measure)
+    marks, why = _colliding(cost, warps[warp])
+    note += f"; {why}" if why else ""
+    return _with(bare, Outcome.REFUTED, note, _lanes(warps[warp], where, note, marks), measure)
 
 
-def _colliding(cost: AccessCost, addresses: Addresses) -> list[int]:
-    """The lanes of the most expensive group that touch its worst bank."""
+def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], str]:
+    """The lanes of the most expensive group that touch its worst bank, or an octet's classes; and that in words."""
     worst = max(cost.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
-        return []
+        return octet_marks(worst)
     touched = {lane: _banks(addresses[lane], cost.instruction.words) for lane in worst.lanes}
-    return [lane for lane, banks in touched.items() if worst.bank in banks]
+    lanes = [lane for lane, banks in touched.items() if worst.bank in banks]
+    return dict.fromkeys(lanes, "x"), f"{len(lanes)} lanes meet in bank {worst.bank}"
 
 
 def _banks(address: int | None, words: int) -> list[int]:
     return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
 
 
-def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marked: Sequence[int]) -> Counterexample:
+def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
     rows: list[Row] = []
     for lane, address in enumerate(addresses):
         word = None if address is None or address < 0 else address // BANK_WORD_BYTES
         cells = (lane, address, word, None if word is None else word % BANKS)
-        rows.append(Row(cells, "x" if lane in marked else ""))
+        rows.append(Row(cells, marks.get(lane, "")))
     return Counterexample(where, note, _COLUMNS, tuple(rows))
 
 

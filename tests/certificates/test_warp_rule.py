@@ -18,7 +18,7 @@ def test_every_instruction_has_the_facts_of_the_table(name: str) -> None:
     assert rule.address_lanes == row.address_lanes
     assert rule.joins == row.joins
     assert rule.repeats == row.counts_equal_words
-    assert rule.octets == row.bound_only
+    assert rule.octets == row.by_octets
     if rule.joins:
         assert rule.joined_lanes == row.joined_group_lanes
 

@@ -283,7 +283,9 @@ def collide(
 
 
 def plain_cost(instruction: str, addresses: list[int | None]) -> tuple[int, int]:
-    """(wavefronts, minimum) by the text of docs/semantics.md, section 4, for what has no rule of its own."""
+    """(wavefronts, minimum) by the text of docs/semantics.md, section 4."""
+    if instruction == "cp.async.16":
+        return _octets_cost(addresses)
     matrix = "matrix" in instruction
     width = 16 if matrix else {"b8": 1, "b16": 2, "b32": 4, "b64": 8}.get(instruction.rsplit(".", maxsplit=1)[-1], 4)
     if ".v" in instruction:
@@ -311,6 +313,29 @@ def plain_cost(instruction: str, addresses: list[int | None]) -> tuple[int, int]
         counted = words if repeats else sorted(set(words))
         minimum += 1
         wavefronts += max(sum(word % 32 == bank for word in counted) for bank in range(32))
+    return wavefronts, minimum
+
+
+def _octets_cost(addresses: list[int | None]) -> tuple[int, int]:
+    """The rule of its own, unit by unit; a pair is met at its even lane."""
+    copies = [address if address not in addresses[:lane] else None for lane, address in enumerate(addresses)]
+    wavefronts = minimum = 0
+    for start in range(0, 32, 8):
+        classes: dict[tuple[int, str, int, int], list[tuple[int, int]]] = {}
+        for lane in range(start, start + 8):
+            own, mate = copies[lane], copies[lane ^ 1]
+            if own is None:
+                continue
+            pair = mate is not None and own // 32 == mate // 32
+            if pair and lane % 2:
+                continue
+            kind, half = ("both", 0) if pair else (("even", 0), ("odd", 1))[lane % 2]
+            sector, place = lane // 2 % 4, own // 32 % 4
+            key = (own // 128, kind, half ^ own // 16 % 2, (sector ^ place) % 2)
+            classes.setdefault(key, []).append((sector % 2, (sector ^ place) // 2))
+        minimum += bool(classes)
+        for units in classes.values():
+            wavefronts += max(len({move for odd, move in units if odd == wanted}) for wanted in (0, 1))
     return wavefronts, minimum
 
 

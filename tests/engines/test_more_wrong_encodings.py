@@ -21,7 +21,7 @@ from swzverify.claims import Injective as InjectiveClaim
 from swzverify.claims.verdict import Outcome
 from swzverify.engines import enumeration, exhaust, f2, radix, residue
 from swzverify.engines.obligation import Always, Answer, Apart, Cost, Covers, Engine, Finding, Injective, Obligation
-from swzverify.engines.smt import SMT, warp_rule
+from swzverify.engines.smt import SMT, octets, warp_rule
 from swzverify.engines.smt import apart as smt_apart
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import covers as smt_covers
@@ -41,6 +41,7 @@ from swzverify.prove.panel import Panel
 from swzverify.subjects import Access, AlignedBase, Tile, lowered_access
 from swzverify.subjects import tile as tile_module
 from tests.engines import obligations as ob
+from tests.engines import test_octet_encodings as octet_file
 from tests.engines import test_wrong_encodings as first_file
 from tests.engines.memory import forget, forgotten
 from tests.engines.obligations import Map, leaf, number
@@ -227,7 +228,7 @@ def idle_groups_count(patch: Patch) -> None:
 
     def wrong(row: Any, addresses: Any, active: Any, group_lanes: int) -> tuple[Any, Any]:
         cost, _ = sound(row, addresses, active, group_lanes)
-        return cost, warp_rule._number(row.address_lanes // group_lanes, addresses[0])
+        return cost, warp_rule.number(row.address_lanes // group_lanes, addresses[0])
 
     patch.setattr(warp_rule, "_grouped", wrong)
 
@@ -239,8 +240,8 @@ def phases_of_the_wrong_size(patch: Patch) -> None:
 
 
 def chunks_of_8_bytes(patch: Patch) -> None:
-    """Keys of the octet rule from other address bits."""
-    patch.setattr(warp_rule, "CHUNK_BYTES", 8)
+    """Halves of the octet rule from another address bit."""
+    patch.setattr(octets, "CHUNK_BYTES", 8)
 
 
 def idle_bits_unproved(patch: Patch) -> None:
@@ -859,5 +860,6 @@ def test_the_page_lists_all_of_them() -> None:
     listed = re.findall(r"^\| `(\w+)` \| .+ \| `(\w+\.py)` \|$", PAGE.read_text(), re.MULTILINE)
     here = [(name, "test_more_wrong_encodings.py") for name, _, _ in MUTATIONS]
     there = [(mutate.__name__, "test_wrong_encodings.py") for mutate, _ in first_file.MUTATIONS]
+    there += [(name, "test_octet_encodings.py") for name, _, _ in octet_file.MUTATIONS]
     assert sorted(listed) == sorted([*here, *there])
     assert len(listed) == len(set(listed)) >= 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -290,6 +290,7 @@ INSTRUCTIONS = [
     "cp.async.4",
     "cp.async.8",
     "cp.async.ca.16",
+    "cp.async.16",
     "atom.shared.add.u32",
 ]
 WIDTH = {"b8": 1, "b16": 2, "b32": 4, "b64": 8}
@@ -339,11 +340,13 @@ def free_part(rng: random.Random, node: Var) -> Map:
             return ob.times(ob.down(x, 1), rng.choice([4, 5]))
 
 
-def cost_case(seed: int, limits: list[int]) -> tuple[Cost, Map, ob.Plain, ob.Plain]:
+def cost_case(
+    seed: int, limits: list[int], instructions: Sequence[str] = INSTRUCTIONS
+) -> tuple[Cost, Map, ob.Plain, ob.Plain]:
     rng = random.Random(seed)
     lane = var("lane", 32)
     free = tuple(var(f"v{i}", rng.choice(limits)) for i in range(rng.randint(0, 2)))
-    instruction = rng.choice(INSTRUCTIONS)
+    instruction = rng.choice(instructions)
     width = width_of(instruction)
     units = lane_map(rng, lane)
     for node in free:
@@ -364,16 +367,19 @@ def cost_case(seed: int, limits: list[int]) -> tuple[Cost, Map, ob.Plain, ob.Pla
         if free[0].limit == 1:
             assumed = None
     groups = max(1, width // 4)
-    at_most = rng.choice([None, None, groups, 2 * groups, 3])
+    # by octets a random map mostly takes many wavefronts: limits that some of them keep
+    at_most = rng.choice([None, 4, 8, 12, 20] if instruction == "cp.async.16" else [None, None, groups, 2 * groups, 3])
     address = ob.times(units, width)
     goal = ob.cost(lane, free, instruction, address, active, at_most, assumed)
     return goal, address, ob.truth_of(active)[1], ob.truth_of(assumed)[1]
 
 
-def judge_costs(seeds: range, limits: list[int], sample: int | None) -> Tally:
+def judge_costs(
+    seeds: range, limits: list[int], sample: int | None, instructions: Sequence[str] = INSTRUCTIONS
+) -> Tally:
     tally: Tally = Counter()
     for seed in seeds:
-        goal, address, active, assumed = cost_case(seed, limits)
+        goal, address, active, assumed = cost_case(seed, limits, instructions)
         rng = random.Random(seed + 1)
         if sample is None:
             free = ob.points(goal.free)
@@ -410,8 +416,18 @@ def judge_costs(seeds: range, limits: list[int], sample: int | None) -> Tally:
 
 
 def test_random_costs() -> None:
-    tally = judge_costs(range(130), [1, 2, 3, 4, 8], None)
+    tally = judge_costs(range(140), [1, 2, 3, 4, 8], None)
     spoken(tally, ["gf2", "residues", "exhaustion", "z3"], 5)
+
+
+def test_random_costs_by_octets() -> None:
+    tally = judge_costs(range(2000, 2060), [1, 2, 3, 4, 8], None, ["cp.async.16"])
+    spoken(tally, ["gf2", "residues", "exhaustion", "z3"], 5)
+
+
+def test_random_costs_by_octets_with_long_loops() -> None:
+    tally = judge_costs(range(3000, 3030), [300, 1000, 1 << 12], 150, ["cp.async.16"])
+    spoken(tally, ["residues", "z3"], 5)
 
 
 def test_random_costs_with_long_loops() -> None:

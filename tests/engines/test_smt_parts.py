@@ -41,8 +41,8 @@ def test_formula_of_the_rule_in_numbers(name: str) -> None:
     """The whole rule as terms, at constants: what the plain rule says. Lanes that are off have addresses too."""
     row, rng = INSTRUCTIONS[name], random.Random(name)
     for share, few in ((0.0, 8), (0.3, 2), (0.5, 3), (0.7, 64)):
-        # few units, and few keys of the octet rule, so that lanes meet
-        places = [row.width_bytes * (rng.randrange(few) ^ (lane % 8 if row.bound_only else 0)) for lane in range(32)]
+        # few units, and by octets few places round the own one, so that lanes meet
+        places = [row.width_bytes * (rng.randrange(few) ^ (lane % 8 if row.by_octets else 0)) for lane in range(32)]
         on = [row.warp_wide or rng.random() >= share for _ in range(32)]
         if row.joins and share == 0.3:
             places = [places[lane & ~2] for lane in range(32)]

@@ -66,7 +66,7 @@ SOURCES = {
     **{f"stmatrix.x{n}.trans": CALIBRATED for n in (1, 2, 4)},
     "cp.async.4": f"{MEASURED}CPASYNC4",
     "cp.async.8": f"{MEASURED}CPASYNC8",
-    "cp.async.16": "cp.async.cg, measured on an H100: tests/data/h100_cp_async16.npz",
+    "cp.async.16": "cp.async.cg, measured on an H100: tests/data/h100_cp_async16_rule.npz",
     "cp.async.ca.16": CALIBRATED,
     "atom.shared.add.u32": f"{MEASURED}ATOMS_ADD",
 }
@@ -106,5 +106,5 @@ def test_kind_and_width_are_those_of_the_name(name: str) -> None:
     suffix = rest.removeprefix("shared.").removeprefix("add.").removeprefix("async.").removeprefix("ca.")
     assert row.kind.value == KINDS[op]
     assert row.width_bytes == (16 if "matrix" in op else WIDTHS[suffix])
-    assert [type(v) for v in (row.joins, row.counts_equal_words, row.warp_wide, row.bound_only)] == [bool] * 4
+    assert [type(v) for v in (row.joins, row.counts_equal_words, row.warp_wide, row.by_octets)] == [bool] * 4
     assert (row.name, type(row.group_lanes)) == (name, int)

@@ -134,8 +134,8 @@ def test_rows_agree_with_the_rule_in_words(row: Instruction) -> None:
     plain_load = row.kind is Kind.LOAD
     assert row.warp_wide == matrix
     assert row.joins == (plain_load and row.width_bytes >= 8)
-    assert row.counts_equal_words == (row.kind in {Kind.ATOMIC, Kind.CP_ASYNC} and not row.bound_only)
-    assert row.bound_only == (row.name == "cp.async.16")
+    assert row.counts_equal_words == (row.kind in {Kind.ATOMIC, Kind.CP_ASYNC} and not row.by_octets)
+    assert row.by_octets == (row.name == "cp.async.16")
     assert row.group_lanes == (8 if matrix else {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}[row.width_bytes])
     assert row.address_lanes == (8 * int(row.name.split(".")[1][1:]) if matrix else 32)
     assert row.words * 4 == max(4, row.width_bytes)

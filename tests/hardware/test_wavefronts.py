@@ -13,8 +13,8 @@ from swzverify.errors import SwzError
 from swzverify.hardware import INSTRUCTIONS, Evidence, access_cost, cost_many
 
 WARP = range(32)
-BY_BANKS = [name for name, row in INSTRUCTIONS.items() if not row.bound_only]
-BOUNDED = [name for name, row in INSTRUCTIONS.items() if row.bound_only]
+BY_BANKS = [name for name, row in INSTRUCTIONS.items() if not row.by_octets]
+BY_OCTETS = [name for name, row in INSTRUCTIONS.items() if row.by_octets]
 JOINING = [name for name, row in INSTRUCTIONS.items() if row.joins]
 SPACE_BYTES = 8192
 Warp = list[int | None]
@@ -90,7 +90,6 @@ def test_configuration(instruction: str, address: Callable[[int], int], wavefron
     assert (cost.wavefronts, cost.minimum) == (wavefronts, minimum)
     assert cost.bank_conflicts == wavefronts - minimum
     assert cost.evidence is Evidence.MEASURED
-    assert cost.exact
 
 
 def test_groups_tell_where_it_is_worst() -> None:
@@ -115,13 +114,13 @@ def test_groups_join_over_the_whole_warp_only() -> None:
 def test_warp_without_active_lanes_costs_nothing() -> None:
     for name in ("ld.shared.b32", "ld.shared.v4.b32", "cp.async.16"):
         cost = access_cost(name, [None] * 32)
-        assert (cost.wavefronts, cost.minimum, cost.lower_bound, cost.groups) == (0, 0, 0, ())
+        assert (cost.wavefronts, cost.minimum, cost.groups) == (0, 0, ())
 
 
 def test_swizzled_rows_by_cp_async_16_take_one_wavefront_a_row() -> None:
     for mask in range(8):
         cost = access_cost("cp.async.16", [t // 8 * 128 + 16 * (t % 8 ^ t // 8 ^ mask) for t in WARP])
-        assert (cost.wavefronts, cost.minimum, cost.exact) == (4, 4, True)
+        assert (cost.wavefronts, cost.minimum) == (4, 4)
 
 
 @st.composite
@@ -161,9 +160,9 @@ def moved(warp: Warp, move: Callable[[int], int]) -> Warp:
     return [None if address is None else move(address) for address in warp]
 
 
-def numbers(name: str, warp: Warp) -> tuple[int, int, int]:
+def numbers(name: str, warp: Warp) -> tuple[int, int]:
     cost = access_cost(name, warp)
-    return cost.wavefronts, cost.minimum, cost.lower_bound
+    return cost.wavefronts, cost.minimum
 
 
 @given(accesses(list(INSTRUCTIONS)), st.integers(0, 1000))
@@ -186,7 +185,7 @@ def test_xor_by_an_aligned_constant_changes_nothing(access: tuple[str, Warp], co
     assert numbers(name, moved(warp, lambda a: a ^ step * constant)) == numbers(name, warp)
 
 
-@given(accesses(BOUNDED), st.integers(0, 2**10))
+@given(accesses(BY_OCTETS), st.integers(0, 2**10))
 def test_xor_by_whole_chunks_changes_nothing_for_cp_async_16(access: tuple[str, Warp], constant: int) -> None:
     name, warp = access
     assert numbers(name, moved(warp, lambda a: a ^ 16 * constant)) == numbers(name, warp)
@@ -199,15 +198,21 @@ def test_a_load_never_takes_more_than_the_store_that_cannot_join(access: tuple[s
 
 
 @given(accesses(list(INSTRUCTIONS)))
-def test_bounds_and_groups_agree(access: tuple[str, Warp]) -> None:
+def test_totals_and_groups_agree(access: tuple[str, Warp]) -> None:
     name, warp = access
     cost = access_cost(name, warp)
-    assert cost.lower_bound <= cost.wavefronts
     assert cost.minimum <= cost.wavefronts <= 32 * INSTRUCTIONS[name].words
     assert cost.wavefronts == sum(group.wavefronts for group in cost.groups)
     assert cost.minimum == len(cost.groups)
     lanes = [lane for group in cost.groups for lane in group.lanes]
-    assert lanes == [t for t in range(INSTRUCTIONS[name].address_lanes) if warp[t] is not None]
+    used = [t for t in range(INSTRUCTIONS[name].address_lanes) if warp[t] is not None]
+    # by octets a lane counts only if no lower one has its address
+    assert lanes == [t for t in used if name not in BY_OCTETS or warp[t] not in warp[:t]]
+    for group in cost.groups:
+        assert (group.bank is None) == (name in BY_OCTETS)
+        assert sorted(lane for together in group.apart for lane in together) == [
+            lane for lane in group.lanes if name in BY_OCTETS
+        ]
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)
@@ -219,10 +224,10 @@ def test_scalar_and_vectorised_agree(name: str, data: st.DataObject) -> None:
     addresses = np.array([[-3 if a is None else a for a in warp] for warp in drawn], dtype=np.int64).reshape(-1, 32)
     active = np.array([[a is not None for a in warp] for warp in drawn], dtype=bool).reshape(-1, 32)
     many = cost_many(name, addresses, active)
-    costs = [*zip(many.wavefronts.tolist(), many.minimum.tolist(), many.lower_bound.tolist(), strict=True)]
+    costs = [*zip(many.wavefronts.tolist(), many.minimum.tolist(), strict=True)]
     assert costs == [numbers(name, warp) for warp in drawn]
-    assert many.bank_conflicts.tolist() == [wavefronts - minimum for wavefronts, minimum, _ in costs]
-    assert {array.dtype for array in (many.wavefronts, many.minimum, many.lower_bound)} == {np.dtype(np.int64)}
+    assert many.bank_conflicts.tolist() == [wavefronts - minimum for wavefronts, minimum in costs]
+    assert {array.dtype for array in (many.wavefronts, many.minimum)} == {np.dtype(np.int64)}
 
 
 @given(accesses([name for name, row in INSTRUCTIONS.items() if row.address_lanes < 32]), st.integers(0, 2**20))

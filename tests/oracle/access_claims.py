@@ -63,20 +63,10 @@ def cost(access: Access, at_most: int | None) -> Finding:
         for warp in access.warps:
             lanes = [None if point is None else addresses[point] for point in warp]
             costs.add(warp_cost(access.instruction, lanes))
-    verdicts = {_verdict(cost, cost.minimum if at_most is None else at_most) for cost in costs}
-    undecided: Verdict = "unknown" if "unknown" in verdicts else "proved"
-    verdict: Verdict = "refuted" if "refuted" in verdicts else undecided
-    if max(cost.lower for cost in costs) != max(cost.upper for cost in costs):
-        return Finding(verdict)
-    worst = max(costs, key=lambda cost: (cost.upper, cost.upper - cost.minimum))
-    conflicts = max(cost.upper - cost.minimum for cost in costs)
-    return Finding(verdict, worst.upper, worst.minimum, worst.upper - worst.minimum, conflicts)
-
-
-def _verdict(cost: Cost, allowed: int) -> Verdict:
-    if cost.upper <= allowed:
-        return "proved"
-    return "refuted" if cost.lower > allowed else "unknown"
+    worst = max(costs, key=lambda cost: (cost.wavefronts, cost.wavefronts - cost.minimum))
+    conflicts = max(cost.wavefronts - cost.minimum for cost in costs)
+    verdict: Verdict = "proved" if (conflicts == 0 if at_most is None else worst.wavefronts <= at_most) else "refuted"
+    return Finding(verdict, worst.wavefronts, worst.minimum, worst.wavefronts - worst.minimum, conflicts)
 
 
 def covers(access: Access, tile: Tile, times: int) -> Finding:

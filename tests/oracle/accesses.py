@@ -83,6 +83,13 @@ class Access:
             return [start + raw for raw in self.raw_bytes]
         return [start + raw for start, raw in zip(self.starts(base, stage), self.raw_bytes, strict=True)]
 
+    def bit_addresses(self, base: int, stage: int | None) -> list[int]:
+        """For each point the bit address, which tells elements apart that begin in one byte."""
+        if self.tile is None or self.tile.element_bits % 8 == 0:
+            return [8 * address for address in self.addresses(base, stage)]
+        # A swizzle on addresses needs whole bytes, so here there is none.
+        return [8 * start + bits for start, bits in zip(self.starts(base, stage), self.raw_bits, strict=True)]
+
     def runs(self, extra_period: int = 1) -> list[tuple[int, int | None]]:
         """The (base, stage) pairs that are enough for a property of that period beyond the tile's own."""
         bases = self.base.values(lcm(self.period_bytes, extra_period))

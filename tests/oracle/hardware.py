@@ -23,10 +23,9 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Bounds of the wavefronts of one warp instruction, and the least that its groups need."""
+    """The wavefronts of one warp instruction, and the least that its groups need."""
 
-    lower: int
-    upper: int
+    wavefronts: int
     minimum: int
 
 
@@ -60,8 +59,8 @@ def warp_cost(instruction: Instruction, addresses: Sequence[int | None]) -> Cost
     """The cost of one warp instruction; None stands for a lane without an address.
 
     Adding a multiple of 128 bytes to all addresses moves every word by a multiple of 32 and every line by a
-    whole number, so it changes neither banks nor which words, keys or addresses are equal: equal patterns
-    share a result.
+    whole number, so it changes neither banks, nor chunks within a line, nor which words, lines or addresses are
+    equal: equal patterns share a result.
     """
     lowest = min((a for a in addresses if a is not None), default=0) // 128 * 128
     return _cost(instruction, tuple([None if a is None else a - lowest for a in addresses]))
@@ -87,7 +86,7 @@ def _cost(instruction: Instruction, addresses: tuple[int | None, ...]) -> Cost:
             per_bank[word % 32] += 1
         wavefronts += max(per_bank)
         minimum += 1
-    return Cost(wavefronts, wavefronts, minimum)
+    return Cost(wavefronts, minimum)
 
 
 def _pairs_agree(addresses: tuple[int | None, ...], d: int) -> bool:
@@ -99,25 +98,36 @@ def _pairs_agree(addresses: tuple[int | None, ...], d: int) -> bool:
 
 
 def _copy16_cost(addresses: tuple[int | None, ...]) -> Cost:
-    upper = octets = 0
+    """The rule of its own: every octet's classes of units, in plain steps."""
+    copies: list[int | None] = []
+    for address in addresses:
+        repeated = address is not None and address in copies
+        copies.append(None if repeated else address)
+    wavefronts = octets = 0
     for first in range(0, 32, 8):
-        keys = [
-            None if a is None else (a // 128, a // 16 % 8 ^ lane % 8)
-            for lane, a in enumerate(addresses[first : first + 8])
-        ]
-        units: set[tuple[tuple[int, int], int]] = set()
-        for lane in range(0, 8, 2):
-            left, right = keys[lane], keys[lane + 1]
-            if left is not None and left == right:
-                units.add((left, 2))
-                continue
-            if left is not None:
-                units.add((left, 0))
-            if right is not None:
-                units.add((right, 1))
-        upper += len(units)
-        octets += bool(units)
-    present = [a for a in addresses if a is not None]
-    distinct = len(set(present))
-    lower = octets if distinct == len(present) else -(-distinct // 8)
-    return Cost(lower, upper, octets)
+        octet = copies[first : first + 8]
+        wavefronts += _octet_wavefronts(octet)
+        octets += any(address is not None for address in octet)
+    return Cost(wavefronts, octets)
+
+
+def _octet_wavefronts(octet: list[int | None]) -> int:
+    """The classes' costs of eight lanes that copy (None: that does not), lane 0 being a multiple of 8."""
+    # Of each class: the pairs of sectors (p ^ P) / 2 that its units with even p have, and those with odd p.
+    classes: dict[tuple[int, int | str, int, int], tuple[set[int], set[int]]] = {}
+    for s in range(4):
+        even, odd = octet[2 * s], octet[2 * s + 1]
+        units: list[tuple[int | str, int, int]] = []  # kind, h, address
+        if even is not None and odd is not None and even // 32 == odd // 32:
+            units.append(("both", 0, even))
+        else:
+            if even is not None:
+                units.append((0, 0, even))
+            if odd is not None:
+                units.append((1, 1, odd))
+        for kind, h, a in units:
+            p, half, sector, line = s, a // 16 % 2, a // 32 % 4, a // 128
+            key = (line, kind, h ^ half, (p ^ sector) % 2)
+            by_parity = classes.setdefault(key, (set(), set()))
+            by_parity[p % 2].add((p ^ sector) // 2)
+    return sum(max(len(even_p), len(odd_p)) for even_p, odd_p in classes.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["proved", "refuted", "vacuous", "unknown"]
+Verdict = Literal["proved", "refuted", "vacuous"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,7 @@ class Finding:
 
     `wavefronts`, `minimum` and `bank_conflicts` belong to the warp instruction with the most wavefronts (of
     several, the one with the most bank conflicts); `most_bank_conflicts` is the largest over all warp
-    instructions. All are None where an address is misaligned, no lane is active, or the rule leaves the
-    wavefronts open.
+    instructions. All are None where an address is misaligned or no lane is active.
     """
 
     verdict: Verdict

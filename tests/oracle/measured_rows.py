@@ -1,8 +1,7 @@
 """Rows of a measurement, for tests: what an H100 counts for one warp instruction.
 
 Source: H100 80GB HBM3 (sm_90, driver 580.159.04), Nsight Compute, one kernel launch a pattern:
-l1tex__data_pipe_lsu_wavefronts_mem_shared and l1tex__data_bank_conflicts_pipe_lsu_mem_shared an instruction;
-for cp.async.16 sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts_cache_bypass.
+l1tex__data_pipe_lsu_wavefronts_mem_shared and l1tex__data_bank_conflicts_pipe_lsu_mem_shared an instruction.
 """
 
 # Instruction, active lanes, byte offsets of the 32 lanes, wavefronts, bank conflicts.
@@ -197,70 +196,5 @@ MEASURED_ROWS: list[tuple[str, int, str, int, int]] = [
         "624 384 896 880 16 384 304 640 880 656 480 512 720 240 672 16",
         11,
         7,
-    ),
-]
-
-# cp.async.16: active lanes, byte offsets, wavefronts; patterns with distinct destinations, where the bound is
-# exact.
-COPY16_ROWS: list[tuple[int, str, int]] = [
-    (
-        0xFFFFFFFF,
-        "0 16 32 48 64 80 96 112 128 144 160 176 192 208 224 240 "
-        "256 272 288 304 320 336 352 368 384 400 416 432 448 464 480 496",
-        4,
-    ),
-    (
-        0xFFFFFFFF,
-        "0 64 128 192 256 320 384 448 16 80 144 208 272 336 400 464 "
-        "32 96 160 224 288 352 416 480 48 112 176 240 304 368 432 496",
-        32,
-    ),
-    (
-        0xFFFFFFFF,
-        "0 16 32 48 128 144 160 176 256 272 288 304 384 400 416 432 "
-        "512 528 544 560 640 656 672 688 768 784 800 816 896 912 928 944",
-        8,
-    ),
-    (
-        0xFFFFFFFF,
-        "0 32 256 288 64 96 320 352 128 160 384 416 192 224 448 480 "
-        "16 48 272 304 80 112 336 368 144 176 400 432 208 240 464 496",
-        16,
-    ),
-    (
-        0xFFFFFFFF,
-        "480 32 64 352 160 496 208 80 240 112 384 432 288 0 400 224 "
-        "448 416 272 256 96 464 368 128 48 16 192 176 144 320 336 304",
-        31,
-    ),
-    (
-        0xFFFFFFFF,
-        "96 128 384 416 224 208 464 64 320 16 144 192 304 480 272 80 "
-        "336 368 0 400 240 32 112 432 496 288 48 256 176 352 448 160",
-        29,
-    ),
-    (
-        0xFFFFFFFF,
-        "0 224 496 192 352 208 448 64 464 320 144 176 32 160 480 112 "
-        "16 80 384 336 400 240 96 48 256 432 272 128 368 416 304 288",
-        28,
-    ),
-    (
-        0xFFFFFFFF,
-        "80 240 160 64 224 128 448 496 0 32 208 16 336 400 384 432 "
-        "112 352 464 304 416 320 368 96 144 176 480 192 256 48 288 272",
-        30,
-    ),
-    (
-        0x0000FFFF,
-        "0 16 32 48 64 80 96 112 128 144 160 176 192 208 224 240 "
-        "256 272 288 304 320 336 352 368 384 400 416 432 448 464 480 496",
-        2,
-    ),
-    (
-        0x000000FF,
-        "0 16 32 48 64 80 96 112 128 144 160 176 192 208 224 240 "
-        "256 272 288 304 320 336 352 368 384 400 416 432 448 464 480 496",
-        1,
     ),
 ]

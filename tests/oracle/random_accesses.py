@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .random_copies import copy_address, partial_octets
 from .random_parts import MATRIX, WIDTH_BYTES, Draft, memory, predicate, quotient, remainder, size
 from .random_tiles import DrawnTile
 from .yaml_values import Yaml
@@ -219,10 +220,10 @@ def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) ->
         access["assume"] = [assumption, f"{name} >= 0"] if draft.chance(0.3) else [assumption]
 
 
-def add_bare_access(draft: Draft) -> str:
-    """An access to a byte address that an expression gives outright."""
+def add_bare_access(draft: Draft, instruction: str = "") -> str:
+    """An access to a byte address that an expression gives outright; any instruction where none is given."""
     rng = draft.rng
-    instruction = "cp.async.16" if draft.chance(0.33) else rng.choice(list(WIDTH_BYTES))
+    instruction = instruction or rng.choice(list(WIDTH_BYTES))
     width = WIDTH_BYTES[instruction]
     threads = threads_and_loops(draft)
     x = rng.choice(["tid", "lane"])
@@ -241,7 +242,10 @@ def add_bare_access(draft: Draft) -> str:
             f"(31 - lane)*{width}",
         ]
     )
-    if draft.chance(0.25):
+    copies = instruction == "cp.async.16"
+    if copies and draft.chance(0.8):
+        form = copy_address(draft, x)
+    elif draft.chance(0.25):
         expression = draft.wild(list(threads.loops))
         form = rng.choice(
             [
@@ -266,7 +270,10 @@ def add_bare_access(draft: Draft) -> str:
             access["base"] = rng.choice([0, 1024, 64, 2048 + 16])
     elif draft.chance(0.8):
         access["bytes"] = rng.choice([128, 512, 1024, 2048, 4096, 16384])
-    _add_conditions(draft, access, threads)
+    if copies and draft.chance(0.4):
+        access["if"] = partial_octets(draft)
+    else:
+        _add_conditions(draft, access, threads)
     name = draft.fresh("bare")
     draft.accesses[name] = access
     return name

@@ -28,6 +28,7 @@ def random_spec(rng: random.Random) -> Spec:
         _access_theme,
         _access_theme,
         _bare_theme,
+        _copy_theme,
         _pair_theme,
         _pair_theme,
         _standard_theme,
@@ -147,19 +148,27 @@ def _claim_wavefronts(draft: Draft, access: str) -> None:
     name = str(drawn["instruction"]) if isinstance(drawn, dict) else ""
     width = 16 if name in MATRIX else WIDTH_BYTES[name]
     groups = max(1, width // 4)
-    # what lies between the bounds of cp.async.16 is unknown, and most of it lies low
-    factors = [1, 1, 1, 1, 2] if name == "cp.async.16" else [1, 1, 2, 2, 4, 8]
-    draft.claim("wavefronts", {"access": access, "at_most": groups * draft.rng.choice(factors)})
+    limits = [groups * factor for factor in (1, 1, 2, 2, 4, 8)]
+    if name == "cp.async.16":
+        # Its costs are any number up to 32, not multiples of the octets.
+        limits = [4, 4, 5, 7, 8, 12, 16]
+    draft.claim("wavefronts", {"access": access, "at_most": draft.rng.choice(limits)})
 
 
 def _bare_theme(draft: Draft) -> None:
     access = add_bare_access(draft)
     drawn = draft.accesses[access]
     draft.claim(draft.rng.choice(["aligned", "conflict_free"]), access)
-    if draft.chance(0.5) or (isinstance(drawn, dict) and drawn["instruction"] == "cp.async.16"):
+    if draft.chance(0.5):
         _claim_wavefronts(draft, access)
     if isinstance(drawn, dict) and "bytes" in drawn:
         draft.claim("in_bounds", access)
+
+
+def _copy_theme(draft: Draft) -> None:
+    access = add_bare_access(draft, "cp.async.16")
+    draft.claim("conflict_free", access)
+    _claim_wavefronts(draft, access)
 
 
 def _pair_theme(draft: Draft) -> None:
@@ -169,6 +178,7 @@ def _pair_theme(draft: Draft) -> None:
         random_pairs.equivalent_tile_and_map,
         random_pairs.equivalent_accesses,
         random_pairs.equivalent_accesses,
+        random_pairs.equivalent_inside_bytes,
         random_pairs.equivalent_maps,
         random_pairs.equivalent_maps,
         random_pairs.disjoint,

@@ -99,7 +99,10 @@ ACCESS_CLAIMS: list[tuple[str, dict[str, Yaml], Verdict]] = [
     ("conflict_free", {**ONE, "coord": ["tid*8%32", 0]}, "refuted"),  # four lanes in eight of one row's bank
     ("conflict_free", {**ONE, "coord": ["tid", 1]}, "refuted"),  # misaligned
     ("conflict_free", {**ONE, "instruction": "cp.async.16"}, "proved"),
-    ("conflict_free", {**ONE, "instruction": "cp.async.16", "coord": ["tid*5%32", 0]}, "unknown"),
+    ("conflict_free", {**ONE, "instruction": "cp.async.16", "coord": ["tid*5%32", 0]}, "refuted"),
+    ("conflict_free", {**ONE, "instruction": "cp.async.16", "coord": ["tid^1", 0]}, "proved"),  # halves, all swapped
+    ("conflict_free", {**ONE, "instruction": "cp.async.16", "coord": ["tid^(tid/2&1)", 0]}, "refuted"),  # every other
+    ("conflict_free", {**ONE, "instruction": "cp.async.16", "coord": ["tid%8", 0]}, "proved"),  # 24 lanes repeat 8
     ("conflict_free", {**ONE, "instruction": "st.shared.b32", "coord": ["tid%8", 0]}, "proved"),
     ("conflict_free", {**ONE, "instruction": "atom.shared.add.u32", "coord": ["tid%8", 0]}, "refuted"),
     ("conflict_free", {**ONE, "if": "tid < 0"}, "vacuous"),
@@ -211,6 +214,48 @@ EQUIVALENT: list[tuple[dict[str, Yaml], Verdict]] = [
 def test_equivalent_accesses(other: dict[str, Yaml], verdict: Verdict) -> None:
     accesses: Yaml = {"X": {**ONE}, "Y": other}
     assert only({"tiles": {"T": ROWS}, "accesses": accesses, "claims": [{"equivalent": ["X", "Y"]}]}).verdict == verdict
+
+
+BYTE: dict[str, Yaml] = {"instruction": "ld.shared.b8", "threads": 4}
+TWOS: Yaml = {"bits": 2, "layout": "16:1"}
+NIBBLES: Yaml = {"element": "u4", "layout": "16:1"}
+INSIDE_BYTES: list[tuple[Yaml, str, Yaml, str, Verdict]] = [
+    (TWOS, "tid", TWOS, "tid", "proved"),
+    (TWOS, "tid*4 + 1", TWOS, "tid*4 + 2", "refuted"),  # bits 2 and 4 of each byte
+    (TWOS, "tid*4", TWOS, "tid*4 + 1", "refuted"),  # only one of them begins at a byte
+    (TWOS, "tid*2", NIBBLES, "tid", "proved"),
+    (TWOS, "tid*2 + (tid == 3)", NIBBLES, "tid", "refuted"),
+    (NIBBLES, "tid*2", {"element": "u8", "layout": "16:1"}, "tid", "proved"),
+]
+
+
+@pytest.mark.parametrize(("left", "here", "right", "there", "verdict"), INSIDE_BYTES)
+def test_equivalent_accesses_to_the_bit(left: Yaml, here: str, right: Yaml, there: str, verdict: Verdict) -> None:
+    accesses: Yaml = {"X": {**BYTE, "tile": "P", "coord": [here]}, "Y": {**BYTE, "tile": "Q", "coord": [there]}}
+    spec: Spec = {"tiles": {"P": left, "Q": right}, "accesses": accesses}
+    assert only({**spec, "claims": [{"equivalent": ["X", "Y"]}]}).verdict == verdict
+    assert only({**spec, "claims": [{"equivalent": ["Y", "X"]}]}).verdict == verdict
+
+
+RING: Yaml = {**ROWS, "stages": 2}
+STILL: Yaml = {**ROWS, "stages": {"count": 2, "pitch": 0}}
+STAGES: list[tuple[Yaml, dict[str, Yaml], Verdict]] = [
+    (RING, {"tile": "T"}, "proved"),
+    (RING, {"tile": "T", "stage": 0}, "refuted"),
+    (RING, {"tile": "one"}, "refuted"),
+    (RING, {"tile": "more"}, "refuted"),  # three stages
+    (STILL, {"tile": "T", "stage": "tid%2"}, "proved"),  # both stages in one place
+    (STILL, {"tile": "one"}, "proved"),
+    (STILL, {"tile": "more"}, "refuted"),
+]
+
+
+@pytest.mark.parametrize(("tile", "other", "verdict"), STAGES)
+def test_equivalent_accesses_in_other_stages(tile: Yaml, other: dict[str, Yaml], verdict: Verdict) -> None:
+    tiles: Yaml = {"T": tile, "one": ROWS, "more": {**ROWS, "stages": {"count": 3, "pitch": 0}}}
+    spec: Spec = {"tiles": tiles, "accesses": {"X": {**ONE}, "Y": {**ONE, **other}}}
+    assert only({**spec, "claims": [{"equivalent": ["X", "Y"]}]}).verdict == verdict
+    assert only({**spec, "claims": [{"equivalent": ["Y", "X"]}]}).verdict == verdict
 
 
 def test_cases_and_standard_come_in_order() -> None:

@@ -81,7 +81,7 @@ def test_the_worst_warp_is_shown():
 def test_costs_are_those_of_access_cost():
     generator = random.Random(7)
     for name, row in INSTRUCTIONS.items():
-        if row.warp_wide or row.bound_only:
+        if row.warp_wide:
             continue
         addresses = [row.width_bytes * generator.randrange(512) for _ in range(32)]
         verdict = assert_wavefronts(addresses.__getitem__, at_most=10**6, instruction=name, threads=32)
@@ -187,16 +187,27 @@ def test_matrix_instructions_need_every_lane():
     )
 
 
-def test_a_rule_that_is_a_bound_leaves_some_cases_open():
-    """Lanes that share a destination of a 16-byte cp.async: measured costs lie below the rule's bound."""
-    story = story_of(assert_conflict_free, lambda lane: 128 * (lane // 2), instruction="cp.async.16", threads=32)
-    assert story.startswith(("unknown: ", "refuted: "))
-    cost = access_cost("cp.async.16", [128 * (lane // 2) for lane in range(32)])
-    assert story.startswith("unknown: ") == (cost.lower_bound <= cost.minimum)
-    with pytest.raises(AssertionError, match=r"^unknown: wavefronts"):
-        assert_wavefronts(
-            lambda lane: 128 * (lane // 2), at_most=cost.lower_bound, instruction="cp.async.16", threads=32
-        )
+def test_copies_of_16_bytes_tell_what_goes_apart():
+    """Of two lanes that share a destination one copies; the four of an octet that do go to four lines."""
+    given = {"instruction": "cp.async.16", "threads": 32}
+    story = story_of(assert_conflict_free, lambda lane: 128 * (lane // 2), **given)
+    assert story.startswith("refuted: ")
+    said = "cp.async.16 takes 16 wavefronts instead of 4; lanes 0 | 2 | 4 | 6 copy in wavefronts of their own"
+    assert said in " ".join(story.split())
+    verdict = assert_wavefronts(lambda lane: 128 * (lane // 2), at_most=16, **given)
+    assert verdict.measure is not None
+    assert (verdict.measure.wavefronts, verdict.measure.minimum, verdict.measure.exact) == (16, 4, True)
+    with pytest.raises(AssertionError, match=r"^refuted: wavefronts"):
+        assert_wavefronts(lambda lane: 128 * (lane // 2), at_most=15, **given)
+
+
+def test_one_lane_an_octet_is_no_conflict():
+    verdict = assert_wavefronts(lambda lane: 16 * (lane // 8), at_most=4, instruction="cp.async.16", threads=32)
+    assert verdict.measure is not None
+    assert verdict.measure.bank_conflicts == 0
+    with pytest.raises(AssertionError) as caught:
+        assert_wavefronts(lambda lane: 16 * lane, at_most=3, instruction="cp.async.16", threads=32)
+    assert "in wavefronts of their own" not in str(caught.value)
 
 
 @pytest.mark.parametrize("missing", ["instruction", "threads"])

@@ -51,7 +51,7 @@ def cost(width: int, addresses: list[int]) -> Cost:
 
 def free(width: int, addresses: list[int]) -> bool:
     found = cost(width, addresses)
-    return found.upper == found.minimum
+    return found.wavefronts == found.minimum
 
 
 @states("xor-interval")
@@ -325,7 +325,7 @@ def _() -> bool:
                 place = draw.randrange(0, size, width)
                 vectors = draw.sample(range(256), 32)
                 found = cost(width, [v * size + place for v in vectors])
-                if found.upper < found.minimum * size // max(4, width):
+                if found.wavefronts < found.minimum * size // max(4, width):
                     return False
     return True
 
@@ -372,7 +372,7 @@ def universal_ways(s: int, n: int, x: int, p: tuple[int, int, int]) -> set[float
     width = min(16, 2 ** (s + n))
     columns = {0, (2 ** (x - n) - 1) << n}
     found = [cost(width, [sw((lane << x) + at, *p) << s for lane in range(32)]) for at in columns]
-    return {one.upper / one.minimum for one in found}
+    return {one.wavefronts / one.minimum for one in found}
 
 
 @states("universal-columns")
@@ -421,7 +421,7 @@ def _() -> bool:
             distance, units = draw.choice((1, 2)), draw.choice((2, 8, 16, 64))
             unit = [draw.randrange(units) for _ in range(32)]
             lanes = [unit[lane & ~distance] * width if draw.random() < 0.9 else None for lane in range(32)]
-            if warp_cost(load, lanes).upper > warp_cost(store, lanes).upper:
+            if warp_cost(load, lanes).wavefronts > warp_cost(store, lanes).wavefronts:
                 return False
     return True
 
@@ -434,14 +434,16 @@ def _() -> bool:
         unit = [draw.choice((0, 1, 2, 8)) for _ in range(16)]
         lanes = [16 * unit[lane // 2] for lane in range(32)]
         joined, apart = warp_cost(load, lanes), warp_cost(store, lanes)
-        if apart.upper == apart.minimum and joined.upper > joined.minimum:
+        if apart.wavefronts == apart.minimum and joined.wavefronts > joined.minimum:
             return False
     return True
 
 
 @states("four-phases-mistaken")
 def _() -> bool:
-    return all(cost(16, [(lane >> p & m) << 4 for lane in range(32)]).upper >= 4 for p in range(3) for m in (7, 15, 31))
+    return all(
+        cost(16, [(lane >> p & m) << 4 for lane in range(32)]).wavefronts >= 4 for p in range(3) for m in (7, 15, 31)
+    )
 
 
 def pitch_free(width: int, pitch: int) -> bool:
@@ -584,7 +586,7 @@ def _() -> bool:
     copy = read_instruction("cp.async.16")
     lanes = range(32)
     return all(
-        warp_cost(copy, [128 * rows[lane // 8] + 16 * (lane % 8 ^ c) for lane in lanes]).upper == 4
+        warp_cost(copy, [128 * rows[lane // 8] + 16 * (lane % 8 ^ c) for lane in lanes]).wavefronts == 4
         for c in range(8)
         for rows in ([0, 1, 2, 3], [9, 2, 5, 7])
     )

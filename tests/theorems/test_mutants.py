@@ -168,7 +168,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "tma-article-chunks": [Mutant("a shift of 4", "tma", "mode", shift_of_four)],
     "tma-misplaced-tile": [Mutant("a shift of 4", "tma", "mode", shift_of_four)],
     "cp-async-xor-rows": [
-        Mutant("the lane is left out of the key", "tma", "key", lambda a, _: (a // 128, a // 16 % 8)),
+        Mutant("the lane is left out of the move", "tma", "move", lambda a, _: (a // 128, a // 16 % 8)),
     ],
     "xor-double-buffer": [
         Mutant("half the alignment", "double_buffer", "ones", lambda n: ones(n) >> 1),

@@ -28,7 +28,7 @@ MAX_ENUMERATED_ROWS = 4096
 def cost(goal: Cost, rlimit: int) -> Finding:
     """No lanes in each other's way; or at most so many wavefronts, by the cheapest way that applies."""
     row = goal.instruction
-    if goal.at_most is None and not row.bound_only:
+    if goal.at_most is None and not row.by_octets:
         return _conflict_pair(goal, rlimit)
     separated = _by_separation(goal, rlimit)
     if separated is not None:
@@ -74,7 +74,7 @@ def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
     row = goal.instruction
     if not evaluable(goal.address, goal.active, goal.domain.assumption):
         return None
-    units = [(row.width_bytes, False), (BANK_PERIOD_BYTES if row.bound_only else BANK_WORD_BYTES, True)]
+    units = [(row.width_bytes, False), (BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES, True)]
     if linear_sum(goal.address) is not None:
         units.reverse()  # sums shift, XORs flip: try what is likelier first
     choices = [goal.free, tuple(node for node in goal.free if node not in in_conditions), tuple(wide)]
@@ -97,11 +97,7 @@ def _by_counting(goal: Cost, rlimit: int) -> Finding:
     most, minimum = wavefronts(goal.instruction, addresses, active)
     limit = minimum if goal.at_most is None else z3.BitVecVal(min(goal.at_most, 1023), most.size(), terms.context)
     query.require(terms.truth(goal.domain.assumption), z3.Or(active), z3.UGT(most, limit))
-    found = finding(query.solve(rlimit), goal.free)
-    if found.answer is Answer.FAILS and goal.instruction.bound_only:
-        detail = f"the rule for {goal.instruction.name} only bounds it"
-        return Finding(NAME, Answer.UNDECIDED, found.point, detail=detail)
-    return found
+    return finding(query.solve(rlimit), goal.free)
 
 
 @lru_cache(maxsize=1024)
@@ -137,7 +133,7 @@ def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int
     plain = np.broadcast_to(plain, (1, LANES))
     for node in chosen:
         first = np.arange(min(node.limit, LANES), dtype=np.int64)
-        values = np.union1d(first, node.limit - 1 - first)[:, None]
+        values = np.array(sorted({*first.tolist(), *(node.limit - 1 - first).tolist()}), dtype=np.int64)[:, None]
         both = np.broadcast_to(evaluate_many((address,), start | {node.name: values})[0], (values.size, LANES))
         step = both - plain if shift else both ^ plain
         if (step != step[:, :1]).any() or (step[:, 0] % unit).any():
@@ -160,7 +156,6 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, arrays))
     costs: dict[tuple[int | None, ...], AccessCost] = {}
     worst: tuple[tuple[int, int], int, AccessCost] | None = None
-    broken = -1
     for row in np.flatnonzero(assumed[:, 0]).tolist():
         lanes = zip(address[row].tolist(), active[row].tolist(), strict=True)
         warp = tuple(int(at) if on else None for at, on in lanes)
@@ -171,21 +166,9 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
         rank = (cost.wavefronts - limit, cost.wavefronts)
         if worst is None or rank > worst[0]:
             worst = (rank, row, cost)
-        if cost.lower_bound > limit:
-            broken = row
     if worst is None:
         return Finding(NAME, Answer.EMPTY)
-    _, row, cost = worst
-    shown = broken if broken >= 0 and goal.instruction.bound_only else row
-
-    def at(number: int) -> dict[str, int]:
-        return {name: int(array[number]) for name, array in free.items()} | {node.name: 0 for node in chosen}
-
-    point = at(shown)
-    found = WorstCost(cost.wavefronts, cost.minimum, cost.lower_bound, at(row))
-    if worst[0][0] <= 0:
-        return Finding(NAME, Answer.HOLDS, point, found)
-    if broken < 0:
-        detail = f"the rule for {goal.instruction.name} only bounds it, by {cost.wavefronts} wavefronts"
-        return Finding(NAME, Answer.UNDECIDED, point, found, detail)
-    return Finding(NAME, Answer.FAILS, point, found)
+    (excess, _), row, cost = worst
+    point = {name: int(array[row]) for name, array in free.items()} | {node.name: 0 for node in chosen}
+    answer = Answer.FAILS if excess > 0 else Answer.HOLDS
+    return Finding(NAME, answer, point, WorstCost(cost.wavefronts, cost.minimum, point))

@@ -2,7 +2,7 @@
 
 Aligned accesses touch whole units of max(4, width) bytes; a unit lies in one *slot*, the banks at its place in the
 128-byte line. Two lanes of a group conflict when they have one slot and different units (for instructions that do
-not merge equal words: when they have one slot at all).
+not merge equal words: when they have one slot at all). The rule of 16-byte `cp.async.cg` is in `octets`.
 """
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
@@ -16,20 +16,10 @@ from collections.abc import Sequence
 import z3
 
 from swzverify.engines.obligation import Cost
+from swzverify.engines.smt.octets import number, octet_costs, total
 from swzverify.engines.smt.terms import Bits, Translator, Truth
-from swzverify.hardware import (
-    BANK_PERIOD_BYTES,
-    BANK_WORD_BYTES,
-    CHUNK_BYTES,
-    CHUNKS_PER_LINE,
-    LANES,
-    PAIR_DISTANCES,
-    Instruction,
-)
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES, Instruction
 from swzverify.ir.expr import const, substitute
-
-COUNT_BITS = 11
-"""Enough for 32 lanes in each of 4 groups, with room for sums."""
 
 
 def unit_bytes(row: Instruction) -> int:
@@ -85,25 +75,14 @@ def joined(addresses: Sequence[Bits], active: Sequence[Truth]) -> Truth:
 
 def wavefronts(row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
     """(wavefronts, minimum) of one warp instruction as counts; addresses at least 8 bits wide and aligned."""
-    if row.bound_only:
-        return _octets(addresses, active)
+    if row.by_octets:
+        return octet_costs(addresses, active)
     apart = _grouped(row, addresses, active, row.group_lanes)
     if not row.joins:
         return apart
     together = _grouped(row, addresses, active, row.joined_group_lanes)
     join = joined(addresses, active)
     return z3.If(join, together[0], apart[0]), z3.If(join, together[1], apart[1])
-
-
-def _number(value: int, like: Bits) -> Bits:
-    return z3.BitVecVal(value, COUNT_BITS, like.ctx)
-
-
-def _total(terms: Sequence[Bits], like: Bits) -> Bits:
-    result = _number(0, like)
-    for term in terms:
-        result = result + term
-    return result
 
 
 def _grouped(
@@ -120,43 +99,16 @@ def _grouped(
             earlier = [z3.And(active[e], parts[e][0] == parts[lane][0]) for e in lanes if e < lane]
             new = z3.BoolVal(True, like.ctx) if row.counts_equal_words else z3.Not(z3.Or(earlier)) if earlier else None
             counted[lane] = active[lane] if new is None else z3.And(active[lane], new)
-        cost = _number(0, like)
+        cost = number(0, like)
         for lane in lanes:
             # The lane's place among the counted lanes of its slot; the largest place is the group's cost.
             ones = [
-                z3.If(z3.And(counted[e], parts[e][1] == parts[lane][1]), _number(1, like), _number(0, like))
+                z3.If(z3.And(counted[e], parts[e][1] == parts[lane][1]), number(1, like), number(0, like))
                 for e in lanes
                 if e <= lane
             ]
-            place = z3.If(counted[lane], _total(ones, like), _number(0, like))
+            place = z3.If(counted[lane], total(ones, like), number(0, like))
             cost = z3.If(z3.UGT(place, cost), place, cost)
         costs.append(cost)
-        used.append(z3.If(z3.Or([active[lane] for lane in lanes]), _number(1, like), _number(0, like)))
-    return _total(costs, like), _total(used, like)
-
-
-def _octets(addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """The 16-byte cp.async rule: distinct units of (line, chunk ^ lane % 8), pairs with one key being one unit."""
-    like = addresses[0]
-    line_bits = (CHUNK_BYTES * CHUNKS_PER_LINE).bit_length() - 1
-    chunk_bits = CHUNK_BYTES.bit_length() - 1
-    one, zero = _number(1, like), _number(0, like)
-    counts: list[Bits] = []
-    used: list[Bits] = []
-    for start in range(0, LANES, CHUNKS_PER_LINE):
-        lanes = range(start, start + CHUNKS_PER_LINE)
-        key: dict[int, Bits] = {}
-        tag: dict[int, Bits] = {}
-        for lane in lanes:
-            a = addresses[lane]
-            chunk = z3.Extract(line_bits - 1, chunk_bits, a) ^ z3.BitVecVal(lane % CHUNKS_PER_LINE, 3, like.ctx)
-            key[lane] = z3.Concat(z3.Extract(a.size() - 1, line_bits, a), chunk)
-        for lane in lanes:
-            pair = z3.And(active[lane], active[lane ^ 1], key[lane] == key[lane ^ 1])
-            tag[lane] = z3.If(pair, z3.BitVecVal(2, 2, like.ctx), z3.BitVecVal(lane % 2, 2, like.ctx))
-        for lane in lanes:
-            earlier = [z3.And(active[e], key[e] == key[lane], tag[e] == tag[lane]) for e in lanes if e < lane]
-            new = z3.And(active[lane], z3.Not(z3.Or(earlier))) if earlier else active[lane]
-            counts.append(z3.If(new, one, zero))
-        used.append(z3.If(z3.Or([active[lane] for lane in lanes]), one, zero))
-    return _total(counts, like), _total(used, like)
+        used.append(z3.If(z3.Or([active[lane] for lane in lanes]), number(1, like), number(0, like)))
+    return total(costs, like), total(used, like)

@@ -1,0 +1,105 @@
+"""The octet rule: what `cp.async.cg` of 16 bytes costs, for one octet and over many warps at a time.
+
+Lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global side is coalesced). What
+goes together in a wavefront is what moves alike: into one line, halves kept or swapped, sectors moved by an even or
+an odd XOR. The two forms share no code, so that each tests the other.
+
+Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES
+
+CHUNK_BYTES = 16
+"""What one lane copies."""
+CHUNKS_PER_LINE = BANK_PERIOD_BYTES // CHUNK_BYTES
+"""Lanes of an octet: they read one line."""
+SECTOR_BYTES = 2 * CHUNK_BYTES
+"""What two lanes that go as one unit write. Source: tests/data/README.md, h100_cp_async16_rule.npz."""
+
+_SECTORS = BANK_PERIOD_BYTES // SECTOR_BYTES
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class OctetClass:
+    """What goes together: its lanes, and how far it moves the sectors that it reads, even ones and odd ones apart."""
+
+    lanes: list[int] = field(default_factory=list[int])
+    moves: tuple[set[int], set[int]] = field(default_factory=lambda: (set[int](), set[int]()))
+
+    @property
+    def wavefronts(self) -> int:
+        """The larger of two numbers: of different moves of the even sectors, and of the odd ones."""
+        return max(map(len, self.moves))
+
+
+def copying(active: Mapping[int, int]) -> dict[int, int]:
+    """The lanes that copy: of those of the warp with one address only the lowest does.
+
+    >>> copying({3: 64, 5: 64, 9: 0})
+    {3: 64, 9: 0}
+    """
+    lowest: dict[int, int] = {}
+    for lane in sorted(active):
+        lowest.setdefault(active[lane], lane)
+    return {lane: address for address, lane in lowest.items()}
+
+
+def octet_classes(copies: Mapping[int, int]) -> list[OctetClass]:
+    """The classes of the lanes of one octet that copy, from their byte addresses, in the order of the lanes.
+
+    >>> [each.lanes for each in octet_classes({lane: 16 * (lane ^ 3) for lane in range(8)})]
+    [[0, 1, 2, 3, 4, 5, 6, 7]]
+    >>> [each.lanes for each in octet_classes({lane: 16 * lane + 16 for lane in range(4)})]
+    [[0, 2], [1, 3]]
+    """
+    classes: dict[tuple[int, str, int, int], OctetClass] = {}
+    for lane, address in copies.items():
+        mate = copies.get(lane ^ 1)
+        together = mate is not None and mate // SECTOR_BYTES == address // SECTOR_BYTES
+        kind = "both" if together else "odd" if lane % 2 else "even"
+        # Of two lanes that are one unit the halves are both kept or both swapped: either speaks for the unit.
+        swapped = lane % 2 ^ address // CHUNK_BYTES % 2
+        reads = lane // 2 % _SECTORS
+        move = reads ^ address // SECTOR_BYTES % _SECTORS
+        found = classes.setdefault((address // BANK_PERIOD_BYTES, kind, swapped, move % 2), OctetClass())
+        found.lanes.append(lane)
+        found.moves[reads % 2].add(move // 2)
+    return list(classes.values())
+
+
+def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArray]:
+    """(wavefronts, minimum) of n warps, int64 of shape (n,): chunks of shape (n, 32), -1 in lanes that are off.
+
+    A class takes one wavefront: two units of it that read sectors of one parity and move them differently would
+    write to one address, and of lanes with one address only one copies. So classes are counted.
+
+    >>> wavefronts, minimum = octets_many(np.arange(32)[None, :] + 1, np.ones((1, 32), dtype=bool))
+    >>> wavefronts.tolist(), minimum.tolist()
+    ([12], [4])
+    """
+    order = np.argsort(chunks, axis=1, kind="stable")
+    in_order = np.take_along_axis(chunks, order, axis=1)
+    copies = lanes_on.copy()
+    np.put_along_axis(copies, order[:, 1:], in_order[:, 1:] != in_order[:, :-1], axis=1)
+    lane = np.arange(LANES)
+    # Bit 0 tells swapped halves, bit 1 sectors moved by an odd number; bit 2, the rest of the move, is in no class.
+    moved = chunks ^ lane % CHUNKS_PER_LINE
+    paired = copies & copies[:, lane ^ 1] & (chunks >> 1 == chunks[:, lane ^ 1] >> 1)
+    kind = np.where(paired, 2, lane % 2)
+    name = np.where(copies, (moved >> 3) * 12 + (moved & 3) * 3 + kind, -1)
+    octets = np.sort(name.reshape(-1, CHUNKS_PER_LINE), axis=1)
+    first = octets >= 0
+    first[:, 1:] &= octets[:, 1:] != octets[:, :-1]
+    counts = first.reshape(len(chunks), LANES // CHUNKS_PER_LINE, CHUNKS_PER_LINE).sum(axis=2, dtype=np.int64)
+    return counts.sum(axis=1, dtype=np.int64), (counts > 0).sum(axis=1, dtype=np.int64)
