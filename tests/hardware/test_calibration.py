@@ -53,5 +53,15 @@ def test_both_rules_reproduce_every_pattern(name: str) -> None:
     assert len(np.unique(rows.wavefronts)) > 4
 
 
+def test_copies_drawn_after_the_rule_was_in_the_model() -> None:
+    rows = rows_of("h100_cp_async16_model.npz", "cp.async.16")
+    costs = [access_cost("cp.async.16", warp) for warp in rows.warps()]
+    assert [cost.wavefronts for cost in costs] == rows.wavefronts.tolist()
+    many = cost_many("cp.async.16", rows.addresses, rows.active)
+    np.testing.assert_array_equal(many.wavefronts, rows.wavefronts)
+    assert len(rows.wavefronts) == 3000
+    assert set(range(1, 33)) == set(rows.wavefronts.tolist())
+
+
 def test_everything_measured_is_called_so() -> None:
     assert {evidence("sm_90", name) for name in INSTRUCTIONS} == {Evidence.MEASURED}
