@@ -58,8 +58,11 @@ def evaluate(node: Expression | CExpr, env: Mapping[str, int]) -> int:
       divisors are judged for every value of their names, also under ?:, && and ||
     """
     root, text = _source(node)
-    _check_names(root, env, text)
-    return _Scalar(env, text).value(root)
+    try:
+        return _Scalar(env, text).value(root)
+    except (KeyError, SwzError):
+        _check_names(root, env, text)  # a name without a value is told before anything else
+        raise
 
 
 def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> int | Int64s:

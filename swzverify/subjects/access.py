@@ -21,7 +21,7 @@ from swzverify.ir.expr import TRUE, Var, var
 from swzverify.subjects.loop import ANY_LIMIT, LANE, STAGE, WARP, Loop
 from swzverify.subjects.lowered_access import LoweredAccess, iteration_counts, lowered_access
 from swzverify.subjects.memory import Base, FixedBase, Origin, origin
-from swzverify.subjects.plain_access import LaneRecord, assumed_at, coordinates, definition, environment, lane_at
+from swzverify.subjects.plain_access import LaneRecord, assumed_at, coordinates, definition, environment, lanes_at
 from swzverify.subjects.tile import Tile
 
 AT_ZERO = FixedBase(0)
@@ -192,7 +192,7 @@ class Access:
         key = tuple(sorted(point.items()))
         found = self._lanes.get(key)
         if found is None:
-            found = self._lanes[key] = tuple(lane_at(self, lane, point) for lane in range(LANES))
+            found = self._lanes[key] = lanes_at(self, point)
         return found
 
     @cached_property

@@ -110,36 +110,52 @@ def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array
     return point[STAGE] if last else np.zeros(1, dtype=np.int64)
 
 
-def lane_at(access: Access, lane: int, point: Mapping[str, int]) -> LaneRecord:
-    """One lane at a point of the free variables, in plain Python integers."""
-    tid = point.get(WARP, 0) * LANES + lane
-    nothing = LaneRecord(lane, None, None, None)
-    if tid >= access.threads or lane >= access.instruction.address_lanes:
-        return nothing
-    env = dict(access.constants)
-    env |= {loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops}
+def lanes_at(access: Access, point: Mapping[str, int]) -> tuple[LaneRecord, ...]:
+    """All 32 lanes at a point of the free variables, in plain Python integers."""
+    common = _loops_at(access, point)
+    warp = point.get(WARP, 0)
     bx, by, bz = (*access.block, 1, 1)[:3]
-    env |= {"tid": tid, "lane": lane, "warp": tid // LANES}
-    for axis, value, extent in (("x", tid % bx, bx), ("y", tid // bx % by, by), ("z", tid // (bx * by), bz)):
-        env |= {f"tid_{axis}": value, f"threadIdx.{axis}": value, f"blockDim.{axis}": extent}
-    if access.predicate is not None and not evaluate(access.predicate, env):
-        return nothing
+    common |= {"warp": warp, "blockDim.x": bx, "blockDim.y": by, "blockDim.z": bz}
     place = access.origin
     base = place.start_bytes + place.unit_bytes * point.get(place.name, 0)
+    found: list[LaneRecord] = []
+    for lane in range(LANES):
+        tid = warp * LANES + lane
+        if tid >= access.threads or lane >= access.instruction.address_lanes:
+            found.append(LaneRecord(lane, None, None, None))
+            continue
+        x, y, z = tid % bx, tid // bx % by, tid // (bx * by)
+        own = {"tid_x": x, "tid_y": y, "tid_z": z, "threadIdx.x": x, "threadIdx.y": y, "threadIdx.z": z}
+        found.append(_lane_at(access, {**common, **own, "tid": tid, "lane": lane}, base, point.get(STAGE, 0)))
+    return tuple(found)
+
+
+def _lane_at(access: Access, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
+    """One thread, given everything that an expression can name, the base address in bytes, and the stage of a tile."""
+    lane = env["lane"]
+    if access.predicate is not None and not evaluate(access.predicate, env):
+        return LaneRecord(lane, None, None, None)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
         return LaneRecord(lane, None, None, base + evaluate(access.address, env))
     coord = tuple(evaluate(each, env) for each in access.coord)
-    stage = point.get(STAGE, 0) if access.tile.stages > 1 else 0
     if access.stage is not None:
         stage = evaluate(access.stage, env)
+    elif access.tile.stages == 1:
+        stage = 0
     position = int(access.tile.position(coord, stage=stage, base=base))
     byte, bit = divmod(position, access.tile.units_a_byte)
     return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, bit)
 
 
+def _loops_at(access: Access, point: Mapping[str, int]) -> dict[str, int]:
+    """The constants, and the loop variables at a point of the free variables."""
+    return dict(access.constants) | {
+        loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops
+    }
+
+
 def assumed_at(access: Access, point: Mapping[str, int]) -> bool:
     """Whether the assumptions hold at a point of the free variables, in plain Python integers."""
-    env = dict(access.constants)
-    env |= {loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops}
+    env = _loops_at(access, point)
     return all(access.loop_limits) and all(evaluate(each, env) for each in access.assume)

@@ -41,6 +41,23 @@ Model: TypeAlias = Any
 """A Z3 model."""
 
 
+class _Term(z3.BitVecRef):
+    """A bit-vector term that knows its width: z3py asks Z3 for the sort, and wraps it, at every turn."""
+
+    def __init__(self, made: Any, context: z3.Context, width: int) -> None:
+        super().__init__(made, context)
+        self.width = width
+
+    __hash__ = z3.BitVecRef.__hash__
+
+    def size(self) -> int:
+        return self.width
+
+    def __eq__(self, other: object) -> Truth:
+        """The formula, as in z3py; Z3 itself refuses another width."""
+        return _equal(self, other) if isinstance(other, _Term) else super().__eq__(other)
+
+
 class Translator:
     """Translates expressions into one Z3 context; `suffix` renames variables, for a second copy of a point.
 
@@ -53,15 +70,18 @@ class Translator:
         self.limits: dict[str, int] = {}
         self._terms: dict[Expr, Bits] = {}
         self._fixed: dict[tuple[int, int], Bits] = {}
+        self._sorts: dict[int, z3.BitVecSortRef] = {}
 
     def variable(self, node: Var, name: str | None = None) -> Bits:
         """The Z3 constant for a variable, and its bound among `bounds`."""
         label = name or node.name
-        term = z3.BitVec(label, node.width, self.context)
+        symbol = z3.Z3_mk_string_symbol(self.context.ref(), label)
+        made = z3.Z3_mk_const(self.context.ref(), symbol, self._sort(node.width).ast)
+        term = _Term(made, self.context, node.width)
         if self.limits.setdefault(label, node.limit) != node.limit:
             raise InternalError(f"two variables are called {label}: of {self.limits[label]} and {node.limit} values")
         if label not in self.bounds and node.limit < 1 << node.width:
-            self.bounds[label] = z3.ULE(term, z3.BitVecVal(node.limit - 1, node.width, self.context))
+            self.bounds[label] = z3.ULE(term, self.fixed(node.limit - 1, node.width))
         return term
 
     def fixed(self, value: int, width: int) -> Bits:
@@ -70,7 +90,14 @@ class Translator:
             raise ValueError(f"{value} does not fit {width} bits")
         found = self._fixed.get((value, width))
         if found is None:
-            found = self._fixed[value, width] = z3.BitVecVal(value, width, self.context)
+            made = z3.Z3_mk_numeral(self.context.ref(), str(value), self._sort(width).ast)
+            found = self._fixed[value, width] = _Term(made, self.context, width)
+        return found
+
+    def _sort(self, width: int) -> z3.BitVecSortRef:
+        found = self._sorts.get(width)
+        if found is None:
+            found = self._sorts[width] = z3.BitVecSort(width, self.context)
         return found
 
     def term(self, root: Expr, given: Mapping[Var, Bits] | None = None) -> Bits:
@@ -101,25 +128,30 @@ class Translator:
             case Compare(comparison):
                 return self._choose(_compare(comparison, parts[0], parts[1]), self.fixed(1, 1), self.fixed(0, 1))
             case Extract(_, low, width):
-                return _bits(z3.Z3_mk_extract(self.context.ref(), low + width - 1, low, parts[0].ast), self.context)
+                made = z3.Z3_mk_extract(self.context.ref(), low + width - 1, low, parts[0].ast)
+                return _Term(made, self.context, width)
             case Extend(operand, width, signed):
                 widen = z3.Z3_mk_sign_ext if signed else z3.Z3_mk_zero_ext
-                return _bits(widen(self.context.ref(), width - operand.width, parts[0].ast), self.context)
+                return _Term(widen(self.context.ref(), width - operand.width, parts[0].ast), self.context, width)
             case Ite():
-                return self._choose(parts[0] == self.fixed(1, 1), parts[1], parts[2])
+                return self._choose(_equal(parts[0], self.fixed(1, 1)), parts[1], parts[2])
             case _:
                 assert_never(node)
 
     def _choose(self, condition: Truth, then: Bits, otherwise: Bits) -> Bits:
-        return _bits(z3.Z3_mk_ite(self.context.ref(), condition.ast, then.ast, otherwise.ast), self.context)
+        made = z3.Z3_mk_ite(self.context.ref(), condition.ast, then.ast, otherwise.ast)
+        return _Term(made, self.context, then.size())
 
     def truth(self, root: Expr, given: Mapping[Var, Bits] | None = None) -> Truth:
         """A Boolean term for a one-bit expression."""
-        return self.term(root, given) == self.fixed(1, 1)
+        return _equal(self.term(root, given), self.fixed(1, 1))
 
     def widen(self, term: Bits, width: int) -> Bits:
         """Zero-extended to `width` bits."""
-        return z3.ZeroExt(width - term.size(), term) if width > term.size() else term
+        more = width - term.size()
+        if more <= 0:
+            return term
+        return _Term(z3.Z3_mk_zero_ext(self.context.ref(), more, term.ast), self.context, width)
 
 
 # The C interface is called by name: the IR has made sure of the widths, which z3py would check again each time.
@@ -149,13 +181,13 @@ _COMPARE: dict[Comparison, Callable[..., Any]] = {
 }
 
 
-def _bits(made: Any, context: z3.Context) -> Bits:
-    return z3.BitVecRef(made, context)
-
-
 def _binary(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
-    return _bits(_BINARY[operator](left.ctx.ref(), left.ast, right.ast), left.ctx)
+    return _Term(_BINARY[operator](left.ctx.ref(), left.ast, right.ast), left.ctx, left.size())
 
 
 def _compare(comparison: Comparison, left: Bits, right: Bits) -> Truth:
     return z3.BoolRef(_COMPARE[comparison](left.ctx.ref(), left.ast, right.ast), left.ctx)
+
+
+def _equal(left: Bits, right: Bits) -> Truth:
+    return _compare(Comparison.EQ, left, right)
