@@ -130,13 +130,22 @@ class Equivalent:
 
     def scope(self) -> str:
         """Every coordinate or lane, at every common base."""
-        base = "" if self._mismatch() else f", {self._bases_text()}"
+        base = "" if self._mismatch() else f"{self._stages_text()}, {self._bases_text()}"
         if isinstance(self.first, Access):
             return access_scope(self.first, hardware=False, base=False) + base
         maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
         if len(maps) == 2:
             return f"every point of {self.first.name}" + (base if any(x.uses_base for x in maps) else "")
         return f"every coordinate{base}"
+
+    def _stages_text(self) -> str:
+        """The stages in which either runs or has elements, if there are several."""
+        tiles = [
+            x.tile if isinstance(x, Access) and x.stage is None else x if isinstance(x, Tile) else None
+            for x in (self.first, self.second)
+        ]
+        stages = max(1 if tile is None else tile.stages for tile in tiles)
+        return f", all {stages} stages" if stages > 1 else ""
 
     def _bases_text(self) -> str:
         """The base that both have, or each one's."""
