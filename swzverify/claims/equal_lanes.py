@@ -1,0 +1,94 @@
+"""Two accesses: the same lanes active, at the same addresses, in every case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from swzverify.claims.tile_points import address_span, base_values
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
+from swzverify.hardware import LANES
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import BinaryOperator, Expr, binary, compare, conjunction, negation
+from swzverify.ir.expr import Comparison as Cmp
+from swzverify.ir.integers import Integer
+from swzverify.subjects import Access
+from swzverify.subjects.memory import Origin
+from swzverify.subjects.plain_access import LaneRecord
+
+
+def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> Always:
+    """In every case the same lanes are active, and each has the same address."""
+    one, two = first.moved(places[0]), other.moved(places[1])
+    (a, active_a), (b, active_b) = _lowered(one), _lowered(two)
+    same = ints.truth(ints.equal(a, b))
+    either = binary(BinaryOperator.OR, negation(active_a), same)
+    holds = conjunction([compare(Cmp.EQ, active_a, active_b), either])
+    nodes = [node for node in first.variables if node.name != first.origin.name]
+    nodes += [node for node in other.variables if node.name != other.origin.name and node not in nodes]
+    base = places[0].variable
+    if base is not None:
+        nodes.append(base)
+    span = max(address_span(first.tile), address_span(other.tile))
+    enough = () if base is None else ((base.name, base_values(places[0], span)),)
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        (on_a, at_a), (on_b, at_b) = _plain(one, arrays), _plain(two, arrays)
+        return np.asarray(True), (on_a == on_b) & (~on_a | (at_a == at_b))
+
+    return Always(Domain(tuple(nodes), enough=enough), holds, definition)
+
+
+def _lowered(access: Access) -> tuple[Integer, Expr]:
+    lowered = access.lowered
+    # A case that an access's assumption excludes is one that it does not run in.
+    runs = conjunction([lowered.assumption, lowered.active])
+    return ints.multiply(lowered.position, ints.integer(access.unit_bits)), runs
+
+
+def _plain(access: Access, arrays: Arrays) -> tuple[Truths, Numbers]:
+    assumed, active, position, _ = access.definition(arrays)
+    return assumed & active, position * access.unit_bits
+
+
+def same_loops(first: Access, other: Access) -> tuple[Access, Access]:
+    """Unbounded loops of both end where the first of them overflows."""
+    if first.loop_limits == other.loop_limits or [x.name for x in first.loops] != [x.name for x in other.loops]:
+        return first, other
+    limits = [min(pair) for pair in zip(first.loop_limits, other.loop_limits, strict=True)]
+    loops = tuple(replace(x, stop=x.start + x.step * n) for x, n in zip(first.loops, limits, strict=True))
+    return replace(first, loops=loops), replace(other, loops=loops)
+
+
+def lanes_that_differ(
+    first: Access, other: Access, places: tuple[Origin, Origin], point: Mapping[str, int]
+) -> Counterexample | None:
+    """All lanes of both at a point, the differing ones marked; None where none differs."""
+    a, b = first.moved(places[0]), other.moved(places[1])
+    # With the bit where either side has elements that are no whole bytes.
+    in_bits = min(a.unit_bits, b.unit_bits) < 8
+    rows: list[Row] = []
+    note = ""
+    nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))
+    sides = [x.lanes_at(point) if x.assumed_at(point) else nothing for x in (a, b)]
+    for one, two in zip(*sides, strict=True):
+        differ = (one.address_bytes, one.bit) != (two.address_bytes, two.bit)
+        shown = [_shown_address(record, in_bits=in_bits) for record in (one, two)]
+        if differ and not note:
+            note = f"lane {one.lane}: {first.name} gives {shown[0]}, {other.name} gives {shown[1]}"
+        rows.append(Row((one.lane, *shown), "x" if differ else ""))
+    if not note:
+        return None
+    return Counterexample(
+        a.binding({k: v for k, v in point.items() if k != "lane"}), note, ("lane", first.name, other.name), tuple(rows)
+    )
+
+
+def _shown_address(record: LaneRecord, *, in_bits: bool) -> int | str | None:
+    if record.address_bytes is None or not in_bits:
+        return record.address_bytes
+    return f"{record.address_bytes}.{record.bit}"
