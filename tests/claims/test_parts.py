@@ -26,6 +26,7 @@ from swzverify.subjects.memory import Origin
 from tests.claims.edges import claims
 
 PROVED, REFUTED = Outcome.PROVED, Outcome.REFUTED
+THREAD_NAMES = ("tid_", "threadIdx.", "blockDim.")
 
 
 def bare(address: str, loops: tuple[Loop, ...] = (), instruction: str = "ld.shared.b32", **fields: object) -> Access:
@@ -66,6 +67,48 @@ def test_measures(name: str, point: dict[str, int], wanted: Measure | None) -> N
     if found is not None:
         assert dict(found.where) == dict(wanted.where)  # type: ignore[union-attr]
         assert found.exact
+
+
+@pytest.mark.parametrize("block", [(8, 5, 3), (24, 5), (120,)])
+@pytest.mark.parametrize("name", ["tid", "lane", "warp", *(f"{of}{axis}" for of in THREAD_NAMES for axis in "xyz")])
+def test_lanes_read_every_name_of_a_thread(name: str, block: tuple[int, ...]) -> None:
+    """Threads in their order, x fastest; the last of four warps ends with 24 lanes, and no other thread is there."""
+    sizes = (*block, 1, 1)[:3]
+    threads = [(x, y, z) for z in range(sizes[2]) for y in range(sizes[1]) for x in range(sizes[0])]
+    read = replace(bare(name, instruction="ld.shared.b8"), block=block)
+    for warp in range(4):
+        records = read.lanes_at({"warp": warp})
+        assert [record.lane for record in records] == list(range(32))
+        found = [record.address_bytes for record in records]
+        assert found[24:] == [None] * 8 if warp == 3 else None not in found
+        for lane, address in enumerate(found[: 24 if warp == 3 else 32]):
+            tid = 32 * warp + lane
+            own = {"tid": tid, "lane": lane, "warp": warp}
+            for index, axis in enumerate("xyz"):
+                own |= {f"tid_{axis}": threads[tid][index], f"threadIdx.{axis}": threads[tid][index]}
+                own[f"blockDim.{axis}"] = sizes[index]
+            assert address == own[name]
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_lanes_whose_addresses_do_not_count_have_none(count: int) -> None:
+    rows = bare("lane*16", instruction=f"ldmatrix.x{count}").lanes_at({"warp": 0})
+    assert [row.address_bytes for row in rows] == [16 * at if at < 8 * count else None for at in range(32)]
+
+
+def test_a_point_that_leaves_out_a_variable_has_it_at_0() -> None:
+    where = (parse("warp"), parse("lane % 8"))
+    read = replace(
+        bare("lane", instruction="ld.shared.b16"),
+        block=(64,),
+        address=None,
+        tile=tile(FixedBase(0), stages=2),
+        coord=where,
+    )
+    assert [node.name for node in read.free] == ["warp", "stage"]
+    assert read.lanes_at({}) == read.lanes_at({"warp": 0, "stage": 0})
+    others = [read.lanes_at(point) for point in ({}, {"warp": 1}, {"stage": 1}, {"warp": 1, "stage": 1})]
+    assert [lanes[3].address_bytes for lanes in others] == [6, 22, 70, 86]
 
 
 def test_measure_of_a_copy_of_16_bytes() -> None:

@@ -12,7 +12,7 @@ import pytest
 import z3
 
 from swzverify.engines.smt import query as smt_query
-from swzverify.engines.smt.query import QUICK_RLIMIT, SHARED_RLIMIT, OutOfBudgetError, Query
+from swzverify.engines.smt.query import QUICK_RLIMIT, SHARED_RLIMIT, TIMEOUT_MS, OutOfBudgetError, Query
 from swzverify.ir.expr import BinaryOperator, Comparison, Expr, binary, compare, const, extend, var
 
 PLENTY = 30_000_000
@@ -106,6 +106,46 @@ def test_what_the_shared_context_gives_up_is_asked_again(monkeypatch: pytest.Mon
     chatter(2)
     assert asked(product(5, 35)) is not None
     assert asked(product(7, 16129 - 2)) is None
+
+
+@pytest.mark.parametrize(("rlimit", "made"), [(SHARED_RLIMIT - 1, 2), (SHARED_RLIMIT, 1)])
+def test_the_least_budget_of_a_shared_context(contexts: list[z3.Context], rlimit: int, made: int) -> None:
+    assert asked(compare(Comparison.ULT, wide("x", 4), const(0, 8)), rlimit) is None
+    assert len(contexts) == made
+
+
+def test_a_budget_is_spent_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the plain solver may spend, the tactic of the logic has less."""
+    budgets: list[dict[str, int]] = []
+    logics: list[str] = []
+    sound_set, sound_solver = z3.Solver.set, z3.SolverFor
+
+    def heard(self: z3.Solver, **keys: int) -> None:
+        budgets.append(keys)
+        sound_set(self, **keys)
+
+    def named(logic: str, ctx: z3.Context) -> z3.Solver:
+        logics.append(logic)
+        return sound_solver(logic, ctx=ctx)
+
+    monkeypatch.setattr(z3.Solver, "set", heard)
+    monkeypatch.setattr(z3, "SolverFor", named)
+    monkeypatch.setattr(smt_query, "QUICK_RLIMIT", 10)
+    assert asked(product(7, 16129 - 2), 300_000) is None
+    assert budgets == [{"rlimit": rlimit, "timeout": TIMEOUT_MS} for rlimit in (10, 299_990)]
+    assert logics == ["QF_BV"]
+
+
+def test_giving_up_says_what_z3_says() -> None:
+    solver = z3.SimpleSolver(ctx=z3.Context())
+    query = Query()
+    query.require(query.terms.truth(product(7, 16129 - 2)))
+    solver.set(rlimit=10)
+    solver.add(*(each.translate(solver.ctx) for each in query._conditions))
+    assert solver.check() == z3.unknown
+    with pytest.raises(OutOfBudgetError) as problem:
+        query.solve(10)
+    assert str(problem.value) == solver.reason_unknown() != ""
 
 
 def gives_up_as_unsat(patch: pytest.MonkeyPatch) -> None:

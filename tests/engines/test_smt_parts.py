@@ -16,7 +16,7 @@ from swzverify.engines.obligation import Answer, Bijection, Finding, Injective, 
 from swzverify.engines.radix import Radix
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.linear import LinearSum, linear_sum
-from swzverify.engines.smt.query import overlap
+from swzverify.engines.smt.query import Query, evaluable, finding, overlap, value
 from swzverify.engines.smt.terms import Translator
 from swzverify.engines.smt.warp_rule import wavefronts
 from swzverify.errors import InternalError
@@ -53,7 +53,7 @@ def test_formula_of_the_rule_in_numbers(name: str) -> None:
         assert [z3.simplify(term).as_long() for term in found] == [cost.wavefronts, cost.minimum], (places, on)
 
 
-@pytest.mark.parametrize("lengths", [(1, 1), (1, 3), (4, 1), (2, 2), (9, 1)])
+@pytest.mark.parametrize("lengths", [(1, 1), (1, 3), (4, 1), (2, 2), (9, 1), (1, 9)])
 @pytest.mark.parametrize("widths", [(2, 2), (2, 4), (4, 2)])
 def test_ranges_overlap(lengths: tuple[int, int], widths: tuple[int, int]) -> None:
     for a, b in product(range(1 << widths[0]), range(1 << widths[1])):
@@ -61,6 +61,39 @@ def test_ranges_overlap(lengths: tuple[int, int], widths: tuple[int, int]) -> No
         terms = Translator(context)
         meet = overlap(terms, terms.fixed(a, widths[0]), lengths[0], terms.fixed(b, widths[1]), lengths[1])
         assert z3.is_true(z3.simplify(z3.And(*meet))) == ob.ranges_meet(a, lengths[0], b, lengths[1]), (a, b)
+
+
+def test_values_are_those_of_the_model() -> None:
+    """By name and by point; what no formula mentions is 0."""
+    query = Query()
+    terms = query.terms
+    query.require(terms.variable(A) == terms.fixed(2, 2), terms.variable(A, "a#1") == terms.fixed(3, 2))
+    model = query.solve(1_000_000)
+    assert model is not None
+    assert [value(model, terms, name, node) for name, node in (("a", A), ("a#1", A), ("b", B))] == [2, 3, 0]
+    assert finding(model, (A, B)) == Finding("z3", Answer.FAILS, {"a": 2, "b": 0})
+    assert finding(None, (A, B)) == Finding("z3", Answer.HOLDS)
+
+
+def test_a_coverage_that_fails_is_told_where() -> None:
+    # s 5 alone leaves the element without a touch or touches it twice, whatever t does
+    s, t, e = var("s", 8), var("t", 2), var("e", 2)
+    address = ob.Map(
+        ints.choose(ints.truth(ob.equal(leaf(s), number(5)).value), ints.integer(1), leaf(t).value),
+        lambda p: np.where(p["s"] == 5, 1, p["t"]),
+    )
+    goal = ob.covers((s,), (t,), address, None, 1, (e,), leaf(e), 1, 1)
+    for engine in (Exhaustion(), SMT()):
+        found = engine.decide(goal)
+        assert found.answer is Answer.FAILS
+        assert found.point is not None
+        assert found.point["s"] == 5
+
+
+@pytest.mark.parametrize(("width", "fits"), [(1, True), (63, True), (64, False), (65, False)])
+def test_63_bits_fit_what_numpy_returns(width: int, fits: bool) -> None:
+    root = extend(LANE, width, signed=False) if width > LANE.width else extract(LANE, 0, width)
+    assert evaluable(LANE, root) is fits
 
 
 @pytest.mark.parametrize(("value", "width"), [(-1, 8), (256, 8), (2, 1)])

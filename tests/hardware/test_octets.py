@@ -167,6 +167,24 @@ def test_a_class_never_takes_two_wavefronts() -> None:
     assert seen > 3000
 
 
+# chunks by lane of one octet, half of the moves of the even sectors and of the odd ones, the wavefronts
+MOVES: list[tuple[dict[int, int], tuple[set[int], set[int]], int]] = [
+    ({0: 0, 2: 6}, ({0}, {1}), 1),
+    ({0: 2, 2: 4}, ({0}, {1}), 1),
+    ({0: 6, 2: 0}, ({1}, {0}), 1),
+    ({0: 0, 2: 6, 4: 4, 6: 2}, ({0}, {1}), 1),
+    # of lanes with one address only one copies; did all of them, the measured rule would count more
+    ({0: 0, 2: 2, 4: 0}, ({0, 1}, {0}), 2),
+    ({0: 0, 2: 2, 6: 2}, ({0}, {0, 1}), 2),
+]
+
+
+@pytest.mark.parametrize(("chunks", "moves", "wavefronts"), MOVES)
+def test_a_class_tells_its_moves(chunks: dict[int, int], moves: tuple[set[int], set[int]], wavefronts: int) -> None:
+    (found,) = octet_classes({lane: 16 * chunk for lane, chunk in chunks.items()})
+    assert (found.lanes, found.moves, found.wavefronts) == (list(chunks), moves, wavefronts)
+
+
 def test_groups_have_the_lanes_that_copy() -> None:
     cost = access_cost(NAME, [0, 16, 0, None, *[None] * 4, 16, 160, *[None] * 6, 0, *[None] * 15])
     assert cost.groups == (GroupCost((0, 1), 1, None, ((0, 1),)), GroupCost((9,), 1, None, ((9,),)))
