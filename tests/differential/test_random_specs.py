@@ -54,17 +54,15 @@ OFTEN_OPEN = (
 """Kinds that Z3 has to search for; `aligned` and `contiguous` it mostly sees through before any budget counts."""
 
 
-@pytest.fixture(scope="module")
-def starved() -> Comparison:
-    return run(range(FIRST_SEED + ORDINARY_SPECS, FIRST_SEED + ORDINARY_SPECS + STARVED_SPECS))
+def test_unknown_has_its_share() -> None:
+    """A starved prover has no answer, or the oracle's: with it `unknown`, too, is a good part of the verdicts.
 
-
-@pytest.mark.parametrize("kind", OFTEN_OPEN)
-def test_unknown_has_its_share(starved: Comparison, kind: str) -> None:
-    """A starved prover has no answer, or the oracle's: with it `unknown`, too, is a good part of the verdicts."""
+    One test for all kinds: in several, two processes would each draw and judge the specs.
+    """
+    starved = run(range(FIRST_SEED + ORDINARY_SPECS, FIRST_SEED + ORDINARY_SPECS + STARVED_SPECS))
     assert not starved.disagreements, said(starved)
-    found = starved.verdicts[kind]
-    assert found["unknown"] >= LEAST_UNKNOWN * found.total(), found
+    shares = {kind: starved.verdicts[kind]["unknown"] / starved.verdicts[kind].total() for kind in OFTEN_OPEN}
+    assert min(shares.values()) >= LEAST_UNKNOWN, shares
 
 
 @pytest.mark.nightly

@@ -59,10 +59,7 @@ class _Term(z3.BitVecRef):
 
 
 class Translator:
-    """Translates expressions into one Z3 context; `suffix` renames variables, for a second copy of a point.
-
-    Only variables in `renamed` get the suffix; the rest are shared between copies.
-    """
+    """Translates expressions into one Z3 context, each once; keeps the bounds of the variables that it met."""
 
     def __init__(self, context: z3.Context) -> None:
         self.context = context
