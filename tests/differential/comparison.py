@@ -70,13 +70,16 @@ def drawn(seed: int) -> Spec:
     return random_spec(random.Random(seed))
 
 
-def compare_seed(seed: int, rlimit: int = DEFAULT_RLIMIT) -> Comparison:
+def compare_seed(seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool = True) -> Comparison:
     """The spec of a seed, both ways."""
-    return compare(drawn(seed), seed, rlimit)
+    return compare(drawn(seed), seed, rlimit, starve=starve)
 
 
-def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT) -> Comparison:
-    """One spec, both ways; `seed` chooses how it is written down and how many engines are asked."""
+def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool = True) -> Comparison:
+    """One spec, both ways; `seed` chooses how it is written down and how many engines are asked.
+
+    Without `starve` each claim is judged once only, on the whole budget.
+    """
     outcome = Comparison(specs=1)
     text = json.dumps(spec) if seed % FULL_YAML_EACH == 0 else as_yaml(spec)
     expected: list[Judgement] = []
@@ -101,7 +104,7 @@ def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT) -> Comparison:
     else:
         options = Options(rlimit, every_engine=seed % EVERY_ENGINE_EACH == 0)
         for claim, judgement in _paired(seed, spec, expected, claims, outcome):
-            for each in (options, replace(options, rlimit=STARVED_RLIMIT)):
+            for each in (options, replace(options, rlimit=STARVED_RLIMIT))[: 1 + starve]:
                 _compare_claim(seed, claim, judgement, each, outcome)
     return outcome
 
