@@ -123,7 +123,10 @@ class _Scalar:
             case Number():
                 return node.value
             case Name():
-                result = index(self.env[node.name])  # numpy's own ints would wrap
+                found = self.env.get(node.name)  # a mapping with a default has no value for a name that it lacks
+                if found is None:
+                    raise KeyError(node.name)
+                result = index(found)  # numpy's own ints would wrap
             case Unary():
                 result = _unary(node.op, self.value(node.operand))
             case Binary():

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
@@ -126,6 +127,14 @@ ERRORS: list[tuple[str, dict[str, int], str, tuple[int, int], str]] = [
     ("a % 8", {"a": 2**32}, "SWZ303", (0, 1), "'a' is 4294967296"),
     ("a % 8", {"a": -(2**80)}, "SWZ303", (0, 1), f"'a' is -{2**80}"),
 ]
+
+
+def test_a_mapping_with_a_default_has_no_value_for_a_name_that_it_lacks() -> None:
+    for run in (evaluate, evaluate_many):
+        known = defaultdict(int, tid=3)
+        with pytest.raises(SwzError, match="SWZ301: unknown name 'lane'"):
+            run(parse("tid + lane"), known)
+        assert dict(known) == {"tid": 3}
 
 
 @pytest.mark.parametrize(("text", "env", "code", "span", "message"), ERRORS, ids=[row[0] for row in ERRORS])
