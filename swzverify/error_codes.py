@@ -49,6 +49,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ222": "a TMA box at a base that is not aligned",
         "SWZ223": "an unknown TMA swizzle mode",
         "SWZ224": "elements that do not fit the rows of a TMA swizzle",
+        "SWZ225": "a TMA box with more than 256 elements in a dimension",
+        "SWZ226": "a TMA box on a target without TMA",
         # expressions
         "SWZ301": "an unknown name in an expression",
         "SWZ302": "not a C integer expression",
@@ -56,6 +58,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ304": "a shift by a negative amount, or by 32 or more",
         "SWZ305": "a divisor that can be 0",
         "SWZ306": "a negative coordinate or address, or a stage that does not exist",
+        "SWZ307": "a thread's axis that the block does not say",
         # hardware
         "SWZ401": "an unknown instruction",
         "SWZ402": "an unknown target",

@@ -42,7 +42,8 @@ def test_every_claim_comes_out_as_expected(name: str) -> None:
 def test_every_proof_has_two_engines_and_every_refutation_a_replayed_case(name: str) -> None:
     for claim, verdict in verdicts_of(name):
         if verdict.outcome is Outcome.PROVED:
-            assert "z3" in verdict.engines, claim.id
+            # Where the formula is true as it is built, nothing is left to ask Z3: then the definition itself is enumerated.
+            assert {"z3"} <= set(verdict.engines) or {"exhaustion", "folding"} <= set(verdict.engines), claim.id
             assert len(verdict.engines) >= 2, f"{claim.id}: {verdict.reason}"
         if verdict.outcome is Outcome.REFUTED:
             assert verdict.counterexample is not None, claim.id

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swzverify.claims.in_bounds import InBounds
     from swzverify.claims.injective import Injective
     from swzverify.claims.permutation import Permutation
-    from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
+    from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
     from swzverify.claims.wavefronts import Wavefronts
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Permutation",
     "Row",
     "Verdict",
+    "WarpMeasure",
     "Wavefronts",
 ]
 
@@ -61,6 +62,7 @@ __getattr__ = importer(
         "Permutation": ".permutation",
         "Row": ".verdict",
         "Verdict": ".verdict",
+        "WarpMeasure": ".verdict",
         "Wavefronts": ".wavefronts",
     },
 )

@@ -38,7 +38,7 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     parts = [f"all {access.warps} warps" if access.warps > 1 else "the warp"]
     if access.threads % 32:
         parts.append(f"{access.threads} threads")
-    parts += [loop.describe() for loop in access.loops]
+    parts += access.describe_loops()
     if access.predicate is not None:
         parts.append(f"lanes with {access.predicate}")
     parts += [f"assuming {condition}" for condition in access.assume]

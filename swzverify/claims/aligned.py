@@ -7,30 +7,34 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from swzverify.claims.about import About
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
-from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
 from swzverify.engines.obligation import Always, Arrays, Truths
-from swzverify.ir import integers as ints
 from swzverify.ir.expr import BinaryOperator, binary, negation
 from swzverify.subjects import Access
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(About):
     """No lane is misaligned: a misaligned one faults."""
 
     kind: ClassVar[str] = "aligned"
+    subject_types = (Access,)
     access: Access
 
     @property
-    def subject(self) -> str:
-        """The access's name."""
-        return self.access.name
+    def subjects(self) -> tuple[Access]:
+        """The access."""
+        return (self.access,)
 
     def plan(self) -> Plan:
         """One obligation over every lane."""
-        return Plan((Goal(aligned_goal(self.access)),), exists=exists_active(self.access))
+        goals = aligned_goals(self.access)
+        facts = () if goals else (Fact(holds=True, note="every address is a multiple of 1", decides=True),)
+        return Plan(goals, facts, exists=exists_active(self.access))
 
     def scope(self) -> str:
         """Every lane, at every base."""
@@ -46,12 +50,16 @@ class Aligned:
         return misaligned(self.access, point)
 
 
+def aligned_goals(access: Access, what: str = "") -> tuple[Goal, ...]:
+    """The obligation that no lane is misaligned; none where the width is one unit."""
+    return () if access.width_units == 1 else (Goal(aligned_goal(access), what),)
+
+
 @lru_cache(maxsize=512)
 def aligned_goal(access: Access) -> Always:
     """The position is a multiple of the width, in whatever units positions count."""
-    width = ints.integer(access.width_units)
-    multiple = ints.truth(ints.equal(ints.remainder(access.lowered.position, width), ints.integer(0)))
-    holds = binary(BinaryOperator.OR, negation(access.lowered.active), multiple)
+    aligned = multiple(access.lowered.position, access.width_units)
+    holds = binary(BinaryOperator.OR, negation(access.lowered.active), aligned)
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         assumed, active, position, _ = access.definition(arrays)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from swzverify.claims.about import About
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.in_bounds import tile_bounds_goal, tile_outside
 from swzverify.claims.injective import collision, injective_goal
@@ -16,16 +17,17 @@ from swzverify.subjects import Tile
 
 
 @dataclass(frozen=True, slots=True)
-class Bijective:
+class Bijective(About):
     """One to one, inside the allocation, and as many bits as the allocation has."""
 
     kind: ClassVar[str] = "bijective"
+    subject_types = (Tile,)
     tile: Tile
 
     @property
-    def subject(self) -> str:
-        """The tile's name."""
-        return self.tile.name
+    def subjects(self) -> tuple[Tile]:
+        """The tile."""
+        return (self.tile,)
 
     def plan(self) -> Plan:
         """Injectivity and bounds, and a count: together they leave no gap."""

@@ -7,19 +7,24 @@ from swzverify.subjects import AlignedBase, Base, MemoryBase
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES, Origin, base_text, origin
 
 
-def _memory(base: Base) -> str | None:
-    return base.memory.name if isinstance(base, MemoryBase) else None
-
-
 def _is_fixed(base: Base) -> bool:
     return origin(base).count == 1
 
 
 def related(first: Base, other: Base) -> bool:
-    """Whether two bases are known relative to each other: both fixed, or in one memory."""
-    if _is_fixed(first) and _is_fixed(other):
+    """Whether two bases are known relative to each other: both fixed, or in one memory.
+
+    Errors: SWZ105 where two memories of one name are not the same memory.
+    """
+    if isinstance(first, MemoryBase) and isinstance(other, MemoryBase) and first.memory.name == other.memory.name:
+        if first.memory != other.memory:
+            raise SwzError(
+                "SWZ105",
+                f"two memories are called {first.memory.name}: {first.memory} and {other.memory}",
+                hint="place both in one Memory, or give the memories names of their own",
+            )
         return True
-    return _memory(first) is not None and _memory(first) == _memory(other)
+    return _is_fixed(first) and _is_fixed(other)
 
 
 def check_comparable(first: Base, other: Base, what: str) -> None:

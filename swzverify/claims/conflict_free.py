@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from swzverify.claims.about import About
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
-from swzverify.claims.aligned import aligned_goal, misaligned
-from swzverify.claims.goal import Goal, Plan
-from swzverify.claims.verdict import Counterexample, Measure
+from swzverify.claims.aligned import aligned_goals, misaligned
+from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.verdict import Counterexample, WarpMeasure
 from swzverify.engines.obligation import Always, Arrays, Cost, Numbers, Truths
 from swzverify.hardware import (
     BANK_PERIOD_BYTES,
@@ -25,16 +26,17 @@ from swzverify.subjects import Access
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictFree:
+class ConflictFree(About):
     """No warp instruction has a bank conflict."""
 
     kind: ClassVar[str] = "conflict_free"
+    subject_types = (Access,)
     access: Access
 
     @property
-    def subject(self) -> str:
-        """The access's name."""
-        return self.access.name
+    def subjects(self) -> tuple[Access]:
+        """The access."""
+        return (self.access,)
 
     def plan(self) -> Plan:
         """Alignment, which the rule presumes, and the cost."""
@@ -55,8 +57,14 @@ class ConflictFree:
 
 def cost_plan(access: Access, at_most: int | None) -> Plan:
     """What both claims on costs ask."""
-    goals = (Goal(aligned_goal(access), "aligned"), Goal(cost_goal(access, at_most), "cost"))
-    return Plan(goals, exists=exists_active(access))
+    aligned, cost = aligned_goals(access, "aligned"), cost_goal(access, at_most)
+    lanes = access.instruction.address_lanes
+    if at_most is not None and at_most >= lanes:
+        # An aligned lane has at most one word in a bank; a copied one is in one class.
+        note = f"a warp instruction takes at most one wavefront for each lane with an address, {lanes} here"
+        fact = Fact(holds=True, note=note, decides=True)
+        return Plan(aligned, (fact,), exists_active(access), measured=cost)
+    return Plan((*aligned, Goal(cost, "cost")), exists=exists_active(access))
 
 
 def cost_goal(access: Access, at_most: int | None) -> Cost:
@@ -90,13 +98,13 @@ def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:
     return access_cost(access.instruction, addresses, access.target)
 
 
-def measured(access: Access, point: Mapping[str, int]) -> Measure | None:
-    """The cost at a point as reports show it."""
+def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
+    """The cost at a point as reports show it; None where no lane is active or one is misaligned."""
     found = cost_at(access, point)
     if found is None:
         return None
     free = {name: value for name, value in point.items() if name != "lane"}
-    return Measure(found.wavefronts, found.minimum, found.bank_conflicts, access.binding(free))
+    return WarpMeasure(found.wavefronts, found.minimum, access.binding(free))
 
 
 def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:

@@ -9,7 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from swzverify.claims.about import About
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_points import TilePoints, address_span, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
@@ -24,25 +26,27 @@ VECTOR, ITEM = "vector", "item"
 
 
 @dataclass(frozen=True, slots=True)
-class Contiguous:
+class Contiguous(About):
     """Vectors of `elements` along `mode` (default: the mode of stride 1) stay whole."""
 
     kind: ClassVar[str] = "contiguous"
+    subject_types = (Tile,)
     tile: Tile
     elements: int
     mode: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse modes that the tile does not have."""
+        self.check_subjects()
         if self.elements < 1:
             raise SwzError("SWZ105", f"contiguous: vectors of {self.elements} elements; at least 1")
         if self.mode is not None and not 0 <= self.mode < self.tile.layout.rank:
             raise SwzError("SWZ105", f"contiguous: tile {self.tile.name} has no mode {self.mode}")
 
     @property
-    def subject(self) -> str:
-        """The tile's name."""
-        return self.tile.name
+    def subjects(self) -> tuple[Tile]:
+        """The tile."""
+        return (self.tile,)
 
     @property
     def along(self) -> int:
@@ -84,9 +88,10 @@ class Contiguous:
         step = 1 if tile.address_swizzle is None else tile.element_units
         start = place(first)
         here = place(ints.add(first, item))
-        in_order = ints.equal(here, ints.add(start, ints.multiply(item, ints.integer(step))))
-        aligned = ints.equal(ints.remainder(start, ints.integer(self.elements * step)), ints.integer(0))
-        holds = conjunction([ints.truth(in_order), ints.truth(aligned)])
+        parts = [equal(here, ints.add(start, ints.multiply(item, ints.integer(step))))]
+        if self.elements * step > 1:
+            parts.append(multiple(start, self.elements * step))
+        holds = conjunction(parts)
         enough = () if tile.address_swizzle is None else points.enough(self._granule_bytes())
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:

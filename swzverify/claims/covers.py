@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from swzverify.claims.about import About
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.common_base import check_comparable, common_origins, origin_text
 from swzverify.claims.goal import Goal, Plan
@@ -26,16 +27,21 @@ MAX_SHOWN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Covers:
+class Covers(About):
     """Each element is touched `times` times, in every stage."""
 
     kind: ClassVar[str] = "covers"
+    subject_types = (
+        Access,
+        Tile,
+    )
     access: Access
     tile: Tile
     times: int = 1
 
     def __post_init__(self) -> None:
         """Refuse an access that runs once for each stage of another tile: which stage covers which is not said."""
+        self.check_subjects()
         own = self.access.tile
         if own is not None and own is not self.tile and (own.stages > 1 or self.tile.stages > 1):
             raise SwzError(
@@ -48,9 +54,9 @@ class Covers:
         check_comparable(base, self.tile.base, f"covers: {self.access.name} of {self.tile.name}")
 
     @property
-    def subject(self) -> str:
-        """Both names."""
-        return f"{self.access.name},{self.tile.name}"
+    def subjects(self) -> tuple[Access, Tile]:
+        """The access and the tile."""
+        return (self.access, self.tile)
 
     def _placed(self) -> tuple[Access, TilePoints]:
         """The access and the tile at their common base."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from swzverify.claims.about import About
 from swzverify.claims.common_base import related
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
@@ -22,17 +23,18 @@ P, Q = "p.", "q."
 
 
 @dataclass(frozen=True, slots=True)
-class Disjoint:
+class Disjoint(About):
     """No element of one tile meets one of the other; of one tile: of another stage."""
 
     kind: ClassVar[str] = "disjoint"
+    subject_types = (Tile,)
     first: Tile
     second: Tile | None = None
 
     @property
-    def subject(self) -> str:
-        """The name, or both."""
-        return self.first.name if self.second is None else f"{self.first.name},{self.second.name}"
+    def subjects(self) -> tuple[Tile, ...]:
+        """The tile, or both."""
+        return (self.first,) if self.second is None else (self.first, self.second)
 
     @property
     def other(self) -> Tile:

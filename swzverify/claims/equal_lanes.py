@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
+from swzverify.claims.stated import equal
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
@@ -22,14 +22,14 @@ from swzverify.subjects.plain_access import LaneRecord
 
 
 def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> Always:
-    """In every case the same lanes are active, and each has the same address."""
+    """In every case the same lanes are active, and each has the same address; both are over common loops."""
     one, two = first.moved(places[0]), other.moved(places[1])
     (a, active_a), (b, active_b) = _lowered(one), _lowered(two)
-    same = ints.truth(ints.equal(a, b))
+    same = equal(a, b)
     either = binary(BinaryOperator.OR, negation(active_a), same)
     holds = conjunction([compare(Cmp.EQ, active_a, active_b), either])
-    nodes = [node for node in first.variables if node.name != first.origin.name]
-    nodes += [node for node in other.variables if node.name != other.origin.name and node not in nodes]
+    nodes = [node for node in one.variables if node.name != one.origin.name]
+    nodes += [node for node in two.variables if node.name != two.origin.name and node not in nodes]
     base = places[0].variable
     if base is not None:
         nodes.append(base)
@@ -45,7 +45,7 @@ def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> 
 
 def _lowered(access: Access) -> tuple[Integer, Expr]:
     lowered = access.lowered
-    # A case that an access's assumption excludes is one that it does not run in.
+    # An iteration that an access's assumption excludes, or that does not exist for it, is one in which no lane runs.
     runs = conjunction([lowered.assumption, lowered.active])
     return ints.multiply(lowered.position, ints.integer(access.unit_bits)), runs
 
@@ -55,13 +55,11 @@ def _plain(access: Access, arrays: Arrays) -> tuple[Truths, Numbers]:
     return assumed & active, position * access.unit_bits
 
 
-def same_loops(first: Access, other: Access) -> tuple[Access, Access]:
-    """Unbounded loops of both end where the first of them overflows."""
-    if first.loop_limits == other.loop_limits or [x.name for x in first.loops] != [x.name for x in other.loops]:
-        return first, other
-    limits = [min(pair) for pair in zip(first.loop_limits, other.loop_limits, strict=True)]
-    loops = tuple(replace(x, stop=x.start + x.step * n) for x, n in zip(first.loops, limits, strict=True))
-    return replace(first, loops=loops), replace(other, loops=loops)
+def over_common_loops(first: Access, other: Access) -> tuple[Access, Access]:
+    """Both over loop variables that go as far as the farther one's: iterations that only one has are compared too."""
+    rooms = [dict(zip((loop.name for loop in x.loops), x.loop_room, strict=True)) for x in (first, other)]
+    common = {name: max(room, rooms[1].get(name, 1)) for name, room in rooms[0].items()}
+    return first.within(common), other.within(common)
 
 
 def lanes_that_differ(
@@ -83,9 +81,16 @@ def lanes_that_differ(
         rows.append(Row((one.lane, *shown), "x" if differ else ""))
     if not note:
         return None
+    note += "".join(_not_there(x, point) for x in (a, b) if not x.exists_at(point))
     return Counterexample(
         a.binding({k: v for k, v in point.items() if k != "lane"}), note, ("lane", first.name, other.name), tuple(rows)
     )
+
+
+def _not_there(access: Access, point: Mapping[str, int]) -> str:
+    """Why an access does not run at a point."""
+    where = ", ".join(f"{loop.name} = {loop.start + loop.step * point.get(loop.name, 0)}" for loop in access.loops)
+    return f"; for {access.name} there is no iteration {where}, as a thread's value leaves C's range"
 
 
 def _shown_address(record: LaneRecord, *, in_bits: bool) -> int | str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swzverify.claims.stated import equal
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Numbers, Truths
@@ -56,7 +57,7 @@ class EqualPlaces:
     def goal(self) -> Always:
         """Equality at every coordinate, stage and base."""
         values = [self._lower(x, place) for x, place in self.sides]
-        holds = conjunction(ints.truth(ints.equal(a, b)) for a, b in zip(*values, strict=True))
+        holds = conjunction(equal(a, b) for a, b in zip(*values, strict=True))
         extra = tuple(node for node in (self.stage, self.base) if node is not None)
         domain = Domain((*extra, *self.coords), enough=self._enough())
 

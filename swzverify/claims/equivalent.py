@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
+from swzverify.claims.about import About, Subject
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
-from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, same_loops
+from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample
@@ -17,20 +18,25 @@ from swzverify.ir.expr import conjunction, negation
 from swzverify.subjects import Access, AlignedBase, Base, IndexMap, Tile
 from swzverify.subjects.memory import Origin
 
-Subject: TypeAlias = Tile | Access | IndexMap
 MAX_ALIGN_LOG2 = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalent:
+class Equivalent(About):
     """The same address (or value) everywhere."""
 
     kind: ClassVar[str] = "equivalent"
+    subject_types = (
+        Tile,
+        Access,
+        IndexMap,
+    )
     first: Subject
     second: Subject
 
     def __post_init__(self) -> None:
         """Refuse pairs that have nothing to compare."""
+        self.check_subjects()
         kinds = {type(self.first), type(self.second)}
         if len(kinds) > 1 and kinds != {Tile, IndexMap}:
             raise SwzError(
@@ -53,9 +59,9 @@ class Equivalent:
                 self.plan()  # a map's expressions must be defined at the bases that the other one brings
 
     @property
-    def subject(self) -> str:
-        """Both names."""
-        return f"{self.first.name},{self.second.name}"
+    def subjects(self) -> tuple[Subject, Subject]:
+        """Both."""
+        return (self.first, self.second)
 
     def plan(self) -> Plan:
         """Facts about the shapes, and equality at every point."""
@@ -68,9 +74,9 @@ class Equivalent:
             return Plan(facts=(Fact(holds=False, note=mismatch),))
         places = common_origins(*self.bases, align_bytes)
         if isinstance(self.first, Access) and isinstance(self.second, Access):
-            pair = same_loops(self.first, self.second)
-            either = [negation(exists_active(access)) for access in pair]
-            return Plan((Goal(equal_lanes(*pair, places)),), exists=negation(conjunction(either)))
+            pair = over_common_loops(self.first, self.second)
+            neither = conjunction([negation(exists_active(access)) for access in pair])
+            return Plan((Goal(equal_lanes(*pair, places)),), exists=negation(neither))
         return Plan((Goal(self._places(places).goal()),))
 
     def _places(self, places: tuple[Origin, Origin]) -> EqualPlaces:
@@ -129,8 +135,10 @@ class Equivalent:
     def scope(self) -> str:
         """Every coordinate or lane, at every common base."""
         base = "" if self._mismatch() else f"{self._stages_text()}, {self._bases_text()}"
-        if isinstance(self.first, Access):
-            return access_scope(self.first, hardware=False, base=False) + base
+        if isinstance(self.first, Access) and isinstance(self.second, Access):
+            loops = self.second.describe_loops()
+            other = "" if loops == self.first.describe_loops() else f", {self.second.name}: {', '.join(loops)}"
+            return access_scope(self.first, hardware=False, base=False) + other + base
         maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
         if len(maps) == 2:
             return f"every point of {self.first.name}" + (base if any(x.uses_base for x in maps) else "")

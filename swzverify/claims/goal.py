@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from swzverify.claims.about import Subject
 from swzverify.claims.verdict import Counterexample
-from swzverify.engines.obligation import Obligation
+from swzverify.engines.obligation import Cost, Obligation
 from swzverify.ir.expr import TRUE, Expr
 
 
@@ -21,10 +22,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that plain arithmetic decides, such as a count; `note` says what is wrong when it does not hold."""
+    """Something that plain arithmetic decides, such as a count.
+
+    `note` says what is wrong when it does not hold, or, where it `decides` in place of a goal, why it holds.
+    """
 
     holds: bool
     note: str
+    decides: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +37,25 @@ class Plan:
     """Everything that decides a claim: facts, goals, and what must be possible for the claim to say anything.
 
     `exists` is a one-bit expression that some point must satisfy; `empty` says in words why nothing is claimed at all.
+    `measured` is a cost that is wanted for the report, where no goal asks for it.
     """
 
     goals: tuple[Goal, ...] = ()
     facts: tuple[Fact, ...] = ()
     exists: Expr = TRUE
     empty: str = ""
+    measured: Cost | None = None
 
 
 class ClaimLike(Protocol):
     """What the prover needs of a claim."""
 
     kind: ClassVar[str]
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """What the claim is about."""
+        ...
 
     @property
     def subject(self) -> str:

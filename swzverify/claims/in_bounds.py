@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from swzverify.claims.about import About
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table, lane_where
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.stated import at_most, less
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Truths
@@ -24,14 +26,19 @@ from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 
 
 @dataclass(frozen=True, slots=True)
-class InBounds:
+class InBounds(About):
     """Everything touched lies inside the stage's allocation, and every coordinate inside the shape."""
 
     kind: ClassVar[str] = "in_bounds"
+    subject_types = (
+        Tile,
+        Access,
+    )
     about: Tile | Access
 
     def __post_init__(self) -> None:
         """Refuse an access of which nothing says what its bounds are."""
+        self.check_subjects()
         if isinstance(self.about, Access) and self.about.tile is None and self.about.bytes is None:
             raise SwzError(
                 "SWZ105",
@@ -40,9 +47,9 @@ class InBounds:
             )
 
     @property
-    def subject(self) -> str:
-        """The tile's or the access's name."""
-        return self.about.name
+    def subjects(self) -> tuple[Tile | Access]:
+        """The tile or the access."""
+        return (self.about,)
 
     def plan(self) -> Plan:
         """One obligation over elements, or over lanes."""
@@ -70,8 +77,7 @@ class InBounds:
 
 def _within(low: Integer, position: Integer, length: int, high: Integer) -> Expr:
     """low <= position and position + length <= high."""
-    after = ints.less_equal(ints.add(position, ints.integer(length)), high)
-    return conjunction([ints.truth(ints.less_equal(low, position)), ints.truth(after)])
+    return conjunction([at_most(low, position), at_most(ints.add(position, ints.integer(length)), high)])
 
 
 def tile_bounds_goal(tile: Tile) -> Always:
@@ -125,7 +131,7 @@ def _access_goal(access: Access) -> Always:
         tile = access.tile
         room = tile.allocation_bytes * tile.units_a_byte
         for value, extent in zip(lowered.coord, tile.extents, strict=True):
-            parts.append(ints.truth(ints.less(value, ints.integer(extent))))
+            parts.append(less(value, ints.integer(extent)))
         if tile.address_swizzle is None:
             relative = ints.multiply(tile.lower_offset(lowered.coord), ints.integer(tile.element_units))
             parts.append(_within(ints.integer(0), relative, width, ints.integer(room)))

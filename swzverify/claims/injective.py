@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from swzverify.claims.about import About
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
@@ -23,16 +24,17 @@ from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 
 
 @dataclass(frozen=True, slots=True)
-class Injective:
+class Injective(About):
     """The map from coordinates to addresses is one to one."""
 
     kind: ClassVar[str] = "injective"
+    subject_types = (Tile,)
     tile: Tile
 
     @property
-    def subject(self) -> str:
-        """The tile's name."""
-        return self.tile.name
+    def subjects(self) -> tuple[Tile]:
+        """The tile."""
+        return (self.tile,)
 
     def plan(self) -> Plan:
         """One obligation over pairs of leaf digits."""

@@ -9,7 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from swzverify.claims.about import About
 from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.stated import at_most, less
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligation import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.errors import SwzError
@@ -20,14 +22,16 @@ from swzverify.subjects import IndexMap
 
 
 @dataclass(frozen=True, slots=True)
-class Permutation:
+class Permutation(About):
     """Every point of `onto` is the value of exactly one point of `over`."""
 
     kind: ClassVar[str] = "permutation"
+    subject_types = (IndexMap,)
     map: IndexMap
 
     def __post_init__(self) -> None:
         """Refuse a map that does not say what it should fill."""
+        self.check_subjects()
         if self.map.onto is None:
             raise SwzError(
                 "SWZ104", f"permutation: map {self.map.name} has no `onto`", hint="onto: [16, 8], one extent a value"
@@ -38,9 +42,9 @@ class Permutation:
             )
 
     @property
-    def subject(self) -> str:
-        """The map's name."""
-        return self.map.name
+    def subjects(self) -> tuple[IndexMap]:
+        """The map."""
+        return (self.map,)
 
     @property
     def box(self) -> tuple[int, ...]:
@@ -60,9 +64,9 @@ class Permutation:
 
     def _inside(self) -> Always:
         parts = [
-            ints.truth(condition)
+            condition
             for value, extent in zip(self.map.lowered, self.box, strict=True)
-            for condition in (ints.less_equal(ints.integer(0), value), ints.less(value, ints.integer(extent)))
+            for condition in (at_most(ints.integer(0), value), less(value, ints.integer(extent)))
         ]
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:

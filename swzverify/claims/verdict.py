@@ -18,19 +18,65 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """The cost of an access: the worst case over every warp, iteration, stage and base.
-
-    `wavefronts` and `bank_conflicts` count a warp instruction at the worst binding `where`; `minimum` is what the same
-    lanes would take without conflicts. `exact` is False where the engines stopped at a case that breaks the
-    claim: then `where` is that case, and the worst one costs at least as much.
-    """
+class WarpMeasure:
+    """What one warp instruction takes at the binding `where`; `minimum` is what its lanes take without conflicts."""
 
     wavefronts: int
     minimum: int
-    bank_conflicts: int
     where: Mapping[str, int]
+
+    @property
+    def bank_conflicts(self) -> int:
+        """Wavefronts beyond the minimum."""
+        return self.wavefronts - self.minimum
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """The cost of an access over every warp, iteration, stage and base: two worst cases, each at its own place.
+
+    `exact` is False where the engines stopped at a case that breaks the claim: then both are that case, and the worst
+    ones cost at least as much.
+
+    >>> whole, partial = WarpMeasure(4, 4, {"warp": 0}), WarpMeasure(2, 1, {"warp": 1})
+    >>> measure = Measure(whole, partial)
+    >>> measure.wavefronts, measure.minimum, measure.bank_conflicts
+    (4, 4, 1)
+    """
+
+    most_wavefronts: WarpMeasure
+    most_conflicts: WarpMeasure
     exact: bool = True
+
+    @staticmethod
+    def of_one(found: WarpMeasure, *, exact: bool = True) -> Measure:
+        """Where one warp instruction is both worst cases."""
+        return Measure(found, found, exact)
+
+    @property
+    def wavefronts(self) -> int:
+        """The most that a warp instruction takes."""
+        return self.most_wavefronts.wavefronts
+
+    @property
+    def minimum(self) -> int:
+        """What that warp instruction takes without conflicts."""
+        return self.most_wavefronts.minimum
+
+    @property
+    def where(self) -> Mapping[str, int]:
+        """The binding at which that warp instruction runs."""
+        return self.most_wavefronts.where
+
+    @property
+    def bank_conflicts(self) -> int:
+        """The most that a warp instruction has."""
+        return self.most_conflicts.bank_conflicts
+
+    @property
+    def is_one_case(self) -> bool:
+        """Whether the warp instruction with the most wavefronts has the most conflicts too."""
+        return self.most_wavefronts.bank_conflicts == self.bank_conflicts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from swzverify.claims.about import About
 from swzverify.claims.access_points import access_scope
 from swzverify.claims.conflict_free import cost_plan, cost_replay
 from swzverify.claims.goal import Goal, Plan
@@ -16,22 +17,24 @@ from swzverify.subjects import Access
 
 
 @dataclass(frozen=True, slots=True)
-class Wavefronts:
+class Wavefronts(About):
     """No warp instruction takes more than `at_most` wavefronts."""
 
     kind: ClassVar[str] = "wavefronts"
+    subject_types = (Access,)
     access: Access
     at_most: int
 
     def __post_init__(self) -> None:
         """Refuse a bound that nothing can keep."""
+        self.check_subjects()
         if self.at_most < 1:
             raise SwzError("SWZ105", f"wavefronts at_most {self.at_most}: an access takes at least 1")
 
     @property
-    def subject(self) -> str:
-        """The access's name."""
-        return self.access.name
+    def subjects(self) -> tuple[Access]:
+        """The access."""
+        return (self.access,)
 
     def plan(self) -> Plan:
         """Alignment, which the rule presumes, and the cost."""

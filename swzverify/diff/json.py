@@ -84,6 +84,7 @@ def _of_side(claim: SpecClaim | None, result: ClaimResult | None) -> Json:
         "verdict": None if result is None else result.verdict.outcome.value,
         "ok": None if result is None else result.ok,
         "wavefronts": None if measure is None else int(measure.wavefronts),
+        "bank_conflicts": None if measure is None else int(measure.bank_conflicts),
     }
 
 

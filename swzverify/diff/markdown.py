@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swzverify.diff.result import ClaimDiff, DiffCode, DiffReport, Status
-from swzverify.diff.words import change_words, side_words, summary_words, verdict_words, wavefront_words
+from swzverify.diff.words import change_words, cost_facts, side_words, summary_words, verdict_words
 from swzverify.report.escape import markdown_code, markdown_text
 from swzverify.spec.problems import Problem
 
@@ -57,7 +57,8 @@ def _row(claim: ClaimDiff) -> str:
     differs = [markdown_text(change_words(change)) for change in claim.changes]
     if claim.after is not None:
         differs += [f"was {markdown_code(each)}" for each in claim.ids[:-1]]
-    facts = (("verdict: ", verdict_words(claim)), ("wavefronts: ", wavefront_words(claim)), ("", claim.note))
+    costs = [(f"{label}: ", text) for label, text in cost_facts(claim)]
+    facts = [("verdict: ", verdict_words(claim)), *costs, ("", claim.note)]
     differs += [markdown_text(label + text) for label, text in facts if text]
     return f"| {mark} | {what} | {markdown_code(claim.claim.id)} | {'<br>'.join(differs)} |"
 

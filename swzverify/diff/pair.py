@@ -30,12 +30,14 @@ class Placed:
     claim: SpecClaim
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What a counterpart shares."""
-        return self.file, self.claim.subject, self.claim.kind
+    def key(self) -> _Key:
+        """What a counterpart shares: a tile and an access of one name are no counterparts."""
+        subjects = tuple((type(each).__name__, each.name) for each in self.claim.claim.subjects)
+        return self.file, subjects, self.claim.kind
 
 
-_Group: TypeAlias = dict[tuple[str, str, str], list[Placed]]
+_Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...], str]
+_Group: TypeAlias = dict[_Key, list[Placed]]
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from swzverify.diff.canonical import spelled
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_ast import Expression
-from swzverify.ir.c_eval import evaluate_many
+from swzverify.ir.c_eval import evaluate_many, evaluate_within
 from swzverify.ir.c_parse import parse
 from swzverify.subjects import Access, Loop
 from swzverify.subjects.plain_access import thread_names
@@ -39,17 +39,15 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """A loop as the values that it takes; `is_open` where its end is where something overflows."""
+    """A loop as the values that it takes; an unbounded one takes them up to its limit."""
 
     start: int
     step: int
     count: int
-    is_open: bool
 
     @staticmethod
     def of(access: Access, loop: Loop) -> _Axis:
-        count = access.loop_limits[access.loops.index(loop)]
-        return _Axis(loop.start, loop.step, count, loop.stop is None)
+        return _Axis(loop.start, loop.step, access.loop_limits[access.loops.index(loop)])
 
     @property
     def last(self) -> int:
@@ -61,17 +59,12 @@ class _Axis:
     def has(self, values: Array) -> NDArray[np.bool_]:
         return (values >= self.start) & (values <= self.last) & ((values - self.start) % self.step == 0)
 
-    def within(self, other: _Axis, *, sure: bool) -> bool:
-        """Whether the other takes every value of this; `sure` tells that the other's end is where it seems to be."""
+    def within(self, other: _Axis) -> bool:
+        """Whether the other takes every value of this."""
         if self.count == 0:
             return True
         in_step = (self.start - other.start) % other.step == 0 and (self.count == 1 or self.step % other.step == 0)
-        begins = self.start >= other.start and in_step
-        if other.is_open and self.is_open:
-            return begins  # both go on until something overflows
-        if self.is_open or (other.is_open and not sure):
-            return False
-        return begins and self.last <= other.last
+        return self.start >= other.start and in_step and self.last <= other.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +98,9 @@ def cover(inner: Access, outer: Access) -> Cover:
             return Cover(holds=None, note=f"a condition reads the new loop {loop.name}")
         if _Axis.of(outer, loop).count == 0:
             return Cover(holds=False, note=f"the new loop {loop.name} never runs")
-    apart = [pair for pair in pairs if not pair.axis.within(pair.other, sure=not outer.wide)]
+    if not outer.iterations.all_exist and not _exist_alike(inner, outer, pairs):
+        return Cover(holds=None, note="nothing tells which iterations of its unbounded loops exist")
+    apart = [pair for pair in pairs if not pair.axis.within(pair.other)]
     if inner.threads <= outer.threads and not apart and _no_stricter(inner, outer, pairs):
         return Cover(holds=True)
     return _by_points(inner, outer, pairs, gone, apart)
@@ -115,8 +110,6 @@ def _by_points(inner: Access, outer: Access, pairs: list[_Pair], gone: list[Loop
     """The answer from every point of the loops that a condition reads, and of the threads."""
     reads, other_reads = _names(_conditions(inner)), _names(_conditions(outer))
     read = [pair for pair in pairs if pair.name in reads or pair.other_name in other_reads]
-    if any(pair.axis.is_open or pair.other.is_open for pair in read):
-        return Cover(holds=None, note="a condition reads an unbounded loop")
     if inner.threads * prod(pair.axis.count for pair in read) > MAX_POINTS:
         return Cover(holds=None, note=f"there are more than {MAX_POINTS} points to compare")
     axes = {TID: np.arange(inner.threads, dtype=np.int64), **{pair.name: pair.axis.values() for pair in read}}
@@ -173,7 +166,7 @@ def _active(
     holds = np.ones(shape, dtype=np.bool_)
     if 0 not in shape:
         for condition in _conditions(access):
-            holds &= np.asarray(evaluate_many(condition, env)) != 0
+            holds &= evaluate_within(condition, env)[0] != 0
     return holds
 
 
@@ -207,6 +200,15 @@ def _no_stricter(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
     return _threads_alike(inner, outer, wanted) and all(spelled(each, outer) in mine for each in wanted)
 
 
+def _exist_alike(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
+    """Whether the same iterations exist for both: the same threads evaluate the same expressions."""
+    renamed = {pair.name: pair.other_name for pair in pairs}
+    sides = [sorted(spelled(each, inner, renamed) for each in inner.expressions)]
+    sides.append(sorted(spelled(each, outer) for each in outer.expressions))
+    steps = all((pair.axis.start, pair.axis.step) == (pair.other.start, pair.other.step) for pair in pairs)
+    return sides[0] == sides[1] and inner.block == outer.block and steps
+
+
 def _threads_alike(one: Access, other: Access, read: Sequence[Expression]) -> bool:
     """Whether what these expressions read of a thread is the same in both blocks."""
     return one.block == other.block or not any("." in name or "_" in name for name in _names(read))
@@ -228,7 +230,7 @@ def same_stage(inner: Access, outer: Access) -> bool:
     if alike and spelled(mine, inner, renamed) == spelled(others, outer):
         return True
     taken = [pair for pair in pairs if pair.name in mine.names or pair.other_name in others.names]
-    if any(loop.name in others.names for loop in added) or any(pair.axis.is_open for pair in taken):
+    if any(loop.name in others.names for loop in added):
         return False
     once = {loop.name: loop.start for loop in gone if _Axis.of(inner, loop).count == 1}
     threads = min(inner.threads, outer.threads)
@@ -255,7 +257,7 @@ def stages_perhaps(access: Access) -> frozenset[int]:
     if access.tile is None:
         return frozenset()
     every = frozenset(range(access.tile.stages))
-    if access.stage is None or any(loop.stop is None for loop in access.loops):
+    if access.stage is None:
         return every
     if access.threads * prod(access.loop_limits) > MAX_POINTS:
         return every

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from swzverify.claims.verdict import Outcome
+from swzverify.claims.verdict import Measure, Outcome
 from swzverify.diff.change import Change
 from swzverify.report.result import ClaimResult
 from swzverify.spec import SpecClaim
@@ -89,11 +89,19 @@ class ClaimDiff:
 
     @property
     def wavefronts(self) -> tuple[int, int] | None:
-        """The worst cost before and now, where both are known and they differ."""
-        measures = [None if each is None else each.verdict.measure for each in (self.result_before, self.result_after)]
-        if measures[0] is None or measures[1] is None or measures[0].wavefronts == measures[1].wavefronts:
+        """The most wavefronts before and now, where both are known and they differ."""
+        return self._costs(lambda measure: measure.wavefronts)
+
+    @property
+    def bank_conflicts(self) -> tuple[int, int] | None:
+        """The most bank conflicts before and now, where both are known and they differ."""
+        return self._costs(lambda measure: measure.bank_conflicts)
+
+    def _costs(self, cost: Callable[[Measure], int]) -> tuple[int, int] | None:
+        old, new = (None if each is None else each.verdict.measure for each in (self.result_before, self.result_after))
+        if old is None or new is None or cost(old) == cost(new):
             return None
-        return measures[0].wavefronts, measures[1].wavefronts
+        return cost(old), cost(new)
 
     @property
     def failing(self) -> bool:
@@ -105,7 +113,8 @@ class ClaimDiff:
         """Whether there is anything to tell of it."""
         results = [each for each in (self.result_before, self.result_after) if each is not None]
         differ = len({each.verdict.outcome for each in results}) > 1
-        return self.status is not Status.UNCHANGED or differ or self.regressed or self.wavefronts is not None
+        other_cost = bool(self.wavefronts or self.bank_conflicts)
+        return self.status is not Status.UNCHANGED or differ or self.regressed or other_cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,12 @@ def _run_words(access: Access) -> dict[str, str]:
     """Each part of an access's domain in words, by its name; those of conditions with the constants' values."""
     block = str(access.threads) if len(access.block) == 1 else f"{access.threads} in a block of {access.block}"
     words = {"threads": f"{block} threads"}
-    words |= {f"loop {loop.name}": loop.describe() for loop in sorted(access.loops, key=lambda loop: loop.name)}
+    ended_by = dict(access.iterations.ended_by)
+    limits = zip(access.loops, access.loop_limits, strict=True)
+    words |= {
+        f"loop {loop.name}": loop.describe(limit, ended_by.get(loop.name))
+        for loop, limit in sorted(limits, key=lambda pair: pair[0].name)
+    }
     if access.predicate is not None:
         words["if"] = f"if {spelled(access.predicate, access)}"
     if access.assume:

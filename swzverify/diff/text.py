@@ -7,7 +7,7 @@ from rich.text import Text
 
 from swzverify.diff.change import Direction
 from swzverify.diff.result import ClaimDiff, DiffCode, DiffReport, Status
-from swzverify.diff.words import change_words, side_words, summary_words, verdict_words, wavefront_words
+from swzverify.diff.words import change_words, cost_facts, side_words, summary_words, verdict_words
 from swzverify.report.escape import prose, visible
 from swzverify.report.style import TextStyle, indented, rendered
 
@@ -69,7 +69,7 @@ def _facts(claim: ClaimDiff) -> list[tuple[str, str]]:
     for change in claim.changes:
         label = change.direction.value if change.direction is not Direction.NEITHER else "differs"
         facts.append((label, f"{change_words(change)} [{change.aspect}]"))
-    facts += [("note", claim.note), ("verdict", verdict_words(claim)), ("wavefronts", wavefront_words(claim))]
+    facts += [("note", claim.note), ("verdict", verdict_words(claim)), *cost_facts(claim)]
     return [(label, text) for label, text in facts if text]
 
 

@@ -46,12 +46,14 @@ def verdict_words(claim: ClaimDiff) -> str:
     return f"{old.verdict.outcome} -> {new.verdict.outcome}{expected}"
 
 
-def wavefront_words(claim: ClaimDiff) -> str:
-    """How the worst cost differs; empty where it does not."""
-    found = claim.wavefronts
-    if found is None:
-        return ""
-    return f"{found[0]} -> {found[1]}, {'worse' if found[1] > found[0] else 'better'}"
+def cost_facts(claim: ClaimDiff) -> list[tuple[str, str]]:
+    """How the two worst costs differ, a label and a text each; none where they do not."""
+    costs = (("wavefronts", claim.wavefronts), ("conflicts", claim.bank_conflicts))
+    return [
+        (label, f"{found[0]} -> {found[1]}, {'worse' if found[1] > found[0] else 'better'}")
+        for label, found in costs
+        if found is not None
+    ]
 
 
 def summary_words(report: DiffReport) -> str:

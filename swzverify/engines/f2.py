@@ -22,10 +22,11 @@ from swzverify.engines.obligation import (
     Injective,
     Obligation,
     Point,
+    WarpCost,
     WorstCost,
     second,
 )
-from swzverify.engines.worst import judge_rows
+from swzverify.engines.worst import judge_rows, judged
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES
 from swzverify.ir.expr import TRUE, Expr, Var, variables
 from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
@@ -228,6 +229,4 @@ def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
     slots = rank([unit & slot_mask for unit in own])
     each = 1 << ((len(own) if row.counts_equal_words else rank(own)) - slots)
     groups = row.address_lanes // group_lanes
-    worst = WorstCost(groups * each, groups, _origin(goal))
-    limit = groups if goal.at_most is None else goal.at_most
-    return Finding(NAME, Answer.HOLDS if worst.wavefronts <= limit else Answer.FAILS, worst.point, worst)
+    return judged(NAME, goal, WorstCost.of_one(WarpCost(groups * each, groups, _origin(goal))))

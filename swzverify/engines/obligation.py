@@ -151,8 +151,8 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class WorstCost:
-    """The most expensive warp instruction: exact over the whole domain."""
+class WarpCost:
+    """What one warp instruction takes, at a point of the free variables."""
 
     wavefronts: int
     minimum: int
@@ -160,8 +160,34 @@ class WorstCost:
 
     @property
     def bank_conflicts(self) -> int:
-        """Wavefronts beyond one a group."""
+        """Wavefronts beyond one per group."""
         return self.wavefronts - self.minimum
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCost:
+    """The two worst cases, each exact over the whole domain.
+
+    They can be two warp instructions: a whole warp can take 4 wavefronts of at least 4, a partial one 2 of at least 1.
+    """
+
+    most_wavefronts: WarpCost
+    most_conflicts: WarpCost
+
+    @staticmethod
+    def of_one(cost: WarpCost) -> WorstCost:
+        """Where every warp instruction costs the same."""
+        return WorstCost(cost, cost)
+
+    def failing(self, at_most: int | None) -> WarpCost | None:
+        """The warp instruction that breaks a limit most; None where all keep it. Without a limit: no conflict."""
+        if at_most is None:
+            return self.most_conflicts if self.most_conflicts.bank_conflicts else None
+        return self.most_wavefronts if self.most_wavefronts.wavefronts > at_most else None
+
+    def deciding(self, at_most: int | None) -> WarpCost:
+        """The worst case that a limit is about."""
+        return self.most_conflicts if at_most is None else self.most_wavefronts
 
 
 @dataclass(frozen=True, slots=True)

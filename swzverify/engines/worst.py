@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swzverify.engines.obligation import Answer, Cost, Finding, Numbers, Point, Truths, WorstCost
+from swzverify.engines.obligation import Answer, Cost, Finding, Numbers, Point, Truths, WarpCost, WorstCost
 from swzverify.hardware import cost_many
+
+RANK = 4096
+"""More than any warp instruction costs."""
 
 
 def judge_rows(
@@ -21,10 +24,20 @@ def judge_rows(
     if rows.size == 0:
         return Finding(engine, Answer.EMPTY)
     arrays = cost_many(cost.instruction, addresses[rows], active[rows])
-    limit = arrays.minimum if cost.at_most is None else np.full_like(arrays.minimum, cost.at_most)
-    # The row that exceeds its own limit most; among equals the most expensive one.
-    best = int(np.argmax((arrays.wavefronts - limit) * 4096 + arrays.wavefronts))
-    point = point_of(int(rows[best]))
-    worst = WorstCost(int(arrays.wavefronts[best]), int(arrays.minimum[best]), point)
-    answer = Answer.FAILS if arrays.wavefronts[best] > limit[best] else Answer.HOLDS
-    return Finding(engine, answer, point, worst)
+    conflicts = arrays.wavefronts - arrays.minimum
+
+    def largest(rank: Numbers) -> WarpCost:
+        best = int(np.argmax(rank))
+        return WarpCost(int(arrays.wavefronts[best]), int(arrays.minimum[best]), point_of(int(rows[best])))
+
+    # Among equals the one that is worse by the other measure too.
+    worst = WorstCost(largest(arrays.wavefronts * RANK + conflicts), largest(conflicts * RANK + arrays.wavefronts))
+    return judged(engine, cost, worst)
+
+
+def judged(engine: str, cost: Cost, worst: WorstCost) -> Finding:
+    """The finding that two worst cases come to."""
+    failing = worst.failing(cost.at_most)
+    if failing is None:
+        return Finding(engine, Answer.HOLDS, worst.deciding(cost.at_most).point, worst)
+    return Finding(engine, Answer.FAILS, failing.point, worst)

@@ -94,10 +94,14 @@ class AccessRun:
     @cached_property
     def stands_for_all(self) -> bool:
         """Whether every row runs, at bases among which is every one that can cost otherwise."""
+        return not self.not_run
+
+    @cached_property
+    def _enough(self) -> int:
+        """How many of the first bases stand for all: in places, and in what an instruction costs."""
         row = self.access.instruction
         granule = max(BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES, row.width_bytes)
-        enough = dict(access_enough(self.access, granule)).get(self.access.origin.name, 1)
-        return self.is_whole and set(range(enough)) <= set(self.bases)
+        return dict(access_enough(self.access, granule)).get(self.access.origin.name, 1)
 
     def point(self, base: int) -> dict[str, Array]:
         """Every lane at every row, as arrays of the variables that broadcast to rows by threads."""
@@ -198,9 +202,19 @@ class AccessRun:
 
     def compare(self, answers: Sequence[Answer]) -> Comparison:
         """The answers to `launches` against the definition, place by place and byte by byte."""
-        return Comparison.of(
-            self._compare(launch, answer) for launch, answer in zip(self.launches, answers, strict=True)
-        )
+        compared = [self._compare(launch, answer) for launch, answer in zip(self.launches, answers, strict=True)]
+        return Comparison.of([*compared, Comparison(left_out=self.not_run)])
+
+    @property
+    def not_run(self) -> tuple[str, ...]:
+        """What of the access does not run, in words: rows beyond those that were chosen, bases that could differ."""
+        found: list[str] = []
+        if not self.is_whole:
+            found.append(f"run in part: {len(self.rows)} rows, chosen from more")
+        missing = set(range(self._enough)) - set(self.bases)
+        if missing:
+            found.append(f"run in part: {self._enough - len(missing)} of the {self._enough} bases that can differ")
+        return tuple(found)
 
     def _compare(self, launch: Launch, answer: Answer) -> Comparison:
         if launch.faults:

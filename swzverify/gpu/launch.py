@@ -36,13 +36,17 @@ def no_rows() -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A two-dimensional TMA load: what the tensor map says, and where in the window the box goes."""
+    """A two-dimensional TMA load: what the tensor map says, and where in the window the box goes.
+
+    `stage` is that of the tile's stages which the load brings.
+    """
 
     mode: str
     rows: int
     inner_elements: int
     element_bytes: int
     destination: int
+    stage: int = 0
 
     @property
     def bytes(self) -> int:

@@ -78,7 +78,7 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
     for claim, verdict in claims:
         cases = [] if verdict.counterexample is None else [verdict.counterexample.binding]
         if verdict.measure is not None:
-            cases.append(verdict.measure.where)
+            cases += [verdict.measure.most_wavefronts.where, verdict.measure.most_conflicts.where]
         for subject, place in subjects_of(claim):
             entry = wanted.setdefault((id(subject), place), _Wanted(subject, place))
             entry.bindings += cases

@@ -13,15 +13,13 @@ from swzverify.claims.tile_points import TilePoints
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
 from swzverify.gpu.launch import PASSES, Answer, Box, Launch
 from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel
-from swzverify.layout.tma import TmaMode
+from swzverify.layout.tma import BASE_ALIGN_BYTES, MAX_BOX_EXTENT, TmaMode
 from swzverify.subjects import Tile
 from swzverify.subjects.memory import Origin
 
 THREADS = 256
 MAX_ELEMENTS = 1 << 20
 TMA_KERNEL_NAME = "tma_load"
-MAX_BOX = 256
-"""Elements of a box in each dimension. Source: CUDA driver API, cuTensorMapEncodeTiled."""
 
 Array = NDArray[np.int64]
 
@@ -109,7 +107,7 @@ class TileRun:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """One launch a base, and one TMA load where a mode lays such a tile down."""
+        """One launch for each base, and one TMA load for each base and stage where a mode lays such a tile down."""
         if self.too_large:
             return ()
         found: list[Launch] = []
@@ -123,14 +121,13 @@ class TileRun:
                     touch=touch, places=self.count, image=touch,
                 )
             )  # fmt: skip
-            box = self._box(base, window) if touch and self.loads_by_tma else None
-            if box is not None:
-                found.append(
-                    Launch(
-                        TMA_KERNEL_NAME, THREADS, base=base, window=window, window_bytes=size, passes=passes,
-                        touch=True, image=True, box=box,
-                    )
-                )  # fmt: skip
+            found += [
+                Launch(
+                    TMA_KERNEL_NAME, THREADS, base=base, window=window, window_bytes=size, passes=passes,
+                    touch=True, image=True, box=box,
+                )
+                for box in (self._boxes(base, window) if touch and self.loads_by_tma else ())
+            ]  # fmt: skip
         return tuple(found)
 
     @cached_property
@@ -142,7 +139,7 @@ class TileRun:
         (rows, pitch), (inner, step) = layout.leaves
         element_bytes = self.tile.element_bits // 8
         inner_bytes = inner * element_bytes
-        if step != 1 or max(rows, inner) > MAX_BOX or inner_bytes % 16 or element_bytes not in {1, 2, 4, 8}:
+        if step != 1 or max(rows, inner) > MAX_BOX_EXTENT or inner_bytes % 16 or element_bytes not in {1, 2, 4, 8}:
             return None
         for mode in TmaMode:
             span = mode.span_bytes
@@ -151,15 +148,25 @@ class TileRun:
                 return mode
         return None
 
-    def _box(self, base: int, window: int) -> Box | None:
+    def _boxes(self, base: int, window: int) -> tuple[Box, ...]:
+        """The TMA load of every stage; none where one of them would fault."""
         mode = self.tma_mode
-        destination = self.base_bytes(base) - window
-        if mode is None or self.tile.stages > 1 or destination < 0 or destination % mode.base_align_bytes:
-            return None
-        if mode is TmaMode.NONE and destination % 128:
-            return None
+        if mode is None or self.why_no_load(base):
+            return ()
         (rows, _), (inner, _) = self.tile.layout.leaves
-        return Box(mode.value, rows, inner, self.tile.element_bits // 8, destination)
+        first = self.base_bytes(base) - window
+        return tuple(
+            Box(mode.value, rows, inner, self.tile.element_bits // 8, first + stage * self.tile.pitch_bytes, stage)
+            for stage in range(self.tile.stages)
+        )
+
+    def why_no_load(self, base: int) -> str:
+        """Why TMA cannot lay the tile down at a base, though a mode has its layout; empty where it can."""
+        if self.tma_mode is None:
+            return ""
+        starts = [self.base_bytes(base) + stage * self.tile.pitch_bytes for stage in range(self.tile.stages)]
+        bad = [start for start in starts if start % BASE_ALIGN_BYTES]
+        return f"no TMA load at {bad[0]}, which is no multiple of {BASE_ALIGN_BYTES}" if bad else ""
 
     def compare(self, answers: Sequence[Answer]) -> Comparison:
         """The answers to `launches` against the definition, place by place and byte by byte."""
@@ -184,6 +191,8 @@ class TileRun:
                 for e in wrong[:MAX_SHOWN]
             )
             parts.append(Comparison(self.count, 0, len(wrong), texts))
+            why = self.why_no_load(launch.base) if self.loads_by_tma else ""
+            parts += [Comparison(left_out=(why,))] if why else []
         if not launch.touch:
             parts.append(Comparison(left_out=(f"not run, only evaluated: {self.why_untouched(launch.base)}",)))
         elif not parts or parts[0].agrees:
@@ -198,13 +207,14 @@ class TileRun:
     def tokens_at(self, offset: Array, box: Box | None) -> tuple[Array, Array]:
         """(offset, token) of every byte of every element.
 
-        A load's tokens are numbered as the source lies in global memory, row by row.
+        A load brings the elements of one stage; its tokens are numbered as the source lies in global memory, row by row.
         """
         width = self.tile.element_bits // 8
         number = np.arange(self.count, dtype=np.int64)
         if box is not None:
-            (row, column), _ = self.coordinates
-            number = row * box.inner_elements + column
+            (row, column), stage = self.coordinates
+            here = stage == box.stage
+            number, offset = (row * box.inner_elements + column)[here], offset[here]
         bytes_ = np.arange(width)
         return (offset[:, None] + bytes_).ravel(), (number[:, None] * width + bytes_ + 1).ravel()
 

@@ -88,6 +88,31 @@ def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> 
     return np.array(result).reshape(shape) if shapes else int(result.flat[0])
 
 
+def evaluate_within(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
+    """The values at every point, and where no part of the expression leaves `VALUE_MIN .. VALUE_MAX`.
+
+    For points that may leave the range, as the iterations of an unbounded loop do: there the value means nothing. Other
+    errors, at points that stay inside, are those of `evaluate_many`.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> values, inside = evaluate_within(parse("k * 2000000000 % 7"), {"k": np.arange(4)})
+    >>> values[inside].tolist(), inside.tolist()
+    ([0, 3, 6], [True, True, True, False])
+    """
+    root, text = _source(node)
+    _check_names(root, env, text)
+    used = {name: env[name] for name in names(root)}
+    shape = np.broadcast_shapes(*(value.shape for value in used.values() if isinstance(value, np.ndarray)))
+    if 0 in shape:
+        return np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.bool_)
+    reading = _Many(used, text)
+    reading.outside = np.zeros(1, dtype=np.bool_)
+    values = reading.values(root)
+    whole = shape or (1,)
+    inside = np.array(np.broadcast_to(~reading.outside, whole)).reshape(shape)
+    return np.array(np.broadcast_to(values, whole)).reshape(shape), inside
+
+
 def _source(node: Expression | CExpr) -> tuple[CExpr, str | None]:
     """The tree, and the text that its spans point into, if known."""
     return (node.root, node.text) if isinstance(node, Expression) else (node, None)
@@ -241,13 +266,17 @@ class _Many:
 
     int64 is wide enough: the operands lie in -2^31 .. 2^32 - 1, so every result but a product fits. A product
     that does not fit lies in 2^63 .. 2^64 - 2^33 + 1 and wraps to a value below -2^32, out of range again.
+
+    With an array for `outside`, points where a value leaves the range are marked there, and no error; from then on they
+    have the value 1, which no operator refuses.
     """
 
-    __slots__ = ("arrays", "env", "text")
+    __slots__ = ("arrays", "env", "outside", "text")
 
     def __init__(self, env: Mapping[str, int | Int64s], text: str | None) -> None:
         self.env = env
         self.arrays = {name: _as_int64s(value) for name, value in env.items()}
+        self.outside: NDArray[np.bool_] | None = None
         self.text = text
 
     def values(self, node: CExpr) -> Int64s:
@@ -260,7 +289,7 @@ class _Many:
             case Unary():
                 result = _unary_many(node.op, self.values(node.operand))
             case Binary():
-                left, right = self.values(node.left), self.values(node.right)
+                left, right = self.values(node.left), self.inside(self.values(node.right))
                 self.check_right(node, right)
                 result = _binary_many(node.op, left, right)
             case Conditional():
@@ -274,8 +303,17 @@ class _Many:
             case _:
                 assert_never(node)
         if result.min() < VALUE_MIN or result.max() > VALUE_MAX:
-            self.refuse_at((result < VALUE_MIN) | (result > VALUE_MAX), node, node)
-        return result
+            wrong = (result < VALUE_MIN) | (result > VALUE_MAX)
+            if self.outside is None:
+                self.refuse_at(wrong, node, node)
+            self.outside = self.outside | wrong
+        return self.inside(result)
+
+    def inside(self, values: Int64s) -> Int64s:
+        """The values, 1 at the points that have left the range."""
+        if self.outside is None or not self.outside.any():
+            return values
+        return np.where(self.outside, 1, values)
 
     def check_right(self, node: Binary, right: Int64s) -> None:
         """Refuse a divisor of 0 and a shift amount outside 0..31 at any point."""

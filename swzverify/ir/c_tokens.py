@@ -43,7 +43,10 @@ REFUSED: Final[dict[str, tuple[str, str]]] = {
     "::": ("'::' names a namespace, and there are none", "write min(a, b) without std"),
     "**": ("'**' is not an operator of C", "a power of two is 1 << n"),
     ".": ("'.' reads a member, and only CUDA's built-in variables have any", "write threadIdx.x"),
-    "[": ("'[' indexes an array, and there are none", "write the index expression itself"),
+    "[": (
+        "'[' indexes an array, and there are none",
+        "write the index expression itself; a loop variable is no stand-in for data, as it is the same in all lanes",
+    ),
     "]": ("']' without an array", "group with ( and )"),
     "{": ("'{' opens no expression", "group with ( and )"),
     "}": ("'}' closes no expression", "group with ( and )"),

@@ -133,8 +133,8 @@ def total(values: Sequence[Integer]) -> Integer:
     return result
 
 
-def _common(left: Integer, right: Integer) -> tuple[Expr, Expr, bool]:
-    """Both values in one width that holds both, and whether it is signed."""
+def common(left: Integer, right: Integer) -> tuple[Expr, Expr, bool]:
+    """Both values in one width that holds both, and whether they are to be read as signed."""
     low, high = min(left.low, right.low), max(left.high, right.high)
     width = width_for(low, high)
     return resize(left, width), resize(right, width), low < 0
@@ -160,7 +160,7 @@ def divide(left: Integer, right: Integer) -> Integer:
         if right.is_constant and right.low & (right.low - 1) == 0:
             shift = right.low.bit_length() - 1
             return _fit(extract(left.bits, shift, left.bits.width - shift), low, high)
-        a, b, _ = _common(left, right)
+        a, b, _ = common(left, right)
         return _fit(binary(BinaryOperator.UDIV, a, b), low, high)
     # One bit more than both need, so that the most negative number divided by -1 does not wrap.
     width = 2 + max(width_for(min(v.low, -1), max(v.high, 0)) for v in (left, right))
@@ -182,7 +182,7 @@ def remainder(left: Integer, right: Integer) -> Integer:
     if left.low >= 0 and right.low > 0:
         if right.is_constant and right.low & (right.low - 1) == 0:
             return _fit(extract(left.bits, 0, right.low.bit_length() - 1), low, high)
-        a, b, _ = _common(left, right)
+        a, b, _ = common(left, right)
         return _fit(binary(BinaryOperator.UREM, a, b), low, high)
     width = 2 + max(width_for(min(v.low, -1), max(v.high, 0)) for v in (left, right))
     return _fit(binary(BinaryOperator.SREM, resize(left, width), resize(right, width)), low, high)
@@ -248,7 +248,7 @@ def _full_range(left: Integer, right: Integer) -> tuple[int, int]:
 
 
 def _bitwise(operator: BinaryOperator, left: Integer, right: Integer, low: int, high: int) -> Integer:
-    a, b, _ = _common(left, right)
+    a, b, _ = common(left, right)
     bits = binary(operator, a, b)
     if left.is_constant and right.is_constant:
         return _fit(bits, *(2 * (_constant_bitwise(operator, left.low, right.low),)))
@@ -269,7 +269,7 @@ def equal(left: Integer, right: Integer) -> Integer:
     """1 where left == right, else 0."""
     if left.high < right.low or right.high < left.low:
         return integer(0)
-    a, b, _ = _common(left, right)
+    a, b, _ = common(left, right)
     return _truth(compare(Comparison.EQ, a, b))
 
 
@@ -279,7 +279,7 @@ def less(left: Integer, right: Integer) -> Integer:
         return integer(1)
     if left.low >= right.high:
         return integer(0)
-    a, b, signed = _common(left, right)
+    a, b, signed = common(left, right)
     return _truth(compare(Comparison.SLT if signed else Comparison.ULT, a, b))
 
 

@@ -94,10 +94,12 @@ def _binary(operator: BinaryOperator, left: Interval, right: Interval, full: Int
             width = full[1].bit_length()
             return (a >> d if d < width else 0, b >> c if c < width else 0)
         case BinaryOperator.AND:
-            return (0, min(b, d))
+            return (min(a, c) if full[1] == 1 else 0, min(b, d))
         case BinaryOperator.OR:
             return (max(a, c), (1 << max(b.bit_length(), d.bit_length())) - 1)
         case BinaryOperator.XOR:
+            if a == b and c == d:
+                return (a ^ c, a ^ c)
             return (0, (1 << max(b.bit_length(), d.bit_length())) - 1)
         case BinaryOperator.SDIV | BinaryOperator.SREM | BinaryOperator.ASHR:
             sign = (full[1] + 1) >> 1

@@ -1,8 +1,9 @@
 """Where a TMA tile load puts a box of global memory: the row pitch, and the swizzle on absolute shared addresses.
 
 Source: measured on an H100 (sm_90) for every mode below, inner boxes of 16 to 128 bytes and destinations of every
-128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. The three ATOM modes of later chips are not
-modelled: this chip's driver refuses them.
+128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. On an H200 a load faults at every destination that
+is no multiple of 128 bytes, in all modes, and the driver refuses extents beyond 256 and inner boxes of no whole 16 bytes:
+`tests/data/h200_tma_limits.csv`. The three ATOM modes of later chips are not modelled: this chip's driver refuses them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from swzverify.layout.layout import Layout
 from swzverify.layout.swizzle import Swizzle
 
 CHUNK_BYTES = 16
+BASE_ALIGN_BYTES = 128
+"""What the destination of a load must be a multiple of; elsewhere it faults, without a swizzle too."""
+MAX_BOX_EXTENT = 256
+"""Elements of a box in each dimension. Source: CUDA driver API, cuTensorMapEncodeTiled, boxDim; measured."""
+FIRST_CAPABILITY = 90
+"""TMA came with sm_90. Source: PTX ISA, cp.async.bulk.tensor, target ISA notes."""
 ATOM_MODES = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
 
 
@@ -40,11 +47,6 @@ class TmaMode(StrEnum):
         """The swizzle of absolute byte addresses; None for `none`."""
         span = self.span_bytes
         return None if span is None else Swizzle((span // CHUNK_BYTES).bit_length() - 1, 4, 3)
-
-    @property
-    def base_align_bytes(self) -> int:
-        """What the destination's address must be a multiple of, in bytes."""
-        return 16 if self is TmaMode.NONE else 128
 
 
 def parse_tma_mode(text: str) -> TmaMode:
@@ -112,7 +114,7 @@ def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int)
     """The layout (rows, inner):(pitch, 1) in elements, which `mode.swizzle` then permutes on absolute byte addresses.
 
     Errors: SWZ220 inner extent no multiple of 16 bytes, SWZ221 wider than the swizzle's rows, SWZ224 elements that do
-    not fit them, SWZ202/SWZ203 no positive ints.
+    not fit them, SWZ225 more than 256 rows or inner elements, SWZ202/SWZ203 no positive ints.
 
     >>> print(tma_layout(TmaMode.B128, 8, 32, 16), tma_layout(TmaMode.NONE, 8, 32, 16))
     (8,32):(64,1) (8,32):(32,1)
@@ -122,6 +124,13 @@ def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int)
     """
     check_int(rows, "rows", 1)
     pitch_bytes = tma_pitch_bytes(mode, inner_elements, element_bits)
+    for what, extent in (("rows", rows), ("inner elements", inner_elements)):
+        if extent > MAX_BOX_EXTENT:
+            raise SwzError(
+                "SWZ225",
+                f"a TMA box has at most {MAX_BOX_EXTENT} elements in each dimension, not {extent} {what}",
+                hint="split the tile into several boxes",
+            )
     return Layout((rows, inner_elements), (8 * pitch_bytes // element_bits, 1))
 
 
@@ -135,18 +144,16 @@ def tma_allocation_bytes(mode: TmaMode, rows: int, inner_elements: int, element_
     return rows * tma_pitch_bytes(mode, inner_elements, element_bits)
 
 
-def check_tma_base(mode: TmaMode, base_bytes: int) -> None:
-    """Accepts a destination address that the mode allows. Error: SWZ222.
+def check_tma_base(base_bytes: int) -> None:
+    """Accepts a destination address that TMA writes to. Error: SWZ222.
 
-    >>> check_tma_base(TmaMode.B128, 1152)
-    >>> check_tma_base(TmaMode.B128, 64)
+    >>> check_tma_base(1152)
+    >>> check_tma_base(64)
     Traceback (most recent call last):
-    swzverify.errors.SwzError: SWZ222: a TMA box with swizzle 128B needs a base that is a multiple of 128 bytes, not 64
+    swzverify.errors.SwzError: SWZ222: a TMA box needs a base that is a multiple of 128 bytes, not 64
     """
     check_int(base_bytes, "base", 0)
-    if base_bytes % mode.base_align_bytes:
+    if base_bytes % BASE_ALIGN_BYTES:
         raise SwzError(
-            "SWZ222",
-            f"a TMA box with swizzle {mode} needs a base that is a multiple of {mode.base_align_bytes} bytes, "
-            f"not {base_bytes}",
+            "SWZ222", f"a TMA box needs a base that is a multiple of {BASE_ALIGN_BYTES} bytes, not {base_bytes}"
         )

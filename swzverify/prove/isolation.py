@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from swzverify.engines.obligation import Answer, Finding, Obligation, WorstCost
+from swzverify.engines.obligation import Answer, Finding, Obligation, WarpCost, WorstCost
 from swzverify.ir.expr import Expr
 
 if TYPE_CHECKING:
@@ -209,6 +209,9 @@ def _address_space_bytes() -> int:
         return 0
 
 
+_WORST_CASES = ("most_wavefronts", "most_conflicts")
+
+
 def _finding_from(value: Any) -> Finding:
     """The finding that `asdict` made a mapping of."""
     try:
@@ -217,7 +220,7 @@ def _finding_from(value: Any) -> Finding:
             str(value["engine"]),
             Answer(value["answer"]),
             value["point"],
-            None if worst is None else WorstCost(**worst),
+            None if worst is None else WorstCost(*(WarpCost(**worst[name]) for name in _WORST_CASES)),
             str(value["detail"]),
         )
     except (KeyError, TypeError, ValueError) as error:

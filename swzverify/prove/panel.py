@@ -5,20 +5,25 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from swzverify.engines.bounds import Intervals
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.f2 import GF2
-from swzverify.engines.obligation import Answer, Engine, Finding, Obligation
+from swzverify.engines.obligation import Always, Answer, Engine, Finding, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
-from swzverify.ir.expr import Expr
+from swzverify.ir.expr import TRUE, Expr
 from swzverify.prove.isolation import IsolatedSMT
 
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
     from swzverify.prove.prover import Options
 
-NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Residues(), Exhaustion())
+NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""
+PLAIN: tuple[Engine, ...] = (Exhaustion(),)
+"""Those that read the plain definition, and not the formula."""
+FOLDING = "folding"
+"""What stands for Z3 where a formula folded to `true` as it was built: nothing is left that Z3 could be asked."""
 
 
 MEMORY = 4096
@@ -35,6 +40,11 @@ def _by_z3(engine: Engine, obligation: Obligation) -> Finding:
     return engine.decide(obligation)
 
 
+def is_folded(obligation: Obligation) -> bool:
+    """Whether an obligation's formula is `true` as built, from constants and from what is equal to itself."""
+    return isinstance(obligation, Always) and obligation.holds is TRUE
+
+
 class Panel:
     """Asks engines, within a claim's options; what was asked before is not asked again."""
 
@@ -43,11 +53,14 @@ class Panel:
         self._smt: SMT | IsolatedSMT | None = None
 
     def natives(self, obligation: Obligation) -> list[Finding]:
-        """The answers of the engines that apply: of the first one, or of all with `every_engine`."""
+        """The answers of the engines that apply: of the first one, or of all with `every_engine`.
+
+        Of a formula that is `true` as built, engines that read it would only say so again.
+        """
         if self.options.single_engine:
             return []
         found: list[Finding] = []
-        for engine in NATIVE:
+        for engine in PLAIN if is_folded(obligation) else NATIVE:
             finding = _native(engine, obligation)
             if finding.answer is not Answer.NOT_APPLICABLE:
                 found.append(finding)
@@ -56,7 +69,9 @@ class Panel:
         return found
 
     def smt(self, obligation: Obligation) -> Finding:
-        """Z3's answer."""
+        """Z3's answer, or that of the folding which has left it no question."""
+        if is_folded(obligation):
+            return Finding(FOLDING, Answer.HOLDS)
         return _by_z3(self._engine(), obligation)
 
     def satisfiable(self, condition: Expr) -> bool | None:

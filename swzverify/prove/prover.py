@@ -21,15 +21,18 @@ from swzverify.claims import (
     Verdict,
     Wavefronts,
 )
+from swzverify.claims.about import About
 from swzverify.claims.conflict_free import measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.engines.obligation import Answer, Cost, Finding
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.prove.isolation import Limits
-from swzverify.prove.panel import Panel
+from swzverify.prove.panel import FOLDING, Panel
 
 DEFAULT_RLIMIT = 30_000_000
+ARITHMETIC = "arithmetic"
+"""What stands for an engine where plain numbers decide."""
 _SEND = "this is a fault of swzverify: please send the spec and this text to the issue tracker"
 
 
@@ -69,6 +72,8 @@ def prove(claim: Claim, *, options: Options | None = None) -> Verdict:
     >>> verdict.outcome.value, verdict.engines
     ('proved', ('gf2', 'z3'))
     """
+    if not isinstance(claim, About):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SwzError("SWZ105", f"{claim!r} ({type(claim).__name__}) is no claim", hint="prove(Bijective(tile))")
     started = perf_counter()
     panel = Panel(options or Options())
     verdict = _verdict(claim, panel)
@@ -89,7 +94,7 @@ def _verdict(claim: Claim, panel: Panel) -> Verdict:
     if possible is None:
         reason = "whether any case satisfies the assumptions could not be decided within the budget"
         return replace(bare, outcome=Outcome.UNKNOWN, reason=reason)
-    if not plan.goals and all(fact.holds for fact in plan.facts):
+    if not plan.goals and all(fact.holds and not fact.decides for fact in plan.facts):
         return replace(bare, outcome=Outcome.ERROR, reason=f"the claim asks no engine anything; {_SEND}")
     decisions: list[_Decision] = []
     for goal in plan.goals:
@@ -114,7 +119,9 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     # A claim rests on its weakest part: one goal by one engine only is what a reader must see.
     alone = [decision.engines for decision in decisions if len(decision.engines) == 1]
     engines = alone[0] if alone else engines
-    measure = _measure(claim, decisions)
+    if any(fact.decides for fact in plan.facts) and not alone:
+        engines = (*engines, ARITHMETIC)
+    measure = _measure(claim, plan, decisions, panel)
     for outcome in (Outcome.ERROR, Outcome.REFUTED):
         for decision in decisions:
             if decision.outcome is outcome:
@@ -133,18 +140,18 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
         if not fact.holds:
             counterexample = Counterexample({}, fact.note)
             return replace(
-                bare, outcome=Outcome.REFUTED, engines=("arithmetic",), reason=fact.note, counterexample=counterexample
+                bare, outcome=Outcome.REFUTED, engines=(ARITHMETIC,), reason=fact.note, counterexample=counterexample
             )
     for outcome in (Outcome.VACUOUS, Outcome.UNKNOWN):
         for decision in decisions:
             if decision.outcome is outcome:
                 return replace(bare, outcome=outcome, engines=engines, reason=decision.reason, measure=measure)
     if measure is not None and _exceeds(claim, measure):
-        said = (
-            f"proved, but priced plainly the worst case takes {measure.wavefronts} wavefronts at {dict(measure.where)}"
-        )
+        worst = measure.most_conflicts if isinstance(claim, ConflictFree) else measure.most_wavefronts
+        said = f"proved, but priced plainly a warp takes {worst.wavefronts} wavefronts at {dict(worst.where)}"
         return replace(bare, outcome=Outcome.ERROR, engines=engines, reason=f"{said}; {_SEND}", measure=measure)
-    reason = "; ".join(dict.fromkeys(decision.reason for decision in decisions if decision.reason))
+    said = [*(decision.reason for decision in decisions), *(fact.note for fact in plan.facts if fact.decides)]
+    reason = "; ".join(dict.fromkeys(each for each in said if each))
     notes = ()
     if bare.evidence and bare.evidence != "measured":
         notes = (f"the hardware rule for this instruction on this target is {bare.evidence}, not measured",)
@@ -158,16 +165,25 @@ def _exceeds(claim: Claim, measure: Measure) -> bool:
     return isinstance(claim, ConflictFree) and measure.bank_conflicts > 0
 
 
-def _measure(claim: Claim, decisions: list[_Decision]) -> Measure | None:
-    """The worst case of a cost claim, priced again by the plain rule."""
+def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> Measure | None:
+    """The worst cases of a cost claim, priced again by the plain rule."""
     if not isinstance(claim, ConflictFree | Wavefronts):
         return None
-    for decision in decisions:
-        if decision.worst is not None and decision.worst.point is not None:
-            found = measured(claim.access, decision.worst.point)
-            if found is not None:
-                # A failing point alone need not be the worst.
-                return replace(found, exact=decision.worst.worst is not None)
+    findings = [decision.worst for decision in decisions]
+    if plan.measured is not None and all(decision.outcome is Outcome.PROVED for decision in decisions):
+        findings += panel.natives(plan.measured)
+    for finding in findings:
+        if finding is None or finding.point is None:
+            continue
+        if finding.worst is None:
+            # A failing point alone need not be the worst.
+            found = measured(claim.access, finding.point)
+            return None if found is None else Measure.of_one(found, exact=False)
+        both = [
+            measured(claim.access, cost.point) for cost in (finding.worst.most_wavefronts, finding.worst.most_conflicts)
+        ]
+        if both[0] is not None and both[1] is not None:
+            return Measure(both[0], both[1])
     return None
 
 
@@ -197,23 +213,24 @@ def _decide(claim: Claim, goal: Goal, panel: Panel) -> _Decision:
             return _Decision(Outcome.PROVED, (native.engine, smt.engine), worst=cost)
         if native is not None:
             return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
-        why = "the second engine was left out" if panel.options.single_engine else "Z3 alone: no other engine applies"
-        return _Decision(Outcome.PROVED, (smt.engine,), reason=why, worst=cost)
+        return _Decision(Outcome.PROVED, (smt.engine,), reason=_alone(smt, panel.options), worst=cost)
     details = [f"{finding.engine}: {finding.detail or finding.answer}" for finding in (*natives[:1], smt)]
     if native is not None and native.answer is Answer.HOLDS:
         details[0] = f"{native.engine} finds that it holds, but a proof needs Z3 too"
     return _Decision(Outcome.UNKNOWN, reason="; ".join(details), worst=cost)
 
 
+def _alone(finding: Finding, options: Options) -> str:
+    """Why one engine is all that a proof rests on."""
+    if options.single_engine:
+        return "the second engine was left out"
+    who = "Z3 alone" if finding.engine != FOLDING else "folding alone: the claim is true as it is written down"
+    return f"{who}: no other engine applies"
+
+
 def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> _Decision:
     """A failing point counts once it fails in plain integers."""
-    try:
-        counterexample = None if finding.point is None else claim.replay(goal, finding.point)
-    except SwzError as error:
-        if error.code != "SWZ303":
-            raise
-        # Some other thread overflows in that iteration: it does not exist, and whether another one fails is open.
-        return _Decision(Outcome.UNKNOWN, reason=f"the counterexample of {finding.engine} overflows: {error.message}")
+    counterexample = None if finding.point is None else claim.replay(goal, finding.point)
     if counterexample is None:
         where = dict(finding.point or {})
         reason = f"{finding.engine} found a counterexample that does not replay: {where}; {_SEND}"

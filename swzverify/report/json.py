@@ -87,8 +87,13 @@ def _measure(measure: Measure) -> Json:
         "wavefronts": measure.wavefronts,
         "minimum": measure.minimum,
         "bank_conflicts": measure.bank_conflicts,
-        "where": dict(measure.where),
+        "where": dict(measure.most_wavefronts.where),
         "exact": measure.exact,
+        "most_conflicts": {
+            "wavefronts": measure.most_conflicts.wavefronts,
+            "minimum": measure.most_conflicts.minimum,
+            "where": dict(measure.most_conflicts.where),
+        },
     }
 
 

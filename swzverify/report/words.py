@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swzverify.claims.verdict import Measure, Outcome
+from swzverify.claims.verdict import Measure, Outcome, WarpMeasure
 from swzverify.report.escape import visible
 from swzverify.report.result import Report
 
@@ -35,25 +35,41 @@ def counted(count: int, noun: str) -> str:
 
 
 def cost(measure: Measure) -> str:
-    """The worst case of a warp instruction, in few words; a case that need not be the worst tells the least it can be.
+    """The worst cases in few words; a case that need not be the worst tells the least it can be.
 
-    >>> cost(Measure(wavefronts=32, minimum=4, bank_conflicts=28, where={}))
+    >>> cost(Measure.of_one(WarpMeasure(wavefronts=32, minimum=4, where={})))
     '32 wavefronts (minimum 4)'
-    >>> cost(Measure(wavefronts=2, minimum=1, bank_conflicts=1, where={}, exact=False))
+    >>> cost(Measure.of_one(WarpMeasure(wavefronts=2, minimum=1, where={}), exact=False))
     'at least 2 wavefronts (minimum 1)'
+    >>> cost(Measure(WarpMeasure(4, 4, {}), WarpMeasure(2, 1, {})))
+    '4 wavefronts (minimum 4), elsewhere 2 wavefronts (minimum 1)'
     """
     bound = "" if measure.exact else "at least "
-    return f"{bound}{counted(measure.wavefronts, 'wavefront')} (minimum {measure.minimum})"
+    text = f"{bound}{_warp_cost(measure.most_wavefronts)}"
+    return text if measure.is_one_case else f"{text}, elsewhere {_warp_cost(measure.most_conflicts)}"
+
+
+def _warp_cost(found: WarpMeasure) -> str:
+    return f"{counted(found.wavefronts, 'wavefront')} (minimum {found.minimum})"
 
 
 def cost_in_full(measure: Measure) -> str:
-    """The worst case, the conflicts and where they happen.
+    """The worst cases, the conflicts and where they happen.
 
-    >>> cost_in_full(Measure(wavefronts=32, minimum=4, bank_conflicts=28, where={"warp": 1, "k": 16}))
+    >>> cost_in_full(Measure.of_one(WarpMeasure(wavefronts=32, minimum=4, where={"warp": 1, "k": 16})))
     '32 wavefronts (minimum 4), 28 bank conflicts, at warp = 1, k = 16'
+    >>> cost_in_full(Measure(WarpMeasure(4, 4, {"warp": 0}), WarpMeasure(2, 1, {"warp": 1})))
+    'most: 4 wavefronts (minimum 4), 0 bank conflicts, at warp = 0; worst: 2 wavefronts (minimum 1), 1 bank conflict...'
     """
-    where = f", at {binding(measure.where)}" if measure.where else ""
-    return f"{cost(measure)}, {counted(measure.bank_conflicts, 'bank conflict')}{where}"
+    bound = "" if measure.exact else "at least "
+    if measure.is_one_case:
+        return bound + _in_full(measure.most_wavefronts)
+    return f"most: {_in_full(measure.most_wavefronts)}; worst: {_in_full(measure.most_conflicts)}"
+
+
+def _in_full(found: WarpMeasure) -> str:
+    where = f", at {binding(found.where)}" if found.where else ""
+    return f"{_warp_cost(found)}, {counted(found.bank_conflicts, 'bank conflict')}{where}"
 
 
 def binding(values: Mapping[str, int]) -> str:

@@ -24,7 +24,7 @@ from swzverify.report.result import BaselineUse, ClaimResult, Report, fingerprin
 SCHEMA = "swzverify.baseline/1"
 MAX_BYTES = 64 * 1024 * 1024
 """A hundred thousand entries take a third of it."""
-_KEYS = {"fingerprint", "id", "expected", "scope", "verdict", "wavefronts"}
+_KEYS = {"fingerprint", "id", "expected", "scope", "verdict", "wavefronts", "bank_conflicts"}
 _CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Outcome.VACUOUS})
 """An error has no verdict that could be known; `proved` is a failure where a refutation is expected."""
 
@@ -33,8 +33,8 @@ _CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Out
 class KnownFailure:
     """One claim that is known to fail, and how.
 
-    `expected` and `scope` are what its spec expects and what it covers in words; `wavefronts` is the worst case of a
-    cost (None: none was found).
+    `expected` and `scope` are what its spec expects and what it covers in words; `wavefronts` and `bank_conflicts` are
+    the worst cases of a cost (None: none was found).
     """
 
     id: str
@@ -42,6 +42,7 @@ class KnownFailure:
     expected: Outcome
     scope: str
     wavefronts: int | None = None
+    bank_conflicts: int | None = None
 
     def covers(self, result: ClaimResult) -> bool:
         """Whether a failure is this one and no worse. A cost that is only a bound has to be the same bound."""
@@ -50,9 +51,12 @@ class KnownFailure:
         if result.verdict.outcome is not self.verdict:
             return False
         measure = result.verdict.measure
-        if measure is None or self.wavefronts is None:
-            return measure is None and self.wavefronts is None
-        return measure.wavefronts <= self.wavefronts if measure.exact else measure.wavefronts == self.wavefronts
+        known = (self.wavefronts, self.bank_conflicts)
+        if measure is None or self.wavefronts is None or self.bank_conflicts is None:
+            return measure is None and known == (None, None)
+        if not measure.exact:
+            return (measure.wavefronts, measure.bank_conflicts) == known
+        return measure.wavefronts <= self.wavefronts and measure.bank_conflicts <= self.bank_conflicts
 
 
 def known_failures(report: Report) -> tuple[KnownFailure, ...]:
@@ -66,7 +70,7 @@ def known_failures(report: Report) -> tuple[KnownFailure, ...]:
         hint = "put that right first: its known failures would be forgotten"
         raise SwzError("SWZ513", f"the failures of this run cannot be written down: {what}", hint=hint)
     found = [
-        KnownFailure(result.id, result.verdict.outcome, result.expected, result.verdict.scope, _wavefronts(result))
+        KnownFailure(result.id, result.verdict.outcome, result.expected, result.verdict.scope, *_costs(result))
         for result in report.results
         if not result.ok
     ]
@@ -112,6 +116,7 @@ def render_baseline(known: tuple[KnownFailure, ...]) -> str:
             "scope": each.scope,
             "verdict": each.verdict.value,
             "wavefronts": each.wavefronts,
+            "bank_conflicts": each.bank_conflicts,
         }
         for each in known
     ]
@@ -168,7 +173,7 @@ def _entry(entry: object, index: int) -> KnownFailure:
     if not isinstance(entry, dict) or set(cast("dict[str, object]", entry)) != _KEYS:
         _refuse(f"{where} needs the keys {', '.join(sorted(_KEYS))}, and no others")
     fields = cast("Mapping[str, object]", entry)
-    name, wavefronts = fields["id"], fields["wavefronts"]
+    name = fields["id"]
     if not isinstance(name, str) or fields["fingerprint"] != fingerprint_of(name):
         _refuse(f"the fingerprint of {where} is not that of its id")
     found, expected = (_outcome(fields[key], f"the {key} of {where}") for key in ("verdict", "expected"))
@@ -177,9 +182,19 @@ def _entry(entry: object, index: int) -> KnownFailure:
     scope = fields["scope"]
     if not isinstance(scope, str):
         _refuse(f"the scope of {where} is no text")
-    if wavefronts is not None and (type(wavefronts) is not int or wavefronts < 1):
-        _refuse(f"the wavefronts of {where} are neither a number from 1 on nor null")
-    return KnownFailure(name, found, expected, scope, wavefronts if isinstance(wavefronts, int) else None)
+    costs = (_count(fields, "wavefronts", 1, where), _count(fields, "bank_conflicts", 0, where))
+    if (costs[0] is None) is not (costs[1] is None):
+        _refuse(f"{where} has wavefronts or bank conflicts, and not the other")
+    return KnownFailure(name, found, expected, scope, *costs)
+
+
+def _count(fields: Mapping[str, object], key: str, least: int, where: str) -> int | None:
+    value = fields[key]
+    if value is None:
+        return None
+    if type(value) is not int or value < least:
+        _refuse(f"the {key} of {where} are neither a number from {least} on nor null")
+    return value
 
 
 def _outcome(value: object, what: str) -> Outcome:
@@ -188,8 +203,9 @@ def _outcome(value: object, what: str) -> Outcome:
     return Outcome(value)
 
 
-def _wavefronts(result: ClaimResult) -> int | None:
-    return None if result.verdict.measure is None else int(result.verdict.measure.wavefronts)
+def _costs(result: ClaimResult) -> tuple[int | None, int | None]:
+    measure = result.verdict.measure
+    return (None, None) if measure is None else (int(measure.wavefronts), int(measure.bank_conflicts))
 
 
 def _read(path: str) -> str:

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
+from swzverify.claims.verdict import Measure
 from swzverify.processes import collect_rarely, start
 from swzverify.report.result import ClaimResult
 from swzverify.run.settings import Settings
@@ -123,7 +124,8 @@ def _portable(result: ClaimResult) -> ClaimResult:
     verdict = result.verdict
     measure, counterexample = verdict.measure, verdict.counterexample
     if measure is not None:
-        measure = replace(measure, where=dict(measure.where))
+        worst = (replace(each, where=dict(each.where)) for each in (measure.most_wavefronts, measure.most_conflicts))
+        measure = Measure(*worst, exact=measure.exact)
     if counterexample is not None:
         counterexample = replace(counterexample, binding=dict(counterexample.binding))
     return replace(result, verdict=replace(verdict, measure=measure, counterexample=counterexample))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -10,7 +11,7 @@ from math import prod
 from swzverify.claims import Claim
 from swzverify.claims.verdict import Outcome
 from swzverify.hardware import Target, find_target
-from swzverify.spec.build_access import RESERVED, build_access, build_map
+from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
 from swzverify.spec.build_tile import build_memory, build_tile
 from swzverify.spec.check import Checked
@@ -19,6 +20,8 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
 from swzverify.spec.values import Broken, Values
+from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects.loop import RESERVED_NAMES
 
 MAX_CASES = 1024
 MAX_ENTRIES = 100_000
@@ -86,8 +89,9 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
             placed.append(_build_claims(checked, case.constants, names, problems))
         problems.case = ""
     ids: dict[str, int] = {}
+    shared = _shared_names(checked)
     claims = [
-        _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, ids)
+        _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, shared, ids)
         for of_one_claim in zip(*placed, strict=False)  # they differ in number only where a mistake was noted
         for case, entry in zip(cases, of_one_claim, strict=True)
     ]
@@ -115,7 +119,7 @@ def _cases(checked: Checked, problems: Problems) -> list[_Case]:
     lists: dict[str, list[int]] = {}
     for name, value in checked.spec.constants.items():
         lists[name] = value if isinstance(value, list) else [value]
-        if name in RESERVED:
+        if name in RESERVED_NAMES:
             where = key_of(get(checked.root, "constants"), name) or checked.root
             problems.add("SWZ105", f"'{name}' has a meaning of its own in expressions", where, "name it otherwise")
         if len(set(lists[name])) < len(lists[name]):
@@ -193,17 +197,22 @@ def _build_claims(
         except Broken:
             continue
         placed.append(PlacedClaim(claim, part, key))
-    stated = {(entry.claim.kind, entry.claim.subject) for entry in placed if isinstance(entry, PlacedClaim)}
+    stated = {_heading(entry.claim) for entry in placed if isinstance(entry, PlacedClaim)}
     result: list[PlacedClaim] = []
     for entry in placed:
         if isinstance(entry, PlacedClaim):
             result.append(entry)
             continue
         for claim in standard_claims(names):
-            if (claim.kind, claim.subject) not in stated:
-                stated.add((claim.kind, claim.subject))
+            if _heading(claim) not in stated:
+                stated.add(_heading(claim))
                 result.append(PlacedClaim(claim, None, entry))
     return result
+
+
+def _heading(claim: Claim) -> tuple[object, ...]:
+    """Kind and subjects: a tile and an access of one name are two."""
+    return (claim.kind, *((type(subject), subject.name) for subject in claim.subjects))
 
 
 def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
@@ -214,10 +223,30 @@ def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
     return item
 
 
-def _spec_claim(entry: PlacedClaim, path: str, chosen: Mapping[str, int], ids: dict[str, int]) -> SpecClaim:
+def _shared_names(checked: Checked) -> frozenset[str]:
+    """The names that several of the file's tiles, accesses and maps have."""
+    spec = checked.spec
+    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps])
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def _called(subject: Tile | Access | IndexMap, shared: frozenset[str]) -> str:
+    """A subject's name in ids and reports, with what it is where another one has that name too."""
+    if subject.name not in shared:
+        return subject.name
+    return f"{_WORDS[type(subject)]}:{subject.name}"
+
+
+_WORDS: Mapping[type, str] = {Tile: "tile", Access: "access", IndexMap: "map"}
+
+
+def _spec_claim(
+    entry: PlacedClaim, path: str, chosen: Mapping[str, int], shared: frozenset[str], ids: dict[str, int]
+) -> SpecClaim:
     claim, part = entry.claim, entry.part
     case = f"[{_case_text(chosen)}]" if chosen else ""
-    name = f"{path}::{claim.subject}{case}::{claim.kind}"
+    subject = ",".join(_called(each, shared) for each in claim.subjects)
+    name = f"{path}::{subject}{case}::{claim.kind}"
     ids[name] = ids.get(name, 0) + 1
     if ids[name] > 1:
         name = f"{name}#{ids[name]}"
@@ -226,7 +255,7 @@ def _spec_claim(entry: PlacedClaim, path: str, chosen: Mapping[str, int], ids: d
         id=name,
         claim=claim,
         kind=claim.kind,
-        subject=claim.subject,
+        subject=subject,
         line=place.line,
         column=place.column,
         expected=Outcome(part.expect if part else "proved"),

@@ -10,35 +10,13 @@ from swzverify.spec.models import AccessPart, LoopPart, MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import Access, FixedBase, IndexMap, Loop
+from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
 
 MAX_THREADS = 1024
 """Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
 
-THREAD_NAMES = frozenset(("tid", "lane", "warp", "tid_x", "tid_y", "tid_z")).union(
-    f"{variable}.{axis}" for variable in ("threadIdx", "blockDim") for axis in "xyz"
-)
+THREAD_NAMES = frozenset(("tid", "lane", "warp")).union(f"{word}{axis}" for word in AXIS_WORDS for axis in "xyz")
 """What an access's expressions may read besides constants and loop variables."""
-
-RESERVED = frozenset(
-    (
-        "tid",
-        "lane",
-        "warp",
-        "tid_x",
-        "tid_y",
-        "tid_z",
-        "stage",
-        "base",
-        "min",
-        "max",
-        "threadIdx",
-        "blockDim",
-        "blockIdx",
-        "gridDim",
-        "any",
-    )
-)
-"""Names with a meaning of their own, which no constant or variable may take."""
 
 
 def build_access(name: str, part: AccessPart, values: Values, names: Names, target: Target) -> Access:
@@ -162,6 +140,6 @@ def _check_variable(name: str, section: str, values: Values) -> None:
     where = values.key(section, name)
     if name in values.constants:
         values.fail("SWZ105", f"'{name}' is a constant's name already", where, "name the variable otherwise")
-    elif name in (RESERVED - THREAD_NAMES if section == "over" else RESERVED):
+    elif name in (NOT_FOR_MAPS if section == "over" else RESERVED_NAMES):
         message = f"'{name}' has a meaning of its own in expressions"
         values.fail("SWZ105", message, where, "name the variable otherwise")

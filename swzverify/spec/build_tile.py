@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from swzverify.hardware import Target
 from swzverify.layout import Layout, Swizzle, padded_layout, parse_notation, parse_swizzle
 from swzverify.layout.composed import ComposedLayout, PointerLayout
-from swzverify.layout.tma import TmaMode, parse_tma_mode, tma_allocation_bytes, tma_layout
+from swzverify.layout.tma import (
+    BASE_ALIGN_BYTES,
+    FIRST_CAPABILITY,
+    TmaMode,
+    parse_tma_mode,
+    tma_allocation_bytes,
+    tma_layout,
+)
 from swzverify.spec.elements import element_bits
 from swzverify.spec.models import (
     AlignedBasePart,
@@ -97,7 +104,8 @@ def build_tile(name: str, part: TilePart, values: Values, names: Names, target: 
     if tile is None:
         raise Broken
     if part.tma is not None:
-        _check_tma_base(parse_tma_mode(part.tma.swizzle), tile, values)
+        _check_tma_target(target, values)
+        _check_tma_base(tile, values)
     _check_room(tile, values, target)
     values.require_sound()
     return tile
@@ -205,9 +213,16 @@ def _stages(part: TilePart, values: Values) -> tuple[int, int | None]:
     return count, None if pitch is None else values.number(pitch, "stages", "pitch", least=0)
 
 
-def _check_tma_base(mode: TmaMode, tile: Tile, values: Values) -> None:
-    """The hardware writes a TMA box to a multiple of 16 or 128 bytes only; so must every stage lie."""
-    need = mode.base_align_bytes
+def _check_tma_target(target: Target, values: Values) -> None:
+    if target.capability < FIRST_CAPABILITY:
+        message = f"{target.name} has no TMA: tensor copies came with sm_{FIRST_CAPABILITY}"
+        hint = "choose a later target, or give the tile's `layout:` and the accesses that fill it"
+        values.fail("SWZ226", message, values.key("tma"), hint)
+
+
+def _check_tma_base(tile: Tile, values: Values) -> None:
+    """A TMA load faults where it does not begin at a multiple of 128 bytes; so must every stage lie."""
+    need = BASE_ALIGN_BYTES
     match tile.base:
         case FixedBase(address_bytes=address):
             wrong = address % need
@@ -217,10 +232,10 @@ def _check_tma_base(mode: TmaMode, tile: Tile, values: Values) -> None:
             start = memory.align_bytes if memory.base_bytes is None else memory.base_bytes
             wrong = offset % need or (0 if start is None else start % need)
     if wrong:
-        message = f"a TMA box with swizzle {mode} lies at a multiple of {need} bytes, this base does not always"
-        values.fail("SWZ222", message, values.at("base"))
+        message = f"a TMA box lies at a multiple of {need} bytes, this base does not always"
+        values.fail("SWZ222", message, values.at("base"), f"a load elsewhere faults; base: {{align: {need}}} or more")
     elif tile.stages > 1 and tile.pitch_bytes % need:
-        message = f"a TMA box with swizzle {mode} lies at a multiple of {need} bytes, the pitch is {tile.pitch_bytes}"
+        message = f"a TMA box lies at a multiple of {need} bytes, the pitch is {tile.pitch_bytes}"
         values.fail("SWZ222", message, values.at("stages"))
 
 

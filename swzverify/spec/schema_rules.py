@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 from swzverify.layout.notation import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
-from swzverify.spec.build_access import MAX_THREADS, RESERVED, THREAD_NAMES
+from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.build_claims import MAX_VECTOR_ELEMENTS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
 from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
+from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
 
 Schema: TypeAlias = dict[str, object]
@@ -79,15 +80,15 @@ TEXTS: Mapping[str, Schema] = {
 """What the text of a key is, where it is neither prose nor an expression."""
 
 SIZES: Mapping[str, Schema] = {
-    "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, "propertyNames": {"not": {"enum": sorted(RESERVED)}}},
-    "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED)}}},
+    "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
-    "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED)}}},
+    "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.over": {
         "maxProperties": MAX_VARIABLES,
-        "propertyNames": {"not": {"enum": sorted(RESERVED - THREAD_NAMES)}},
+        "propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}},
     },
     "MapPart.value": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.onto": {"maxItems": MAX_EXPRESSIONS},

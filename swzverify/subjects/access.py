@@ -10,18 +10,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from types import NoneType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Target, require
-from swzverify.ir.c_ast import Expression
+from swzverify.ir.c_ast import Expression, Name, nodes
 from swzverify.ir.expr import TRUE, Var, var
-from swzverify.subjects.loop import ANY_LIMIT, LANE, STAGE, WARP, Loop
-from swzverify.subjects.lowered_access import LoweredAccess, iteration_counts, lowered_access
+from swzverify.subjects.iterations import Iterations, iterations
+from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, describe_loops, own_constants
+from swzverify.subjects.lowered_access import LoweredAccess, lowered_access
 from swzverify.subjects.memory import Base, FixedBase, Origin, origin
-from swzverify.subjects.plain_access import LaneRecord, assumed_at, coordinates, definition, environment, lanes_at
+from swzverify.subjects.plain_access import (
+    LaneRecord,
+    assumed_at,
+    coordinates,
+    definition,
+    environment,
+    exists_at,
+    lanes_at,
+)
 from swzverify.subjects.tile import Tile
 
 AT_ZERO = FixedBase(0)
@@ -32,10 +42,10 @@ Array = NDArray[np.int64]
 class Access:
     """An instruction at a tile's coordinates, or at byte addresses outright.
 
-    Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z`, constants and loop variables. Errors: SWZ301 unknown
-    name, SWZ303 to SWZ305 what C leaves undefined, SWZ306 negative coordinates or addresses, SWZ403 not on the
-    target, SWZ406 a warp-wide instruction without all its lanes, SWZ407 wider than the tile's run of consecutive
-    elements.
+    Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z` as far as the block has extents, constants and loop
+    variables. Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves undefined, SWZ306 negative coordinates or
+    addresses, SWZ307 a thread's axis that the block does not say, SWZ403 not on the target, SWZ406 a warp-wide
+    instruction without all its lanes, SWZ407 wider than the tile's run of consecutive elements.
     """
 
     name: str
@@ -53,15 +63,51 @@ class Access:
     predicate: Expression | None = None
     assume: tuple[Expression, ...] = ()
     place: Origin | None = None
+    room: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
+        self._check_types()
+        object.__setattr__(self, "constants", own_constants(f"access {self.name}", self.constants))
         if (self.tile is None) == (self.address is None):
             raise SwzError("SWZ104", f"access {self.name} needs a tile and a coordinate, or an address")
         require(self.target, self.instruction)
         self._check_lanes()
+        self._check_names()
         self._check_width()
         _ = self.lowered
+
+    def _check_types(self) -> None:
+        """Refuse, by SWZ105, texts where objects are wanted."""
+        wanted: list[tuple[str, object, type | tuple[type, ...], str]] = [
+            ("instruction", self.instruction, Instruction, "find_instruction('ld.shared.b32')"),
+            ("target", self.target, Target, "find_target('sm_90')"),
+            ("tile", self.tile, (Tile, NoneType), "the Tile itself"),
+            *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
+            *(("loops", loop, Loop, "Loop('k', 0, 64, 16)") for loop in self.loops),
+            *(("expression", each, Expression, "parse('tid*4')") for each in self.expressions),
+        ]
+        for what, value, kinds, example in wanted:
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise SwzError(
+                    "SWZ105", f"access {self.name}: {value!r} ({type(value).__name__}) is no {what}", hint=example
+                )
+
+    def _check_names(self) -> None:
+        """Each name has one meaning, and axes of a thread are those that the block says."""
+        check_variables(f"access {self.name}", [loop.name for loop in self.loops], self.constants)
+        unsaid = {f"{word}{axis}": axis for axis in "xyz"[len(self.block) :] for word in AXIS_WORDS}
+        for expression in self.expressions:
+            for name in sorted(expression.names & set(unsaid)):
+                raise SwzError(
+                    "SWZ307",
+                    f"access {self.name}: '{name}' has no value: a block of {list(self.block)} says nothing of "
+                    f"{unsaid[name]}",
+                    hint=f"give `block:` with {'xyz'.index(unsaid[name]) + 1} extents, such as "
+                    f"block: {_example_block(self.threads, 'xyz'.index(unsaid[name]) + 1)}, in place of `threads:`",
+                    text=expression.text,
+                    span=next(node.span for node in nodes(expression.root) if node == Name(name, node.span)),
+                )
 
     def _check_lanes(self) -> None:
         if not self.block or min(self.block) < 1 or prod(self.block) > 1024:
@@ -123,15 +169,36 @@ class Access:
         """The instruction's width in units."""
         return 8 * self.instruction.width_bytes // self.unit_bits
 
-    @cached_property
-    def loop_limits(self) -> tuple[int, ...]:
-        """Iterations of each loop; 0 where it never runs. An unbounded one ends where everything beyond overflows."""
-        return iteration_counts(self)
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Every expression that each thread evaluates in each iteration."""
+        single = (self.address, self.stage, self.predicate)
+        return (*self.coord, *(each for each in single if each is not None), *self.assume)
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether some loop has no bound, so that some iterations do not exist."""
+        return any(loop.stop is None for loop in self.loops)
 
     @cached_property
-    def wide(self) -> bool:
-        """Whether points where an expression leaves C's range are inside the loops' limits and must be excluded."""
-        return any(loop.stop is None and n == ANY_LIMIT for loop, n in zip(self.loops, self.loop_limits, strict=True))
+    def iterations(self) -> Iterations:
+        """How far the loops go, and whether every iteration within that exists."""
+        return iterations(self)
+
+    @property
+    def loop_limits(self) -> tuple[int, ...]:
+        """Iterations of each loop; 0 where it never runs. Beyond them no iteration exists."""
+        return self.iterations.limits
+
+    @property
+    def loop_room(self) -> tuple[int, ...]:
+        """How far each loop's variable goes: to its limit, or farther for a comparison with another access."""
+        return self.room or self.loop_limits
+
+    def within(self, room: Mapping[str, int]) -> Access:
+        """The same access over loop variables that go as far as `room` says, at least to their limits."""
+        wider = tuple(room[loop.name] for loop in self.loops)
+        return self if wider == self.loop_room else replace(self, room=wider)
 
     @property
     def variables(self) -> tuple[Var, ...]:
@@ -147,7 +214,7 @@ class Access:
     def free(self) -> tuple[Var, ...]:
         """Every variable but the lane, if it has more than one value."""
         nodes = [var(WARP, self.warps)]
-        nodes += [var(loop.name, max(1, n)) for loop, n in zip(self.loops, self.loop_limits, strict=True)]
+        nodes += [var(loop.name, max(1, n)) for loop, n in zip(self.loops, self.loop_room, strict=True)]
         if self.tile is not None and self.tile.stages > 1 and self.stage is None:
             nodes.append(var(STAGE, self.tile.stages))
         base = self.origin.variable
@@ -176,6 +243,10 @@ class Access:
         """Whether the assumptions hold at a point of the free variables, in plain Python integers."""
         return assumed_at(self, point)
 
+    def exists_at(self, point: Mapping[str, int]) -> bool:
+        """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves C's range."""
+        return exists_at(self, point)
+
     def binding(self, point: Mapping[str, int]) -> dict[str, int]:
         """The variables' values as the user knows them: loops by value, the base as a byte address."""
         shown = {name: point[name] for name in (WARP, LANE) if name in point}
@@ -200,7 +271,18 @@ class Access:
         """Points asked before: a report asks for the same few again and again."""
         return {}
 
+    def describe_loops(self) -> tuple[str, ...]:
+        """The loops in words: which values, where an unbounded one ends and why, and that lanes share them."""
+        found = self.iterations
+        return describe_loops(self.loops, found.limits, dict(found.ended_by), all_exist=found.all_exist)
+
     @property
     def conditional(self) -> bool:
         """Whether some lane or case may be excluded, so that claims could be vacuous."""
         return self.lowered.assumption is not TRUE or self.lowered.active is not TRUE
+
+
+def _example_block(threads: int, extents: int) -> list[int]:
+    """A block of that many threads with so many extents."""
+    first = LANES if threads % LANES == 0 else threads
+    return [first, threads // first, 1][:extents]

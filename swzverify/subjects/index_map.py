@@ -16,6 +16,7 @@ from swzverify.ir.c_eval import evaluate, evaluate_many
 from swzverify.ir.c_lower import Lowering
 from swzverify.ir.expr import Var, var
 from swzverify.ir.integers import Integer
+from swzverify.subjects.loop import NOT_FOR_MAPS, check_variables, own_constants
 from swzverify.subjects.memory import AlignedBase, Base, Origin, origin
 
 MAX_ENUMERATED = 1 << 18
@@ -41,6 +42,8 @@ class IndexMap:
 
     def __post_init__(self) -> None:
         """Refuse boxes without points and expressions that are not defined everywhere."""
+        object.__setattr__(self, "constants", own_constants(f"map {self.name}", self.constants))
+        check_variables(f"map {self.name}", [name for name, _ in self.over], self.constants, NOT_FOR_MAPS)
         if not self.over or any(extent < 1 for _, extent in self.over):
             raise SwzError("SWZ105", f"map {self.name}: every variable needs at least one value")
         _ = self.lowered

@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 
 from swzverify.errors import SwzError
 
 LANE, WARP, STAGE = "lane", "warp", "stage"
+AXIS_WORDS = ("tid_", "threadIdx.", "blockDim.")
+"""What an expression may read of each axis of the block that is said."""
+RESERVED_NAMES = frozenset(
+    [
+        "tid",
+        "tid_x",
+        "tid_y",
+        "tid_z",
+        "lane",
+        "warp",
+        "stage",
+        "base",
+        "min",
+        "max",
+        "any",
+        "threadIdx",
+        "blockDim",
+        "blockIdx",
+        "gridDim",
+    ]
+)
+"""Names with a meaning of their own, which no constant or loop variable may take."""
+NOT_FOR_MAPS = RESERVED_NAMES - {"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}
+"""What no variable of a map may be called: a map has no threads, so it may go over what is called so."""
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 ANY_LIMIT = 1 << 32
 """Where an unbounded loop ends: beyond C's range in any case."""
 
@@ -36,12 +64,63 @@ class Loop:
             return None
         return max(0, -(-(self.stop - self.start) // self.step))
 
-    def describe(self) -> str:
-        """The loop's values in words."""
-        if self.stop is None:
-            return f"every {self.name} >= {self.start} that overflows nothing"
-        if self.count == 0:
-            return f"never any {self.name}"
-        step = f" step {self.step}" if self.step > 1 else ""
-        last = self.start + self.step * max(0, (self.count or 1) - 1)
-        return f"{self.name} in {self.start}..{last}{step}"
+    def describe(self, limit: int, ended_by: int | None = None) -> str:
+        """The loop's values in words, of which there are `limit`; beyond, thread `ended_by` overflows.
+
+        >>> Loop("k", 0, 64, 16).describe(4), Loop("k", 0, None).describe(2, 63)
+        ('k in 0..48 step 16', 'k in 0..1 (beyond, thread 63 overflows)')
+        """
+        beyond = "" if ended_by is None else f" (beyond, thread {ended_by} overflows)"
+        if limit == 0:
+            return f"never any {self.name}{beyond.replace('beyond, ', '')}"
+        step = f" step {self.step}" if self.step > 1 and limit > 1 else ""
+        return f"{self.name} in {self.start}..{self.start + self.step * (limit - 1)}{step}{beyond}"
+
+
+def own_constants(owner: str, constants: Mapping[str, int]) -> dict[str, int]:
+    """A subject's own copy of its constants, since the caller may go on to change the mapping.
+
+    Errors: SWZ105 a name that an expression cannot have, SWZ202 a value that is no integer.
+    """
+    found: dict[str, int] = {}
+    for name, value in constants.items():
+        _check_name(owner, name)
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise SwzError("SWZ202", f"{owner}: the constant {name} is {value!r} ({type(value).__name__}), not an int")
+        found[name] = index(value)
+    return found
+
+
+def check_variables(
+    owner: str, names: Sequence[str], constants: Mapping[str, int], reserved: frozenset[str] = RESERVED_NAMES
+) -> None:
+    """Refuse, by SWZ105, variables that have another meaning in the owner's expressions, or none."""
+    for at, name in enumerate(names):
+        _check_name(owner, name, reserved)
+        if name in constants or name in names[:at]:
+            what = "a constant" if name in constants else "another variable"
+            raise SwzError("SWZ105", f"{owner}: '{name}' is {what} already", hint="name one of them otherwise")
+
+
+def _check_name(owner: str, name: str, reserved: frozenset[str] = RESERVED_NAMES) -> None:
+    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SwzError("SWZ105", f"{owner}: {name!r} is not a name that can stand in an expression")
+    if name in reserved:
+        raise SwzError("SWZ105", f"{owner}: '{name}' has a meaning of its own in expressions", hint="name it otherwise")
+
+
+def describe_loops(
+    loops: Sequence[Loop], limits: Sequence[int], ended_by: Mapping[str, int], *, all_exist: bool
+) -> tuple[str, ...]:
+    """Loops in words, each with its values; what lanes share of them is said once.
+
+    >>> describe_loops([Loop("i", 0, 4)], [4], {}, all_exist=True)
+    ('i in 0..3', 'i the same in all lanes')
+    """
+    parts = [loop.describe(limit, ended_by.get(loop.name)) for loop, limit in zip(loops, limits, strict=True)]
+    if not all_exist:
+        parts.append("in iterations in which no thread overflows")
+    names = [loop.name for loop, limit in zip(loops, limits, strict=True) if limit > 1]
+    if names:
+        parts.append(f"{' and '.join(names)} the same in all lanes")
+    return tuple(parts)

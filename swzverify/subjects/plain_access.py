@@ -1,7 +1,7 @@
 """An access by its plain definition, in integers: what exhaustion and replay read, and what the lowering must equal.
 
-Nothing here knows of expressions over bit-vectors, and `lowered_access` uses nothing of this but the enumeration of
-thread names: an error of one shows against the other.
+Nothing here knows of expressions over bit-vectors. The lowering uses nothing of this but the names of threads, and
+which iterations exist where it looks for a negative coordinate: an error of one shows against the other.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.errors import SwzError
 from swzverify.hardware import LANES
-from swzverify.ir.c_eval import evaluate, evaluate_many
+from swzverify.ir.c_ast import VALUE_MAX, Expression
+from swzverify.ir.c_eval import evaluate, evaluate_many, evaluate_within
 from swzverify.subjects.loop import LANE, STAGE, WARP
 
 if TYPE_CHECKING:
     from swzverify.subjects.access import Access
 
 Array = NDArray[np.int64]
+MAX_POINTS = 1 << 20
+"""Threads times iterations that are looked at in one go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +81,66 @@ def definition(access: Access, point: Mapping[str, Array]) -> tuple[NDArray[np.b
     Lanes that are not active have some position that means nothing.
     """
     env = environment(access, point)
-    assumed = np.asarray(all(access.loop_limits))
+    assumed = np.asarray(all(loop.count != 0 for loop in access.loops))
+    assumed = assumed & exist(access, {loop.name: env[loop.name] for loop in access.loops})
     for condition in access.assume:
-        assumed = assumed & (np.asarray(evaluate_many(condition, env)) != 0)
+        assumed = assumed & (_read(access, condition, env) != 0)
     active = (point[WARP] * LANES + point[LANE] < access.threads) & (point[LANE] < access.instruction.address_lanes)
     if access.predicate is not None:
-        active = active & (np.asarray(evaluate_many(access.predicate, env)) != 0)
+        active = active & (_read(access, access.predicate, env) != 0)
     base = base_bytes(access, point)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
-        own = np.asarray(evaluate_many(access.address, env), dtype=np.int64)
-        return np.asarray(assumed), active, base + own, base
+        return np.asarray(assumed), active, base + _read(access, access.address, env), base
     stage = stage_at(access, point, env)
     start = (base + stage * access.tile.pitch_bytes) * access.tile.units_a_byte
     position = cast("Array", access.tile.position(coordinates(access, env), stage=stage, base=base))
     return np.asarray(assumed), active, position, start
 
 
+def _read(access: Access, expression: Expression, env: Mapping[str, Array]) -> Array:
+    """An expression's values; those of iterations that do not exist mean nothing."""
+    if access.is_unbounded:
+        return evaluate_within(expression, env)[0]
+    return np.asarray(evaluate_many(expression, env), dtype=np.int64)
+
+
+def exist(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
+    """Whether each iteration exists: one in which some thread leaves C's range does not."""
+    if not access.is_unbounded:
+        return np.ones(1, dtype=np.bool_)
+    shape = np.broadcast_shapes(*(values.shape for values in loops.values()))
+    rows = np.stack([np.broadcast_to(values, shape).ravel() for values in loops.values()], axis=1)
+    distinct, which = np.unique(rows, axis=0, return_inverse=True)
+    step = max(1, MAX_POINTS // access.threads)
+    found = [_exist(access, loops, distinct[first : first + step]) for first in range(0, len(distinct), step)]
+    every: NDArray[np.bool_] = np.concatenate([np.zeros(0, dtype=np.bool_), *found])
+    return every[which.ravel()].reshape(shape)
+
+
+def _exist(access: Access, loops: Mapping[str, Array], rows: Array) -> NDArray[np.bool_]:
+    stay = _stay(access, {name: rows[:, [column]] for column, name in enumerate(loops)})
+    return np.logical_and((rows <= VALUE_MAX).all(axis=1), stay.all(axis=1))
+
+
+def _stay(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
+    """Whether each thread stays in C's range in each iteration: iterations by threads."""
+    env: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
+    env |= thread_names(access, np.arange(access.threads, dtype=np.int64)[None, :])
+    inside = [evaluate_within(expression, {**env, **loops})[1] for expression in access.expressions]
+    shape = np.broadcast_shapes((1, access.threads), *(each.shape for each in inside))
+    return np.logical_and.reduce([np.broadcast_to(each, shape) for each in inside])
+
+
+def threads_that_leave(access: Access, loops: Mapping[str, int]) -> list[int]:
+    """The threads that leave C's range in one iteration."""
+    arrays = {name: np.full((1, 1), value, dtype=np.int64) for name, value in loops.items()}
+    return np.flatnonzero(~_stay(access, arrays)[0]).tolist()
+
+
 def coordinates(access: Access, env: Mapping[str, Array]) -> list[Array]:
     """The tile coordinate at each point; what is negative belongs to no active lane and counts as 0."""
-    return [np.maximum(np.asarray(evaluate_many(each, env), dtype=np.int64), 0) for each in access.coord]
+    return [np.maximum(_read(access, each, env), 0) for each in access.coord]
 
 
 def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array]) -> Array:
@@ -106,7 +150,7 @@ def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array
     """
     last = access.tile.stages - 1 if access.tile is not None else 0
     if access.stage is not None:
-        return np.clip(np.asarray(evaluate_many(access.stage, env), dtype=np.int64), 0, last)
+        return np.clip(_read(access, access.stage, env), 0, last)
     return point[STAGE] if last else np.zeros(1, dtype=np.int64)
 
 
@@ -114,8 +158,6 @@ def lanes_at(access: Access, point: Mapping[str, int]) -> tuple[LaneRecord, ...]
     """All 32 lanes at a point of the free variables, in plain Python integers."""
     common = _loops_at(access, point)
     warp = point.get(WARP, 0)
-    bx, by, bz = (*access.block, 1, 1)[:3]
-    common |= {"warp": warp, "blockDim.x": bx, "blockDim.y": by, "blockDim.z": bz}
     place = access.origin
     base = place.start_bytes + place.unit_bytes * point.get(place.name, 0)
     found: list[LaneRecord] = []
@@ -124,10 +166,19 @@ def lanes_at(access: Access, point: Mapping[str, int]) -> tuple[LaneRecord, ...]
         if tid >= access.threads or lane >= access.instruction.address_lanes:
             found.append(LaneRecord(lane, None, None, None))
             continue
-        x, y, z = tid % bx, tid // bx % by, tid // (bx * by)
-        own = {"tid_x": x, "tid_y": y, "tid_z": z, "threadIdx.x": x, "threadIdx.y": y, "threadIdx.z": z}
-        found.append(_lane_at(access, {**common, **own, "tid": tid, "lane": lane}, base, point.get(STAGE, 0)))
+        found.append(_lane_at(access, {**common, **_thread_at(access, tid)}, base, point.get(STAGE, 0)))
     return tuple(found)
+
+
+def _thread_at(access: Access, tid: int) -> dict[str, int]:
+    """The value of every name that depends on the thread or the block."""
+    bx, by, bz = (*access.block, 1, 1)[:3]
+    x, y, z = tid % bx, tid // bx % by, tid // (bx * by)
+    return {
+        "tid": tid, "lane": tid % LANES, "warp": tid // LANES,
+        "tid_x": x, "tid_y": y, "tid_z": z, "threadIdx.x": x, "threadIdx.y": y, "threadIdx.z": z,
+        "blockDim.x": bx, "blockDim.y": by, "blockDim.z": bz,
+    }  # fmt: skip
 
 
 def _lane_at(access: Access, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
@@ -158,4 +209,23 @@ def _loops_at(access: Access, point: Mapping[str, int]) -> dict[str, int]:
 def assumed_at(access: Access, point: Mapping[str, int]) -> bool:
     """Whether the assumptions hold at a point of the free variables, in plain Python integers."""
     env = _loops_at(access, point)
-    return all(access.loop_limits) and all(evaluate(each, env) for each in access.assume)
+    return exists_at(access, point) and all(evaluate(each, env) for each in access.assume)
+
+
+def exists_at(access: Access, point: Mapping[str, int]) -> bool:
+    """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves C's range."""
+    loops = _loops_at(access, point)
+    if not access.is_unbounded:
+        return all(loop.count != 0 for loop in access.loops)
+    if any(loops[loop.name] > VALUE_MAX for loop in access.loops):
+        return False
+    for tid in range(access.threads):
+        env = {**loops, **_thread_at(access, tid)}
+        for expression in access.expressions:
+            try:
+                evaluate(expression, env)
+            except SwzError as error:
+                if error.code != "SWZ303":
+                    raise
+                return False
+    return True

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import expression
 from swzverify.layout import ComposedLayout, Layout, PointerLayout
-from swzverify.spec.build_access import RESERVED
 from swzverify.subjects import Access, Loop, Tile
-from swzverify.testing.given import ALL_NAMES, Given, Loops, Threads
+from swzverify.testing.given import ALL_NAMES, Given, Threads
 from swzverify.testing.layouts import Called, tile_or_function
 
 DEFAULT_TARGET = "sm_90"
 """As in a spec, and as for `access_cost`."""
 _WALK = ("instruction", "threads", "coord")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def access_or_function(subject: object, given: Given) -> Access | Called:
     """The access that `subject` and the keyword arguments stand for, or `subject` itself where it is a plain function.
 
-    Errors: those of `tile_or_function` and of `Access`; SWZ105 a name that an expression cannot have.
+    Errors: those of `tile_or_function` and of `Access`.
 
     >>> given = Given(element_bits=16, base_align=16, instruction="ld.shared.b32", threads=32, coord=[0, "tid*2"])
     >>> access_or_function("(8,64):(64,1)", given).threads
@@ -38,15 +33,13 @@ def access_or_function(subject: object, given: Given) -> Access | Called:
     shown = subject if isinstance(subject, str | Layout | ComposedLayout | PointerLayout) else found.layout
     given.require(f"an access to {'a Tile' if isinstance(subject, Tile) else repr(str(shown))}", *_WALK)
     loops = tuple(_loop(name, values) for name, values in (given.loops or {}).items())
-    constants = given.constants or {}
-    _check_names(given.loops or {}, constants)
     return Access(
         "access",
         find_instruction(given.instruction or ""),
         find_target(DEFAULT_TARGET if given.target is None else given.target),
         block_of(given.threads or 0),
         loops=loops,
-        constants=constants,
+        constants=given.constants or {},
         tile=found,
         coord=tuple(expression(each) for each in given.coord or ()),
         predicate=None if given.predicate is None else expression(given.predicate),
@@ -74,17 +67,3 @@ def _loop(name: str, values: int | range) -> Loop:
     if isinstance(values, bool) or not isinstance(values, int):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SwzError("SWZ105", f"loop {name}: {values!r} is neither an int nor a range", hint="range(0, 64, 16)")
     return Loop(name, 0, values)
-
-
-def _check_names(loops: Loops, constants: Mapping[str, int]) -> None:
-    """Refuse what would give a name two meanings, or stands in no expression."""
-    for name in (*loops, *constants):
-        if not _IDENTIFIER.fullmatch(name):
-            raise SwzError("SWZ105", f"{name!r} is not a name that can stand in an expression")
-        if name in RESERVED:
-            raise SwzError("SWZ105", f"'{name}' has a meaning of its own in expressions", hint="name it otherwise")
-        if name in loops and name in constants:
-            raise SwzError("SWZ105", f"'{name}' is a loop and a constant", hint="name one of them otherwise")
-    for name, value in constants.items():
-        if type(value) is not int:
-            raise SwzError("SWZ202", f"the constant {name} is {value!r} ({type(value).__name__}), not an int")

@@ -7,13 +7,13 @@ element's index gives the element's byte address. What it raises goes to the cal
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
 from swzverify.claims.conflict_free import octet_marks
-from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import (
     BANK_WORD_BYTES,
@@ -91,6 +91,12 @@ def cost_of_call(
     threads = prod(block)
     if not 1 <= threads <= MAX_THREADS:
         raise SwzError("SWZ105", f"a block of {threads} threads; 1 to {MAX_THREADS}")
+    if instruction.warp_wide and threads % LANES:
+        raise SwzError(
+            "SWZ406",
+            f"{instruction.name} needs all 32 lanes of every warp, but there are {threads} threads",
+            hint=f"threads={-(-threads // LANES) * LANES}",
+        )
     what = "lane" if threads <= LANES else "thread"
     found = addresses_of(function, threads, what)
     # Lanes whose address the instruction takes no notice of may have any.
@@ -134,16 +140,19 @@ def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, li
 
 
 def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[Addresses], at_most: int | None) -> Verdict:
-    """The verdict by the worst warp."""
+    """The verdict by the warp that is worst by the measure which the limit is about."""
+    places: list[Mapping[str, int]] = [{"warp": warp} if len(warps) > 1 else {} for warp in range(len(warps))]
 
-    def excess(cost: AccessCost) -> int:
-        return cost.wavefronts - (cost.minimum if at_most is None else at_most)
+    def largest(rank: Callable[[AccessCost], tuple[int, int]]) -> int:
+        return max(range(len(costs)), key=lambda warp: (rank(costs[warp]), -warp))
 
-    warp = max(range(len(costs)), key=lambda index: (excess(costs[index]), costs[index].wavefronts, -index))
-    cost = costs[warp]
-    where = {"warp": warp} if len(warps) > 1 else {}
-    measure = Measure(cost.wavefronts, cost.minimum, cost.bank_conflicts, where)
-    if excess(cost) <= 0:
+    most = largest(lambda cost: (cost.wavefronts, cost.bank_conflicts))
+    worst = largest(lambda cost: (cost.bank_conflicts, cost.wavefronts))
+    cases = [WarpMeasure(costs[warp].wavefronts, costs[warp].minimum, places[warp]) for warp in (most, worst)]
+    measure = Measure(cases[0], cases[1])
+    warp = worst if at_most is None else most
+    cost, where = costs[warp], places[warp]
+    if cost.wavefronts <= (cost.minimum if at_most is None else at_most):
         return _with(bare, bare.outcome, bare.reason, measure=measure)
     allowed = f"instead of {cost.minimum}" if at_most is None else f"where at most {at_most} are allowed"
     note = f"{cost.instruction.name} takes {cost.wavefronts} wavefronts {allowed}"

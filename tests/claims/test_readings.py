@@ -283,9 +283,6 @@ UNJUDGED = {
     "in_bounds: bare",  # a bare address with a base
     "in_bounds: within",
     "in_bounds: loose",
-    "in_bounds: endless",  # an unbounded loop
-    "equivalent: [endless, further]",
-    "equivalent: [further, endless]",
     "covers: {access: by_bytes, tile: packs}",  # a common base
     "covers: {access: packed, tile: bytes}",
     "covers: {access: bare, tile: flat}",

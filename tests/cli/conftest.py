@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 
 TILE = """\
 swzverify: 1
@@ -103,7 +103,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[object]]:
                 Outcome.REFUTED,
                 scope="every base",
                 engines=("z3",),
-                measure=Measure(2, 1, 1, {}),
+                measure=Measure.of_one(WarpMeasure(2, 1, {})),
                 counterexample=Counterexample({"base": 0}, "two lanes in one bank", ("lane", "word"), rows),
             )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.claims.verdict import Measure, Outcome, Verdict
+from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
 from swzverify.cli.diff import ALLOWED
 from swzverify.diff.result import Allow, Status
 
@@ -372,7 +372,7 @@ class TestVerdicts:
 
         def prove(claim, **_):
             seen.append(claim.kind)
-            return Verdict(Outcome.PROVED, "", measure=Measure(1, 1, 0, {}))
+            return Verdict(Outcome.PROVED, "", measure=Measure.of_one(WarpMeasure(1, 1, {})))
 
         monkeypatch.setattr("swzverify.run.one.prove", prove)
         document = told(swzverify("diff", "HEAD", "--format", "json", "--rlimit", "7", "-j", "1"), 1)
@@ -409,7 +409,7 @@ class TestFormats:
             }
         ]  # fmt: skip
         assert claim["base"] == {
-            "id": ID, "line": 12, "expected": "proved", "verdict": "proved", "ok": True, "wavefronts": 1,
+            "id": ID, "line": 12, "expected": "proved", "verdict": "proved", "ok": True, "wavefronts": 1, "bank_conflicts": 0,
         }  # fmt: skip
 
     def test_markdown(self, repository, swzverify):

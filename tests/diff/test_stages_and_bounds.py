@@ -137,7 +137,7 @@ def test_what_grows_is_no_bound_of_a_cost_or_of_the_tile_itself():
 
 
 def test_a_loop_that_never_runs_is_told_from_one_that_runs_once():
-    assert Loop("k", 0, 0).describe() != Loop("k", 0, 1).describe()
+    assert Loop("k", 0, 0).describe(0) != Loop("k", 0, 1).describe(1)
     once, never = SPEC.replace("stop: 64", "stop: 1"), SPEC.replace("stop: 64", "stop: 0")
     assert outcome(once, never)["read::conflict_free"] == "weakened"
     assert outcome(never, once)["read::conflict_free"] == "strengthened"

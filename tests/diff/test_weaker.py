@@ -250,7 +250,7 @@ CHANGED = {
     "the pad": ("P::in_bounds", [("pad: 8", "pad: 16")]),
     "a place in a memory": ("M,N::disjoint", [("offset: 4096", "offset: 8192")]),
     "the value of a map": ("grouped::permutation", [("bid/8%8]", "7 - bid/8%8]")]),
-    "an unbounded loop's address": ("endless::conflict_free", [("i*128", "i*256")]),
+    "an unbounded loop's address": ("endless::conflict_free", [("tid*4 + i*128", "i*128 + tid*4")]),
     "the default mode, named": ("A::contiguous", [("elements: 8}", "elements: 8, mode: 1}")]),
     "another name of a loop": ("read_A::conflict_free", [("{k: {", "{kk: {"), ("k + lane", "kk + lane")]),
     "the same chip": ("write_A::wavefronts", [("target: sm_90", "target: sm_90a")]),
@@ -297,8 +297,20 @@ def test_too_many_points_count_as_fewer():
 
 def test_an_unbounded_loop_in_a_condition_counts_as_less_unless_it_is_the_same():
     spec = SPEC.replace("address: tid*4 + i*128", "address: tid*4 + i*128\n    if: i % 2 == 0")
-    assert outcome(spec, spec.replace("i*128", "i*256")) == {"endless::conflict_free": "changed"}
+    assert outcome(spec, spec.replace("tid*4 + i*128", "i*128 + tid*4")) == {"endless::conflict_free": "changed"}
     assert outcome(spec, spec.replace("i % 2 == 0", "(i & 1) == 0")) == {"endless::conflict_free": "weakened"}
+
+
+def test_an_unbounded_loop_that_ends_earlier_says_less():
+    """A term that overflows early takes iterations away, wherever it stands."""
+    for shorter in ("i*256", "i*128 + 0*(i*100000000)"):
+        less = SPEC.replace("tid*4 + i*128", f"tid*4 + {shorter}")
+        assert outcome(SPEC, less) == {"endless::conflict_free": "weakened"}
+        assert outcome(less, SPEC) == {"endless::conflict_free": "strengthened"}
+        (found,) = [each for each in between(SPEC, less) if each.status == "weakened"]
+        (change,) = [each for each in found.changes if each.direction == "weaker"]
+        assert change.what == "loop i"
+        assert "overflows" in change.after
 
 
 def test_stages_of_an_unbounded_loop():

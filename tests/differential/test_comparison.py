@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.claims.verdict import Measure, Outcome, Verdict
+from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
 from swzverify.prove import Options, prove
 from tests.differential import comparison
 from tests.differential.comparison import STARVED_RLIMIT, compare, difference
@@ -26,7 +26,7 @@ def judged(kind: str, verdict: Oracles, alignment: int | None = None) -> Judgeme
 
 
 def said(outcome: Outcome, wavefronts: int = 8, *, exact: bool = True, reason: str = "") -> Verdict:
-    measure = Measure(wavefronts, 4, wavefronts - 4, {}, exact=exact)
+    measure = Measure.of_one(WarpMeasure(wavefronts, 4, {}), exact=exact)
     return Verdict(outcome, "", measure=measure, reason=reason)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.f2 import GF2
-from swzverify.engines.obligation import Answer, Engine, Finding, Obligation, WorstCost
+from swzverify.engines.obligation import Answer, Engine, Finding, Obligation, WarpCost, WorstCost
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
@@ -45,7 +45,7 @@ def cost(name: str, address: Map, *free: Var, **more: object) -> Obligation:
 
 
 def free_of_lane(wavefronts: int, minimum: int, **point: int) -> WorstCost:
-    return WorstCost(wavefronts, minimum, point)
+    return WorstCost.of_one(WarpCost(wavefronts, minimum, point))
 
 
 ROW = times(leaf(LANE), 4)
@@ -444,4 +444,4 @@ def test_the_worst_case_is_that_of_the_rows_that_copy_most() -> None:
     )
     address = Map(value, lambda p: in_eight_lines(p) if p["v"] else in_a_row(p))
     found = SMT().decide(ob.cost(lane, (v,), "cp.async.16", address, at_most=4))
-    assert found == Finding("z3", Answer.FAILS, {"v": 1}, WorstCost(8, 1, {"v": 1}))
+    assert found == Finding("z3", Answer.FAILS, {"v": 1}, WorstCost.of_one(WarpCost(8, 1, {"v": 1})))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from swzverify.engines.exhaust import Exhaustion
-from swzverify.engines.obligation import Answer, Cost, Engine, Finding, Obligation, WorstCost
+from swzverify.engines.obligation import Answer, Cost, Engine, Finding, Obligation, WarpCost, WorstCost
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
@@ -35,7 +36,7 @@ def equal(node: Var, value: int) -> Map:
 
 
 def worst(wavefronts: int, **point: int) -> WorstCost:
-    return WorstCost(wavefronts, 1, point)
+    return WorstCost.of_one(WarpCost(wavefronts, 1, point))
 
 
 def _always(count: int) -> Obligation:
@@ -155,7 +156,7 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
     ),
     "a shift of chunks by lines": (
         lambda: ob.cost(LANE, (V,), "cp.async.16", plus(times(leaf(LANE), 16), times(leaf(V), 128)), at_most=4),
-        Finding("z3", Answer.HOLDS, {"v": 0}, WorstCost(4, 4, {"v": 0})),
+        Finding("z3", Answer.HOLDS, {"v": 0}, WorstCost.of_one(WarpCost(4, 4, {"v": 0}))),
     ),
     "most rows that are tried one by one": (
         lambda: _some(4096),
@@ -250,7 +251,7 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
     "octets, by rows": (
         # every lane writes one chunk, so that only lane 0 copies
         lambda: ob.cost(LANE, (), "cp.async.16", number(0)),
-        Finding("z3", Answer.HOLDS, {}, WorstCost(1, 1, {})),
+        Finding("z3", Answer.HOLDS, {}, WorstCost.of_one(WarpCost(1, 1, {}))),
     ),
 }
 
@@ -297,22 +298,27 @@ def test_residues_keep_the_period_of_a_position() -> None:
     assert found == Finding("residues", Answer.FAILS, {"s": 1, "v": 0, "v'": 1})
 
 
-def test_the_row_that_exceeds_its_own_minimum_is_the_worst() -> None:
+def test_the_most_wavefronts_and_the_most_conflicts_can_be_two_warps() -> None:
     # all lanes in a line each take the 4 wavefronts that they need; lanes 0 and 1 alone need 1 and take 2
     first = times(leaf(LANE), 16)
     active = chosen(equal(S, 0), number(1), less(leaf(LANE), number(2)))
     address = chosen(equal(S, 0), first, times(leaf(LANE), 128))
     goal = ob.cost(LANE, (S,), "ld.shared.v4.b32", address, active)
+    both = WorstCost(WarpCost(4, 4, {"s": 0}), WarpCost(2, 1, {"s": 1}))
     for engine in (Exhaustion(), Residues()):
-        assert engine.decide(goal) == Finding(engine.name, Answer.FAILS, {"s": 1}, worst(2, s=1))
+        assert engine.decide(goal) == Finding(engine.name, Answer.FAILS, {"s": 1}, both)
+        for at_most, answer in ((4, Answer.HOLDS), (3, Answer.FAILS)):
+            limited = replace(goal, at_most=at_most)
+            assert engine.decide(limited) == Finding(engine.name, answer, {"s": 0}, both)
     assert SMT().decide(goal).answer is Answer.FAILS
+    assert SMT().decide(replace(goal, at_most=4)) == Finding("z3", Answer.HOLDS, {"s": 0}, both)
 
 
 @pytest.mark.parametrize("engine", [Exhaustion(), Residues(), SMT()])
 def test_octets_are_judged_at_their_limit(engine: Engine) -> None:
     # in one chunk one lane copies; a line further for each lane, all copy and none together
     line = chosen(equal(S, 3), times(leaf(LANE), 128), number(0))
-    row = WorstCost(32, 4, {"s": 3})
+    row = WorstCost.of_one(WarpCost(32, 4, {"s": 3}))
     for limit, answer in ((31, Answer.FAILS), (32, Answer.HOLDS), (None, Answer.FAILS)):
         goal = ob.cost(LANE, (S,), "cp.async.16", line, at_most=limit)
         assert engine.decide(goal).answer is answer

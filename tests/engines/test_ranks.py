@@ -53,7 +53,10 @@ def test_ranks_give_the_scalar_rules_cost(name: str) -> None:
         goal = Cost(Domain((LANE,)), LANE, _linear(columns, origin), TRUE, row, at_most, _no_definition)
         found = GF2().decide(goal)
         assert found.worst is not None
-        assert (found.worst.wavefronts, found.worst.minimum) == (wanted.wavefronts, wanted.minimum), (columns, origin)
+        assert (found.worst.most_wavefronts.wavefronts, found.worst.most_wavefronts.minimum) == (
+            wanted.wavefronts,
+            wanted.minimum,
+        ), (columns, origin)
         limit = wanted.minimum if at_most is None else at_most
         assert (found.answer is Answer.HOLDS) is (wanted.wavefronts <= limit)
         seen.add((wanted.wavefronts, wanted.minimum))

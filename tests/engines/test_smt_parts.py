@@ -186,7 +186,11 @@ def test_gf2_finds_the_lane_behind_other_variables() -> None:
     goal = ob.cost(LANE, (A,), "ld.shared.b32", address, modulo(leaf(LANE), 2))
     found = GF2().decide(replace(goal, domain=Domain((A, LANE))))
     assert found.worst is not None
-    assert (found.answer, found.worst.wavefronts, found.worst.minimum) == (Answer.FAILS, 8, 1)
+    assert (found.answer, found.worst.most_wavefronts.wavefronts, found.worst.most_wavefronts.minimum) == (
+        Answer.FAILS,
+        8,
+        1,
+    )
 
 
 # --- coverage ---

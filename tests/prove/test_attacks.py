@@ -89,10 +89,20 @@ claims: [{conflict_free: P}]
 swzverify: 1
 accesses:
   P: {instruction: ld.shared.b32, threads: 64, for: {i: any}, address: "tid*4 + i*128"}
-  Q: {instruction: ld.shared.b32, block: [64, 1], for: {i: any}, address: "tid*4 + (i*256)/2"}
+  Q: {instruction: ld.shared.b32, block: [64, 1], for: {i: any}, address: "i*128 + (tid*8)/2"}
 claims: [{equivalent: [P, Q]}]
 """,
         "proved",
+    ),
+    "an_iteration_that_only_one_has": (
+        """
+swzverify: 1
+accesses:
+  P: {instruction: ld.shared.b32, threads: 64, for: {i: any}, address: "tid*4 + i*128"}
+  Q: {instruction: ld.shared.b32, threads: 64, for: {i: any}, address: "tid*4 + (i*256)/2"}
+claims: [{equivalent: [P, Q]}]
+""",
+        "refuted",
     ),
     "different_stages": (
         """

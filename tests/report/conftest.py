@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.report.result import ClaimResult, Report
 from swzverify.spec.problems import Problem
 
@@ -82,7 +82,7 @@ def refuted(make: Make) -> ClaimResult:
     return make(
         "refuted",
         subject="naive_read",
-        measure=Measure(32, 4, 28, {"warp": 1, "k": 16}),
+        measure=Measure.of_one(WarpMeasure(32, 4, {"warp": 1, "k": 16})),
         counterexample=conflict(),
         reason="the row part of the address does not reach the bank bits",
         because="rows of 128 bytes",
@@ -124,7 +124,7 @@ def hostile_claim(text: str, outcome: str = "refuted") -> ClaimResult:
         engines=(text,),
         evidence=text,
         reason=text,
-        measure=Measure(2, 1, 1, {text: 1}),
+        measure=Measure.of_one(WarpMeasure(2, 1, {text: 1})),
         counterexample=counterexample,
         notes=(text,),
     )

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from swzverify.claims.verdict import Counterexample, Measure, Row
+from swzverify.claims.verdict import Counterexample, Measure, Row, WarpMeasure
 from swzverify.report.json import render_json
 from swzverify.report.result import Report
 from swzverify.spec.problems import Problem
@@ -53,6 +53,7 @@ def test_a_claim(refuted):
             "bank_conflicts": 28,
             "where": {"warp": 1, "k": 16},
             "exact": True,
+            "most_conflicts": {"wavefronts": 32, "minimum": 4, "where": {"warp": 1, "k": 16}},
         },
         "counterexample": {
             "binding": {"warp": 1, "k": 16, "base": 1024},
@@ -104,7 +105,7 @@ def test_hostile_text_survives_in_ascii(make):
 
 
 def test_foreign_integers_are_numbers_and_other_objects_are_refused(make):
-    measure = Measure(np.int64(4), 4, 0, {"warp": np.uint8(3)})
+    measure = Measure.of_one(WarpMeasure(np.int64(4), 4, {"warp": np.uint8(3)}))
     claim = parsed(make(measure=measure))["claims"][0]
     assert (claim["measure"]["wavefronts"], claim["measure"]["where"]) == (4, {"warp": 3})
     with pytest.raises(TypeError):

@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from swzverify.claims.verdict import Counterexample, Measure, Row
+from swzverify.claims.verdict import Counterexample, Measure, Row, WarpMeasure
 from swzverify.report.result import Report
 from swzverify.report.style import TextStyle
 from swzverify.report.text import render_text
@@ -27,7 +27,7 @@ def line_with(lines, *parts):
 
 
 def test_a_proved_claim_is_one_line_with_its_scope_below(make):
-    lines = lines_of([make(measure=Measure(4, 4, 0, {}))])
+    lines = lines_of([make(measure=Measure.of_one(WarpMeasure(4, 4, {})))])
     assert lines[0] == "specs/hopper.swz.yaml"
     assert re.fullmatch(r"  ✓ proved  conflict_free  read_A  4 wavefronts \(minimum 4\)  z3 \+ gf2 +12 ms", lines[1])
     assert lines[2].strip() == make().verdict.scope
@@ -105,7 +105,7 @@ def test_what_rests_on_less_says_so(make):
 
 
 def test_a_case_that_need_not_be_the_worst_tells_the_least(make):
-    lines = lines_of([make(measure=Measure(8, 4, 4, {}, exact=False))])
+    lines = lines_of([make(measure=Measure.of_one(WarpMeasure(8, 4, {}), exact=False))])
     assert "at least 8 wavefronts (minimum 4)" in lines[1]
 
 
@@ -129,7 +129,7 @@ def test_no_line_is_wider_than_the_terminal(make, refuted, width):
 
 
 def test_a_narrow_terminal_loses_no_fact(make):
-    lines = lines_of([make(measure=Measure(4, 4, 0, {}), evidence="assumed")], TextStyle(width=44))
+    lines = lines_of([make(measure=Measure.of_one(WarpMeasure(4, 4, {})), evidence="assumed")], TextStyle(width=44))
     text = " ".join(" ".join(lines).split())
     for fact in ("4 wavefronts (minimum 4)", "z3 + gf2", "12 ms", "[assumed]"):
         assert fact in text
@@ -166,7 +166,7 @@ def test_nothing_from_the_input_acts_on_the_terminal(make):
     fields = dict.fromkeys(("subject", "kind", "spec", "because", "source", "evidence", "reason", "scope"), EVIL)
     result = make(
         "refuted", **fields, case={EVIL: 1}, engines=(EVIL,), notes=(EVIL,), counterexample=example,
-        measure=Measure(4, 4, 0, {EVIL: 1}),
+        measure=Measure.of_one(WarpMeasure(4, 4, {EVIL: 1})),
     )  # fmt: skip
     for verbosity in (-1, 0, 1):
         for expected in (result.expected, result.verdict.outcome):

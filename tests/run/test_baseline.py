@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swzverify.claims.verdict import Measure, Outcome, Verdict
+from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.report.json import document
 from swzverify.report.result import ClaimResult, ExitCode, Report
@@ -31,7 +31,7 @@ from swzverify.spec.problems import Problem
 
 
 def result(name="a", outcome="refuted", wavefronts=None, *, expected="proved", exact=True, scope="every base"):
-    measure = None if wavefronts is None else Measure(wavefronts, 4, wavefronts - 4, {}, exact)
+    measure = None if wavefronts is None else Measure.of_one(WarpMeasure(wavefronts, 4, {}), exact=exact)
     verdict = Verdict(Outcome(outcome), scope, ("z3", "gf2"), measure=measure, reason="eight lanes in one bank")
     return ClaimResult(
         f"s.swz.yaml::{name}::conflict_free", "s.swz.yaml", 3, "conflict_free", name, Outcome(expected), verdict
@@ -87,6 +87,16 @@ class TestAccepting:
         assert report.results[0].accepted is accepted
         assert report.baseline.changed == (() if accepted else (result().id,))
         assert report.exit_code is (ExitCode.AS_EXPECTED if accepted else ExitCode.UNEXPECTED)
+
+    @pytest.mark.parametrize(("conflicts", "accepted"), [(0, True), (1, True), (2, False)])
+    def test_more_conflicts_are_worse_at_the_same_wavefronts(self, conflicts, accepted):
+        def of(count):
+            found = result(wavefronts=4)
+            partial = WarpMeasure(1 + count, 1, {"warp": 1})
+            measure = Measure(found.verdict.measure.most_wavefronts, partial)
+            return dataclasses.replace(found, verdict=dataclasses.replace(found.verdict, measure=measure))
+
+        assert after(recorded(of(1)), of(conflicts)).results[0].accepted is accepted
 
     @pytest.mark.parametrize("now", ["unknown", "vacuous"])
     def test_another_verdict_is_another_failure(self, now):
@@ -157,7 +167,7 @@ class TestReports:
 class TestFile:
     KNOWN = (
         KnownFailure("a\ud800::x::aligned", Outcome.UNKNOWN, Outcome.PROVED, "k \u2265 0"),
-        KnownFailure("b::\u6f22::wavefronts", Outcome.REFUTED, Outcome.UNKNOWN, "", 8),
+        KnownFailure("b::\u6f22::wavefronts", Outcome.REFUTED, Outcome.UNKNOWN, "", 8, 4),
     )
 
     def test_it_comes_back(self, tmp_path):
@@ -173,7 +183,7 @@ class TestFile:
         ids = [each["id"] for each in json.loads(many)["known_failures"]]
         assert ids == sorted(ids)
         assert all(line in many.splitlines() for line in few.splitlines())
-        assert len(many.splitlines()) - len(few.splitlines()) == 8
+        assert len(many.splitlines()) - len(few.splitlines()) == 9
 
     def entry(self, **changes):
         return json.loads(render_baseline(recorded(result(wavefronts=8))))["known_failures"][0] | changes
@@ -199,6 +209,8 @@ class TestFile:
             self.text({name: value for name, value in good.items() if name != "scope"}),
             self.text({name: value for name, value in good.items() if name != "expected"}),
             self.text(good | {"wavefronts": True}), self.text(good | {"wavefronts": 8.0}),
+            self.text(good | {"bank_conflicts": None}), self.text(good | {"wavefronts": None}),
+            self.text(good | {"bank_conflicts": -1}), self.text(good | {"bank_conflicts": 4.0}),
             self.text(good | {"wavefronts": 0}), self.text(good | {"wavefronts": -8}),
             self.text(good | {"wavefronts": "8"}), self.text(good | {"wavefronts": float("inf")}),
         ]  # fmt: skip

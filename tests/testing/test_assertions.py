@@ -75,7 +75,7 @@ def test_a_read_is_free_of_conflicts_under_a_swizzle(swizzled):
         verdict = assert_conflict_free(SWIZZLED, **READ)
         assert verdict.measure is not None
         assert (verdict.measure.wavefronts, verdict.measure.bank_conflicts) == (4, 0)
-        assert verdict.scope.startswith("all 4 warps, k in 0..48 step 16, any base that is a multiple of 1024")
+        assert verdict.scope.startswith("all 4 warps, k in 0..48 step 16, k the same in all lanes, any base that is a multiple of 1024")
         assert verdict.scope.endswith("ldmatrix.x4 on sm_90 (measured)")
         assert len(verdict.engines) >= 2
         return
@@ -275,7 +275,7 @@ def test_a_mistake_comes_without_our_frames():
         ({"loops": {"k": True}}, "SWZ105", "neither an int nor a range"),
         ({"loops": {"lane": 4, "k": 1}}, "SWZ105", "'lane' has a meaning of its own"),
         ({"loops": {"k k": 4, "k": 1}}, "SWZ105", "'k k' is not a name"),
-        ({"constants": {"k": 4}}, "SWZ105", "'k' is a loop and a constant"),
+        ({"constants": {"k": 4}}, "SWZ105", "'k' is a constant already"),
         ({"constants": {"warp": 4}}, "SWZ105", "'warp' has a meaning of its own"),
         ({"constants": {"n": 4.0}}, "SWZ202", "not an int"),
         ({"instruction": "ldmatrix.x5"}, "SWZ401", "unknown instruction"),

@@ -13,11 +13,12 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import grid
-from swzverify.engines.obligation import Answer, Cost, Finding, WorstCost
+from swzverify.engines.obligation import Answer, Cost, Finding, WarpCost, WorstCost
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.query import NAME, Query, evaluable, finding
 from swzverify.engines.smt.terms import Model
 from swzverify.engines.smt.warp_rule import joined, lane_terms, pair_conflict, same_group, wavefronts
+from swzverify.engines.worst import judged
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, AccessCost, access_cost
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
@@ -155,20 +156,23 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     roots = (goal.address, goal.active, goal.domain.assumption)
     address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, arrays))
     costs: dict[tuple[int | None, ...], AccessCost] = {}
-    worst: tuple[tuple[int, int], int, AccessCost] | None = None
+    priced: list[tuple[int, AccessCost]] = []
     for row in np.flatnonzero(assumed[:, 0]).tolist():
         lanes = zip(address[row].tolist(), active[row].tolist(), strict=True)
         warp = tuple(int(at) if on else None for at, on in lanes)
         if all(at is None for at in warp):
             continue
-        cost = costs[warp] if warp in costs else costs.setdefault(warp, access_cost(goal.instruction, warp))
-        limit = cost.minimum if goal.at_most is None else goal.at_most
-        rank = (cost.wavefronts - limit, cost.wavefronts)
-        if worst is None or rank > worst[0]:
-            worst = (rank, row, cost)
-    if worst is None:
+        if warp not in costs:  # of rows alike the first stands for all
+            costs[warp] = access_cost(goal.instruction, warp)
+            priced.append((row, costs[warp]))
+    if not priced:
         return Finding(NAME, Answer.EMPTY)
-    (excess, _), row, cost = worst
-    point = {name: int(array[row]) for name, array in free.items()} | {node.name: 0 for node in chosen}
-    answer = Answer.FAILS if excess > 0 else Answer.HOLDS
-    return Finding(NAME, answer, point, WorstCost(cost.wavefronts, cost.minimum, point))
+
+    def placed(found: tuple[int, AccessCost]) -> WarpCost:
+        row, cost = found
+        point = {name: int(array[row]) for name, array in free.items()} | {node.name: 0 for node in chosen}
+        return WarpCost(cost.wavefronts, cost.minimum, point)
+
+    most = max(priced, key=lambda found: (found[1].wavefronts, found[1].bank_conflicts))
+    worst = max(priced, key=lambda found: (found[1].bank_conflicts, found[1].wavefronts))
+    return judged(NAME, goal, WorstCost(placed(most), placed(worst)))

@@ -1,0 +1,93 @@
+"""What the names in an access's expressions stand for: over the expression form, and all of their joint values.
+
+Loop variables count iterations from 0, so that every variable begins there; a name's value is start + step * iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware import LANES
+from swzverify.ir import integers as ints
+from swzverify.ir.integers import Integer
+from swzverify.subjects.loop import LANE, WARP
+from swzverify.subjects.plain_access import thread_names
+
+if TYPE_CHECKING:
+    from swzverify.subjects.access import Access
+
+MAX_ENUMERATED = 1 << 18
+Array = NDArray[np.int64]
+
+
+def constants(access: Access) -> dict[str, Integer]:
+    """The constants' values."""
+    return {name: ints.integer(value) for name, value in access.constants.items()}
+
+
+def threads(access: Access) -> dict[str, Integer]:
+    """The names of every thread, over the variables of lane and warp; beyond the block they mean nothing."""
+    lane, warp = ints.named(LANE, LANES), ints.named(WARP, access.warps)
+    tid = ints.add(ints.multiply(warp, ints.integer(LANES)), lane)
+    env = {"tid": tid, "lane": lane, "warp": warp}
+    rest = tid
+    for axis, extent in zip("xyz", access.block, strict=False):
+        size = ints.integer(extent)
+        last = axis == "z" or prod(access.block["xyz".index(axis) + 1 :]) == 1
+        # The last axis needs no remainder: only threads beyond the block would differ, and they are inactive.
+        part = rest if last else ints.remainder(rest, size)
+        rest = ints.integer(0) if last else ints.divide(rest, size)
+        env[f"tid_{axis}"] = env[f"threadIdx.{axis}"] = part
+        env[f"blockDim.{axis}"] = size
+    return env
+
+
+def one_thread(access: Access, tid: int) -> dict[str, Integer]:
+    """The names of one thread."""
+    names = thread_names(access, np.asarray([tid], dtype=np.int64))
+    return {name: ints.integer(int(value[0])) for name, value in names.items()}
+
+
+def loops(
+    access: Access, limits: Sequence[int], room: Sequence[int] | None = None, first: Mapping[str, int] | None = None
+) -> dict[str, Integer]:
+    """Each loop variable's value over its iterations, of which there are `limits`; those in `first` begin there.
+
+    With more `room`, its variable goes on to there, and beyond its last iteration the value stays as it is.
+    """
+    env: dict[str, Integer] = {}
+    for loop, limit, space in zip(access.loops, limits, room or limits, strict=True):
+        begin = (first or {}).get(loop.name, 0)
+        index = ints.add(ints.named(loop.name, max(1, space - begin)), ints.integer(begin))
+        if space > limit:
+            index = ints.minimum(index, ints.integer(max(1, limit) - 1))
+        env[loop.name] = ints.add(ints.multiply(index, ints.integer(loop.step)), ints.integer(loop.start))
+    return env
+
+
+def joint_values(
+    access: Access, names: frozenset[str], limits: Sequence[int], tid: int | None = None
+) -> dict[str, Array] | None:
+    """Every joint value of some names, of one thread where `tid` says so; None when there are more than 2^18."""
+    arrays: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
+    axes: dict[str, Array] = {}
+    if not names <= {loop.name for loop in access.loops} | set(access.constants):
+        axes["tid"] = np.arange(access.threads, dtype=np.int64) if tid is None else np.full(1, tid, dtype=np.int64)
+    for loop, limit in zip(access.loops, limits, strict=True):
+        if loop.name in names:
+            if limit > MAX_ENUMERATED:
+                return None
+            axes[loop.name] = loop.start + loop.step * np.arange(max(1, limit), dtype=np.int64)
+    if prod(axis.size for axis in axes.values()) > MAX_ENUMERATED:
+        return None
+    if axes:
+        grids = np.meshgrid(*axes.values(), indexing="ij")
+        arrays |= {name: grid.ravel() for name, grid in zip(axes, grids, strict=True)}
+    if "tid" in arrays:
+        arrays |= thread_names(access, arrays["tid"])
+    return arrays

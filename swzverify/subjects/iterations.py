@@ -1,0 +1,180 @@
+"""Which iterations of an access exist: an unbounded loop ends where an expression of some thread leaves C's range.
+
+An iteration is one value of every loop, and it exists for all threads of the block or for none. Most unbounded loops
+simply end: below some value no thread overflows, and from there on one thread does at every value. What is less plain
+is told by a condition on the loop variables to which every thread contributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
+from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
+from swzverify.ir.c_lower import Lowering
+from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
+from swzverify.ir.integers import Integer
+from swzverify.subjects import access_names as names
+from swzverify.subjects.loop import ANY_LIMIT
+from swzverify.subjects.plain_access import threads_that_leave
+
+if TYPE_CHECKING:
+    from swzverify.subjects.access import Access
+
+MAX_WITNESSES = 6
+"""Threads of which it is tried whether one of them ends a loop."""
+MAX_CONDITION_NODES = 50_000
+"""Of the condition that all threads make together; Z3 would take minutes for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Iterations:
+    """How far each loop goes, and whether every iteration within that exists.
+
+    `limits` count iterations from 0 on; 0 stands for a loop that never runs. `ended_by` has for an unbounded loop the
+    thread that overflows at its limit and at every value beyond; a loop that goes as far as C's range is not in it.
+    """
+
+    limits: tuple[int, ...]
+    all_exist: bool = True
+    ended_by: tuple[tuple[str, int], ...] = ()
+
+
+def iterations(access: Access) -> Iterations:
+    """How far an access's loops go. Errors: those of `existence`."""
+    limits = [ANY_LIMIT if loop.count is None else loop.count for loop in access.loops]
+    unbounded = [index for index, loop in enumerate(access.loops) if loop.stop is None]
+    if 0 in limits or not unbounded:
+        return Iterations(tuple(limits))
+    safe = _safe_limit(access, unbounded[0], limits) if len(unbounded) == 1 else 0
+    ended_by: list[tuple[str, int]] = []
+    for index in unbounded:
+        end = _end(access, index, limits, safe)
+        if end is not None:
+            limits[index], thread = end
+            ended_by.append((access.loops[index].name, thread))
+    all_exist = 0 in limits or limits[unbounded[0]] == safe or existence(access, limits, limits) is TRUE
+    return Iterations(tuple(limits), all_exist, tuple(ended_by))
+
+
+def existence(access: Access, limits: Sequence[int], room: Sequence[int]) -> Expr:
+    """Whether no thread leaves the range, over loop variables that go as far as `room`.
+
+    Errors: SWZ206 where that condition would be too large; what a thread's expressions leave undefined.
+    """
+    loops = names.constants(access) | names.loops(access, limits, room)
+    conditions: dict[Expr, None] = {}
+    for tid in range(access.threads):
+        found, error = _values(access, {**loops, **names.one_thread(access, tid)}, limits, tid)
+        if error is not None:
+            raise error
+        conditions |= {_in_range(value): None for value in found if not _stays(value)}
+        if len(postorder(*conditions)) > MAX_CONDITION_NODES:
+            raise SwzError(
+                "SWZ206",
+                f"access {access.name}: which iterations of its unbounded loops exist depends on too many threads",
+                hint="give the loops a bound, or keep values small with % or &",
+            )
+    return conjunction(conditions)
+
+
+def _in_range(value: Integer) -> Expr:
+    """Whether a value lies in C's range, -2^31 .. 2^32 - 1."""
+    above = ints.less_equal(ints.integer(VALUE_MIN), value)
+    return conjunction([ints.truth(above), ints.truth(ints.less_equal(value, ints.integer(VALUE_MAX)))])
+
+
+def _stays(value: Integer) -> bool:
+    """Whether a value lies in C's range wherever the variables are."""
+    return value.low >= VALUE_MIN and value.high <= VALUE_MAX
+
+
+def _leaves(value: Integer) -> bool:
+    """Whether a value lies outside C's range wherever the variables are."""
+    return value.low > VALUE_MAX or value.high < VALUE_MIN
+
+
+def _values(
+    access: Access, env: Mapping[str, Integer], limits: Sequence[int], tid: int | None
+) -> tuple[list[Integer], SwzError | None]:
+    """The unbounded loops' variables and all values of the expressions that may leave C's range.
+
+    With the first undefined operation, if there is one: then values that depend on it are missing.
+    """
+    found = [env[loop.name] for loop in access.loops if loop.stop is None]
+    lowering = Lowering(env, lambda read: names.joint_values(access, read, limits, tid), found)
+    undefined: SwzError | None = None
+    for expression in access.expressions:
+        try:
+            lowering.lower(expression)
+        except SwzError as error:
+            undefined = undefined or error
+    return found, undefined
+
+
+def _last(holds: Callable[[int], bool], most: int) -> int:
+    """The last number up to `most` at which something holds that holds at 0 and stops holding at most once."""
+    good, bad = 0, most + 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return good
+
+
+def _safe_limit(access: Access, index: int, limits: Sequence[int]) -> int:
+    """The most iterations of a loop within which intervals see that no thread leaves the range."""
+    fixed = names.constants(access) | names.threads(access)
+
+    def is_safe(count: int) -> bool:
+        shorter = [count if at == index else limit for at, limit in enumerate(limits)]
+        found, error = _values(access, fixed | names.loops(access, shorter), shorter, None)
+        return error is None and all(_stays(value) for value in found)
+
+    return _last(is_safe, ANY_LIMIT)
+
+
+def _end(access: Access, index: int, limits: Sequence[int], safe: int) -> tuple[int, int] | None:
+    """(iteration, thread): from that iteration of a loop on, wherever the other loops are, that thread overflows.
+
+    None where none of the threads that were tried does. `safe` iterations are known to exist: a thread that overflows
+    from there on tells the loop's end exactly.
+    """
+    if safe == ANY_LIMIT:
+        return None
+    loop = access.loops[index].name
+    farther = [ANY_LIMIT if at == index else limit for at, limit in enumerate(limits)]
+    tried: list[Callable[[int], bool]] = []
+    threads: list[int] = []
+
+    def ends_at(fixed: Mapping[str, Integer], first: int) -> bool:
+        loops = names.loops(access, farther, first={loop: first})
+        return any(_leaves(value) for value in _values(access, {**fixed, **loops}, farther, None)[0])
+
+    for thread in _witnesses(access, index, safe):
+        fixed = names.constants(access) | names.one_thread(access, thread)
+        if ends_at(fixed, safe):
+            return safe, thread
+        tried.append(lambda first, fixed=fixed: not ends_at(fixed, first))
+        threads.append(thread)
+    ends = [(_last(goes_on, ANY_LIMIT - 1) + 1, thread) for goes_on, thread in zip(tried, threads, strict=True)]
+    soonest = min(ends)
+    return None if soonest[0] == ANY_LIMIT else soonest
+
+
+def _witnesses(access: Access, index: int, safe: int) -> Iterator[int]:
+    """Threads that may end a loop: the last and the first one, then those that overflow soonest from `safe` on."""
+    tried = dict.fromkeys((access.threads - 1, 0))
+    yield from tuple(tried)
+    loop = access.loops[index]
+    start = {each.name: each.start for each in access.loops}
+
+    def overflowing(iteration: int) -> list[int]:
+        return threads_that_leave(access, {**start, loop.name: loop.start + loop.step * iteration})
+
+    step = next((1 << power for power in range(33) if overflowing(safe + (1 << power) - 1)), None)
+    if step is not None:
+        soonest = safe + _last(lambda more: not more or not overflowing(safe + more - 1), step)
+        yield from [tid for tid in overflowing(soonest) if tid not in tried][:MAX_WITNESSES]
