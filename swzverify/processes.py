@@ -1,17 +1,32 @@
-"""Worker processes: how many, and how one is started so that Ctrl-C and a loaded solver do it no harm."""
+"""Worker processes: how many, and how one is started so that Ctrl-C and a loaded solver do it no harm.
+
+Each has this very package, wherever it was found: installed, by PYTHONPATH or in the working folder, which is on no
+path of a process that the command starts. So each runs this file first, which puts the package that it is a part of
+where imports look before any path, and nothing else of the folder that it lies in.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import importlib.util
 import os
+import pickle
+import runpy
 import signal
+import sys
+import types
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
+
+_FILE = os.path.abspath(__file__)
+_NAME = "swzverify"
+_WORKER = "swzverify's worker"
+"""The name of this file where it runs in a process of `start`."""
 
 
 def usable_cpus() -> int:
@@ -33,6 +48,15 @@ def collect_rarely() -> None:
     gc.set_threshold(20_000, 50, 100)
 
 
+def command_of(module: str, *arguments: str, python: str = sys.executable) -> list[str]:
+    """The command that runs a module of this package in a process of its own, as `python -m` would.
+
+    >>> command_of("swzverify.gpu.worker", "clocks")[-2:]
+    ['swzverify.gpu.worker', 'clocks']
+    """
+    return [python, "-P", _FILE, module, *arguments]
+
+
 def start(serve: Callable[..., None], *arguments: object, first: object) -> tuple[BaseProcess, Connection[Any, Any]]:
     """A fresh process that runs `serve(pipe, *arguments)`, and our end of its pipe, into which `first` went.
 
@@ -43,13 +67,29 @@ def start(serve: Callable[..., None], *arguments: object, first: object) -> tupl
 
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, *arguments), daemon=True)
-    with _no_interrupt():
+    call = pickle.dumps((serve, arguments))  # to be read only once the new process has the package
+    what = (_FILE, {"PIPE": theirs, "CALL": call}, _WORKER)
+    process = context.Process(target=runpy.run_path, args=what, daemon=True)
+    with _no_interrupt(), _no_main():
         process.start()
     theirs.close()
     with contextlib.suppress(OSError):
         ours.send(first)
     return process, ours
+
+
+@contextlib.contextmanager
+def _no_main() -> Generator[None]:
+    """Hide the program's main file while a process starts, which would run it again: no worker needs it.
+
+    It would import the package by the path alone.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextlib.contextmanager
@@ -66,3 +106,35 @@ def _no_interrupt() -> Generator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _load_package() -> None:
+    """Have every import of the package find the one that this file lies in."""
+    folder = os.path.dirname(_FILE)
+    file = os.path.join(folder, "__init__.py")
+    spec = importlib.util.spec_from_file_location(_NAME, file, submodule_search_locations=[folder])
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no package at {folder}")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[_NAME] = package
+    spec.loader.exec_module(package)
+
+
+def _run_module(module: str, arguments: list[str]) -> None:
+    """What `command_of` begins."""
+    _load_package()
+    sys.argv[1:] = arguments
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _serve(pipe: Connection[Any, Any], call: bytes) -> None:
+    """What `start` begins."""
+    _load_package()
+    serve, arguments = pickle.loads(call)  # noqa: S301 - from our own parent
+    serve(pipe, *arguments)
+
+
+if __name__ == "__main__":
+    _run_module(sys.argv[1], sys.argv[2:])
+elif __name__ == _WORKER:
+    _serve(globals()["PIPE"], globals()["CALL"])

@@ -19,6 +19,7 @@ from swzverify.gpu.cost_worker import save_patterns
 from swzverify.gpu.costs import Patterns, pattern_text
 from swzverify.gpu.counters import Counted, count
 from swzverify.gpu.seen import CostSeen
+from swzverify.processes import command_of
 
 NOT_COUNTED = -1
 
@@ -105,7 +106,7 @@ def _keyed(by_name: Mapping[str, Patterns], counted: Mapping[str, Counted]) -> d
 def _clocked(by_name: Mapping[str, Patterns], folder: Path, python: str) -> CostCheck:
     folder.mkdir(parents=True, exist_ok=True)
     save_patterns(folder, with_ladders(by_name))
-    command = [python, "-m", "swzverify.gpu.worker", "clocks", str(folder)]
+    command = command_of("swzverify.gpu.worker", "clocks", str(folder), python=python)
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SwzError("SWZ702", f"timing failed: {(done.stderr or done.stdout).strip()[-500:]}")

@@ -10,7 +10,6 @@ import io
 import math
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.gpu.cost_worker import save_patterns
 from swzverify.gpu.costs import UNROLL, Patterns, kernel_name
+from swzverify.processes import command_of
 
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
@@ -69,7 +69,7 @@ def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[st
     wanted = ",".join(f"{metric}.sum" for metric in metrics)
     command = [program, "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw"]
     command += ["--print-units", "base", "--metrics", wanted]
-    command += [sys.executable, "-m", "swzverify.gpu.worker", "counts", str(folder)]
+    command += command_of("swzverify.gpu.worker", "counts", str(folder))
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # noqa: S603
     except subprocess.TimeoutExpired as error:

@@ -26,6 +26,7 @@ from swzverify.gpu.launch import Answer, unpack
 from swzverify.gpu.plan import Key, Plan, plan, subjects_of
 from swzverify.gpu.seen import CostSeen, Seen, seen
 from swzverify.hardware import LANES, find_target
+from swzverify.processes import command_of
 from swzverify.subjects import Access
 
 MAX_PATTERNS = 256
@@ -174,7 +175,7 @@ def run_functions(plans: Mapping[str, Plan], folder: Path, python: str) -> tuple
 
 def work(folder: Path, arguments: Sequence[str], python: str = sys.executable) -> None:
     """Run the worker. Errors: SWZ701 where it was refused a device, SWZ702 where it failed."""
-    command = [python, "-m", "swzverify.gpu.worker", *arguments]
+    command = command_of("swzverify.gpu.worker", *arguments, python=python)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # noqa: S603
     except subprocess.TimeoutExpired as error:

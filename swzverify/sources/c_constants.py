@@ -1,9 +1,9 @@
 """Integer constants of C, C++ and CUDA sources: `constexpr` and `const` integers, and macros, found by their text.
 
 Nothing is compiled, and headers are not read: what the preprocessor could change (a definition under `#if`, a macro
-that is undefined again) is refused, never guessed.
+that is undefined again, a word of a definition that is a macro) is refused, never guessed.
 
-Source: ISO/IEC 14882:2020, 9.2 (specifiers), 9.4 (initialisers), 6.8.2 (integer types).
+Source: ISO/IEC 14882:2020, 5.11 (keywords), 9.2 (specifiers), 9.4 (initialisers), 13.9.4 (explicit specialisation).
 """
 
 from __future__ import annotations
@@ -14,56 +14,59 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from swzverify.errors import SwzError
-from swzverify.sources.c_text import line_of, read_c
+from swzverify.sources.c_heads import Head, is_template, read_head, without_brackets, without_template
+from swzverify.sources.c_spelling import refuse_odd_spelling
+from swzverify.sources.c_text import CText, Lines, Literal, read_c
+from swzverify.sources.c_types import TYPES, declared_at, names_in, range_of
 from swzverify.sources.definitions import NOT_CONSTANT, UNNAMED, Definition
-from swzverify.sources.preprocessor import Preprocessed, preprocess
+from swzverify.sources.preprocessor import Preprocessed, Word, popped_macros, preprocess
 
 _TOKEN = re.compile(r"[A-Za-z_$][\w$]*|[{}();:?]")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _SPECIFIERS = ("constexpr", "const", "static", "inline", "__device__", "__host__", r"\[\[\s*maybe_unused\s*\]\]")
-_TYPES = (
-    r"(?:std::)?u?int(?:8|16|32|64)_t",
-    r"(?:std::)?(?:size_t|ptrdiff_t)",
-    r"uint",
-    r"(?:(?:unsigned|signed|long|short|int|char)\b\s*)+",
-    r"auto",
-)
 _RUN = rf"(?:(?:{'|'.join(_SPECIFIERS)})(?![\w$])\s*)"
-_HEAD = re.compile(
-    rf"\s*({_RUN}*)({'|'.join(f'(?:{each})' for each in _TYPES)})(?![\w$:])\s*({_RUN}*)([A-Za-z_]\w*)\s*"
-)
+_HEAD = re.compile(rf"\s*({_RUN}*)({'|'.join(f'(?:{each})' for each in TYPES)})(?![\w$:])\s*({_RUN}*)([A-Za-z_]\w*)\s*")
 _VALUE = re.compile(r"=(?!=)\s*(.*)", re.DOTALL)
 _NEXT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
 _LOOSE = re.compile(r".*?[\w>\]*&]\s*\b([A-Za-z_]\w*)\s*(?:\[[^]]*\]\s*)*(?:=(?!=)|$)", re.DOTALL)
-_QUALIFIED = r"(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*"
-_CLASS = re.compile(r"\b(?:struct|class|union)\b(.*)", re.DOTALL)
-_FUNCTION = re.compile(rf"({_QUALIFIED})\s*\(")
-_OTHERWISE_SPELT = re.compile(r"\?\?/|[/*]\\[ \t]*\n[ \t]*[/*]")
-"""Trigraphs, and comment signs with a line end in them: what is a comment hangs on the compiler's version."""
-_ATTRIBUTES = re.compile(
-    r"\b(?:__launch_bounds__|__cluster_dims__|__maxnreg__|__align__|__attribute__|__declspec|alignas|decltype|noexcept"
-    r"|requires)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-)
-_BRACKETS = re.compile(r"\([^()]*\)")
-_TEMPLATE = re.compile(r"\s*template\s*<")
-_CONTROL = ("if", "constexpr", "for", "while", "switch", "catch", "do", "else", "try", "return")
+_EXPLICIT_MEMBER = re.compile(r"\btemplate\s*<\s*>[^;{}=(]{0,400}::\s*([A-Za-z_]\w*)\s*[={;(]")
+_REQUIRES = re.compile(r"(?:\brequires|&&|\|\||!)\s*\brequires\s*$")
+_BLANKS = re.compile(r"\s*")
+_LABELS = ("public", "private", "protected", "default")
 _LONGEST_STATEMENT = 4000
 """Characters; a longer one is a table, and what is found nowhere is an error."""
+_DEEPEST = 100
+"""Scopes in one another that are told apart."""
+_NAME_OTHERWISE = "give the macro another name"
 _UNBALANCED = "stands in a file whose braces do not balance by themselves, so that its scope cannot be told"
+
+_KEYWORD_TEXT = (
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
+    "compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int "
+    "long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
+    "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template "
+    "this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t "
+    "while xor xor_eq"
+)
+_KEYWORDS = frozenset(_KEYWORD_TEXT.split())
+_RAW_PREFIXES = frozenset(("R", "LR", "uR", "UR", "u8R"))
+_MAY_BE_EMPTY = frozenset(("__device__", "__host__"))
+"""Words that hosts without CUDA define away."""
 
 
 @dataclass(slots=True)
 class _Scope:
-    """What an open brace stands for: the names it adds to a definition's scope, and whether it is a class.
+    """What an open brace stands for, and where.
 
     A brace inside a statement (a value's, a lambda's) has in `resume` where that statement began and its open brackets.
     """
 
-    names: tuple[str, ...]
+    head: Head
     place: int
-    is_class: bool = False
     resume: tuple[int, int] | None = None
-    counts: bool = False
-    """Whether it is a class or a function, of which there should be one of a name."""
+    path: tuple[str, ...] = ()
+    """The names of this scope and of those around it."""
 
 
 @dataclass(slots=True)
@@ -73,155 +76,283 @@ class _Walk:
     scopes: list[_Scope] = field(default_factory=list[_Scope])
     opened: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
     """How often a class or a function of that full name was opened."""
+    special: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+    """The full names of specialisations, which may be those of a template in an inline namespace."""
+    namespaces: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
     start: int = 0
     parens: int = 0
     places: int = 0
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The names of all open scopes."""
+        return self.scopes[-1].path if self.scopes else ()
+
+    @property
+    def place(self) -> int:
+        """The number of the innermost scope."""
+        return self.scopes[-1].place if self.scopes else 0
 
 
 def c_definitions(text: str) -> list[Definition]:
     r"""Every definition of a source's text (plain line ends) that looks like an integer's, in its order.
 
-    Errors: SWZ123 for a file whose comments hang on how it is compiled.
+    Errors: SWZ123 for a file that means one thing to this reader and may mean another to a compiler.
 
     >>> [(each.full_name, each.body) for each in c_definitions("struct A { static constexpr int BK = 2 * 32; };\n")]
     [('A::BK', '2 * 32')]
     """
-    source = preprocess(read_c(text).code)
-    odd = _OTHERWISE_SPELT.search(text)
-    if odd is not None or "%:" in source.code:
-        where = "" if odd is None else f" at line {text.count(chr(10), 0, odd.start()) + 1}"
-        raise SwzError(NOT_CONSTANT, f"it spells comments or directives in a way that few read{where}", hint=_PLAINLY)
-    found, opened, balances = _declared(source)
-    judged = [_in_its_scope(each, opened, balances) for each in found]
+    taken_apart = read_c(text)
+    refuse_odd_spelling(text, taken_apart)
+    source = preprocess(taken_apart, popped_macros(text, taken_apart))
+    _refuse_keyword_macros(source, taken_apart)
+    reading = _Reading(source, Lines(source.code))
+    reading.read()
+    judged = [reading.judged(each) for each in reading.found]
     return sorted([*source.macros, *judged], key=lambda each: each.order)
 
 
-_PLAINLY = "write `#`, `/*`, `//` and `\\` plainly"
-
-
-def _in_its_scope(each: Definition, opened: Counter[tuple[str, ...]], balances: bool) -> Definition:
-    """The definition, refused where its scope is not one: unbalanced braces, overloads, specialisations."""
-    if each.body is None:
-        return each
-    if not balances:
-        return replace(each, body=None, refusal=_UNBALANCED)
-    again = next((each.scope[:end] for end in range(1, len(each.scope) + 1) if opened[each.scope[:end]] > 1), None)
-    if again is None:
-        return each
-    return replace(each, body=None, refusal=f"stands in one of several definitions of '{'::'.join(again)}'")
-
-
-def _declared(source: Preprocessed) -> tuple[list[Definition], Counter[tuple[str, ...]], bool]:
-    """The definitions in statements; how often each class and function is opened; whether all braces have partners."""
-    code, walk = source.code, _Walk()
-    found: list[Definition] = []
-    balances = all(_is_balanced(code[start:end]) for start, end in source.conditional)
-    for token in _TOKEN.finditer(code):
-        at = token.start()
-        match token[0]:
-            case "{":
-                head = code[max(walk.start, at - _LONGEST_STATEMENT) : at]
-                walk.places += 1
-                inside = walk.parens > 0 or _is_value(head)
-                resume = _Scope((UNNAMED,), walk.places, resume=(walk.start, walk.parens))
-                opened = resume if inside else _opened(head, walk.places)
-                walk.scopes.append(opened)
-                walk.opened[_names(walk)] += opened.counts
-                walk.start, walk.parens = at + 1, 0
-            case "}":
-                balances &= bool(walk.scopes)
-                closed = walk.scopes.pop() if walk.scopes else _Scope((), 0)
-                walk.start, walk.parens = closed.resume or (at + 1, 0)
-            case ";" if walk.parens <= 0:
-                found += _statement(source, walk, at)
-                walk.start, walk.parens = at + 1, 0
-            case "(" | ")":
-                walk.parens += 1 if token[0] == "(" else -1
-            case ":" if code[walk.start : at].strip() in ("public", "private", "protected", "default"):
-                walk.start = at + 1
-            case _:
-                pass
-    return found, walk.opened, balances and not walk.scopes
-
-
-def _is_balanced(code: str) -> bool:
-    depth = 0
-    for char in code:
-        depth += (char == "{") - (char == "}")
-        if depth < 0:
-            return False
-    return depth == 0
+def _refuse_keyword_macros(source: Preprocessed, taken_apart: CText) -> None:
+    """SWZ123 where a keyword is a macro: no statement of the file then says what it seems to."""
+    has_raw = any(kind is Literal.RAW for _, _, kind in taken_apart.literals)
+    forbidden = _KEYWORDS | _RAW_PREFIXES if has_raw else _KEYWORDS
+    for name, word in source.words.items():
+        if name in forbidden:
+            what = "the keyword" if name in _KEYWORDS else "a raw string's prefix"
+            message = (
+                f"it makes {what} '{name}' a macro at line {word.line}, so that its statements are not what they seem"
+            )
+            raise SwzError(NOT_CONSTANT, message, hint=_NAME_OTHERWISE)
 
 
 def _is_value(head: str) -> bool:
     """Whether a brace behind this goes on with the statement: `int a[] = {`, `constexpr int b{`, `f = [] {`."""
-    plain = _without_template(head)
-    while (less := _BRACKETS.sub(" ", plain)) != plain:
-        plain = less
+    if not head.strip():
+        return False
+    plain = without_brackets(without_template(head))
+    if _REQUIRES.search(plain):
+        return True
     return ("=" in plain and "operator" not in plain) or bool(_HEAD.fullmatch(head))
 
 
-def _without_template(head: str) -> str:
-    """The text behind `template <...>`, whose own brackets are counted but not understood."""
-    if not _TEMPLATE.match(head):
-        return head
-    depth = 0
-    for found in re.finditer(r"[<>()]", head):
-        depth += {"<": 1, ">": -1, "(": 1000, ")": -1000}[found[0]] if depth < 1000 or found[0] in "()" else 0
-        if depth == 0:
-            return _without_template(head[found.end() :])
-    return head
+@dataclass(slots=True)
+class _Reading:
+    """The definitions in a source's statements, and what is known of the whole file once it has been read."""
 
+    source: Preprocessed
+    lines: Lines
+    found: list[Definition] = field(default_factory=list[Definition])
+    walk: _Walk = field(default_factory=_Walk)
+    unbalanced: str = ""
+    respecified: set[str] = field(default_factory=set[str])
+    """Members that `template <>` gives another value."""
+    declared: dict[str, int | None] = field(default_factory=dict[str, int | None])
+    """Whether the file itself declares the name of a type, and where."""
+    scopes: dict[tuple[str, ...], tuple[str, str]] = field(default_factory=dict[tuple[str, ...], tuple[str, str]])
+    """What is wrong with a scope, and what to do about it."""
 
-def _opened(head: str, place: int) -> _Scope:
-    """The scope of a brace, by the text before it."""
-    plain = _ATTRIBUTES.sub(" ", _without_template(head))
-    words = re.findall(r"[A-Za-z_]\w*", plain)
-    if "namespace" in words:
-        behind = words[words.index("namespace") + 1 :]
-        return _Scope(tuple(word for word in behind if word != "inline"), place)
-    if words == ["extern"]:
-        return _Scope((), place)
-    of_class = _CLASS.search(plain)
-    if of_class is not None and "(" not in plain:
-        named = [
-            name for name in re.findall(_QUALIFIED, re.split(r"(?<!:):(?!:)|<", of_class[1])[0]) if name != "final"
-        ]
-        return _Scope(_parts(named[-1]) if named else (UNNAMED,), place, is_class=True, counts=bool(named))
-    function = _FUNCTION.search(plain)
-    if function is None or function[1] in _CONTROL or "enum" in words:
-        return _Scope((UNNAMED,), place)
-    return _Scope(_parts(function[1]), place, counts=True)
+    def read(self) -> None:
+        """Go through the code once."""
+        code, walk = self.source.code, self.walk
+        self.respecified = {found[1] for found in _EXPLICIT_MEMBER.finditer(code)}
+        balances = self.source.balances
+        self._begin(0)
+        for token in _TOKEN.finditer(code):
+            at = token.start()
+            match token[0]:
+                case "{":
+                    self._open(at)
+                case "}":
+                    balances &= bool(walk.scopes)
+                    resume = walk.scopes.pop().resume if walk.scopes else None
+                    self._begin(at + 1)
+                    walk.start, walk.parens = resume or (walk.start, 0)
+                case ";" if walk.parens <= 0:
+                    self.found += self._statement(at)
+                    self._begin(at + 1)
+                case "(" | ")":
+                    walk.parens += 1 if token[0] == "(" else -1
+                case ":" if at - walk.start < _LONGEST_STATEMENT and code[walk.start : at].strip() in _LABELS:
+                    self._begin(at + 1)
+                case _:
+                    pass
+        opening = self.source.opening_macro()
+        if opening:
+            self.unbalanced = (
+                f"stands in a file whose macro '{opening}' opens or closes brackets, so that its scope is hidden"
+            )
+        elif not balances or walk.scopes:
+            self.unbalanced = _UNBALANCED
 
+    def _begin(self, at: int) -> None:
+        """Begin a statement at the first character from there on that is no blank, comment or directive."""
+        blanks = _BLANKS.match(self.source.code, at)
+        self.walk.start, self.walk.parens = at if blanks is None else blanks.end(), 0
 
-def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in name.split("::"))
+    def _open(self, at: int) -> None:
+        """Take in an opening brace."""
+        code, walk = self.source.code, self.walk
+        start = max(walk.start, at - _LONGEST_STATEMENT)
+        head = code[start:at]
+        walk.places += 1
+        if walk.parens > 0 or _is_value(head):
+            opened, resume = Head((UNNAMED,)), (walk.start, walk.parens)
+        else:
+            opened, resume = self._named(head, start), None
+        path = (*walk.path, *opened.names) if len(walk.path) < _DEEPEST else (UNNAMED,)
+        walk.scopes.append(_Scope(opened, walk.places, resume, path))
+        self._begin(at + 1)
+        self._count(opened, path)
 
+    def _named(self, head: str, start: int) -> Head:
+        """What a brace opens; without a name where the preprocessor may choose among several."""
+        plain = without_template(head).lstrip()
+        first, behind = start + len(head) - len(plain), plain.find("(")
+        end = start + len(head) if behind < 0 else first + behind
+        if any(not each.is_pragma for each in self.source.directives_in(first, end)):
+            return Head((UNNAMED,))
+        return read_head(head)
 
-def _statement(source: Preprocessed, walk: _Walk, end: int) -> Iterator[Definition]:
-    """The definitions in the statement that ends there: `specifiers type name = value, name = value`."""
-    if end - walk.start > _LONGEST_STATEMENT:
-        return
-    text = source.code[walk.start : end]
-    head = _HEAD.match(text)
-    if head is None or text[head.end() :][:1] not in ("=", "{"):
-        yield from _refused(source, walk, text)
-        return
-    specifiers, kind = (head[1] + " " + head[3]).split(), head[2]
-    refusal = _why_not(specifiers, walk)
-    bodies = _bodies(head[4], text[head.end() :])
-    if bodies is None:
-        bodies, refusal = [(head[4], "", 0)], refusal or "has no value that can be read"
-    if source.is_conditional(walk.start + head.start(4)):
-        refusal = "is defined under a condition of the preprocessor"
-    least, most, is_unsigned = _range(kind)
-    for name, body, behind in bodies:
-        offset = walk.start + head.end() + behind
-        plain = None if refusal else " ".join(body.split())
-        line = line_of(source.code, offset)
-        yield Definition(
-            name, _names(walk), _place(walk), line, offset, plain, refusal, False, is_unsigned, least, most
+    def _count(self, opened: Head, path: tuple[str, ...]) -> None:
+        """Note that a class, function or namespace of that full name is there."""
+        if opened.counts:
+            self.walk.opened[path] += 1
+        if opened.is_special:
+            self.walk.special.add(path)
+        if opened.is_namespace:
+            self.walk.namespaces.add(path)
+
+    def _statement(self, end: int) -> Iterator[Definition]:
+        """The definitions in the statement that ends there: `specifiers type name = value, name = value`."""
+        walk = self.walk
+        if end - walk.start > _LONGEST_STATEMENT:
+            return
+        text = self.source.code[walk.start : end]
+        head = _HEAD.match(text)
+        if head is None or text[head.end() :][:1] not in ("=", "{"):
+            if is_template(text):
+                self._count_declared(text)
+            yield from self._refused(text)
+            return
+        refusal, hint = self._why_not(text, head, end)
+        bodies = _bodies(head[4], text[head.end() :])
+        if bodies is None:
+            bodies, refusal = [(head[4], "", 0)], refusal or "has no value that can be read"
+        for name, body, behind in bodies:
+            offset = walk.start + head.end() + behind
+            yield self._definition(name, body, offset, head[2], (refusal, hint))
+
+    def _definition(self, name: str, body: str, offset: int, kind: str, why_not: tuple[str, str]) -> Definition:
+        """The definition of one name by a statement of the innermost scope."""
+        refusal, hint = why_not
+        held = range_of(kind)
+        each = Definition(
+            name,
+            self.walk.path,
+            self.walk.place,
+            self.lines.of(offset),
+            offset,
+            None if refusal else " ".join(body.split()),
+            refusal,
+            is_unsigned=held.is_unsigned,
+            is_wide=None if kind.strip() == "auto" else held.is_wide,
+            least=held.least,
+            most=held.most,
+            hint=hint,
         )
+        return each if each.body is None else self._unless_macro(each)
+
+    def _unless_macro(self, each: Definition) -> Definition:
+        """The definition, refused where its name is a macro somewhere in the file."""
+        word = self.source.words.get(each.name)
+        if word is None:
+            return each
+        return replace(each, body=None, refusal=f"is a macro too (line {word.line})", hint=_NAME_OTHERWISE)
+
+    def _count_declared(self, text: str) -> None:
+        """A specialisation that is declared here and defined elsewhere is one more of its name."""
+        declared = read_head(text)
+        if declared.counts and declared.is_special:
+            self._count(declared, (*self.walk.path, *declared.names))
+
+    def _why_not(self, text: str, head: re.Match[str], end: int) -> tuple[str, str]:
+        """Why a variable is no constant, and what to do about it; two empty texts where it is one."""
+        walk, source = self.walk, self.source
+        specifiers = (head[1] + " " + head[3]).split()
+        inside = source.directives_in(walk.start, end)
+        words = _NAME.findall(text[: head.start(4)])
+        macro = next((name for name in words if _changes(name, source.words.get(name))), "")
+        alias = next((name for name in names_in(head[2]) if self._is_declared(name)), "")
+        if source.is_conditional(walk.start + head.start(4)):
+            return "is defined under a condition of the preprocessor", ""
+        if inside:
+            line = self.lines.of(inside[0].offset)
+            return f"has a directive of the preprocessor inside it, at line {line}", "write the definition in one piece"
+        if macro:
+            line = source.words[macro].line
+            return f"is declared with '{macro}', which is a macro here (line {line})", "write out what it stands for"
+        if alias:
+            return f"is declared with '{alias}', {self._where_declared(alias)}", "write the type with keywords"
+        if "constexpr" in specifiers:
+            return "", ""
+        if "const" not in specifiers:
+            return "is a variable, neither constexpr nor const", ""
+        if walk.scopes and walk.scopes[-1].head.is_class and "static" not in specifiers:
+            return "is a member that a constructor may set: it is neither static nor constexpr", ""
+        return "", ""
+
+    def _is_declared(self, name: str) -> bool:
+        """Whether this file declares the name of a type, be it elsewhere in it."""
+        if name not in self.declared:
+            self.declared[name] = declared_at(self.source.code, name)
+        return self.declared[name] is not None or any(name in path[1:] for path in self.walk.namespaces)
+
+    def _where_declared(self, name: str) -> str:
+        at = self.declared[name]
+        where = "" if at is None else f" (line {self.lines.of(at)})"
+        return f"which this file declares itself{where}"
+
+    def _refused(self, text: str) -> Iterator[Definition]:
+        """A definition of another form, kept so that its name is not called unknown."""
+        plain = without_template(text)
+        loose = _LOOSE.match(plain)
+        if loose is None or ("=" not in plain and not re.search(r"\b(?:constexpr|const)\b", plain)):
+            return
+        offset = self.walk.start + len(text) - len(plain) + loose.start(1)
+        refusal = "is a template" if plain != text else "is not declared as a plain integer with a value"
+        yield Definition(loose[1], self.walk.path, self.walk.place, self.lines.of(offset), offset, None, refusal)
+
+    def judged(self, each: Definition) -> Definition:
+        """The definition, refused where its scope is not one: unbalanced braces, overloads, specialisations."""
+        if each.body is None:
+            return each
+        if self.unbalanced:
+            return replace(each, body=None, refusal=self.unbalanced, hint="write every bracket out, in every branch")
+        if each.scope not in self.scopes:
+            self.scopes[each.scope] = self._why_no_scope(each.scope)
+        refusal, hint = self.scopes[each.scope]
+        if refusal:
+            return replace(each, body=None, refusal=refusal, hint=hint)
+        if each.scope and each.name in self.respecified:
+            return replace(each, body=None, refusal="is a member that `template <>` gives a value of its own")
+        return each
+
+    def _why_no_scope(self, scope: tuple[str, ...]) -> tuple[str, str]:
+        """Why a scope is not the one of its name, and what to do about it; two empty texts where it is."""
+        walk = self.walk
+        for end in range(1, len(scope) + 1):
+            path = scope[:end]
+            shown, word = "::".join(path), self.source.words.get(path[-1])
+            if walk.opened[path] > 1 or any(path[start:] in walk.special for start in range(1, end)):
+                return f"stands in one of several definitions of '{shown}'", ""
+            if word is not None:
+                return f"stands in '{shown}', which is a macro too (line {word.line})", _NAME_OTHERWISE
+        return "", ""
+
+
+def _changes(name: str, word: Word | None) -> bool:
+    """Whether a word of a definition is a macro that may stand for something."""
+    return word is not None and not (word.is_empty and name in _MAY_BE_EMPTY)
 
 
 def _bodies(name: str, rest: str) -> list[tuple[str, str, int]] | None:
@@ -251,47 +382,3 @@ def _pieces(text: str) -> list[tuple[int, str]]:
             pieces.append((start, text[start:index]))
             start = index + 1
     return [*pieces, (start, text[start:])]
-
-
-def _why_not(specifiers: list[str], walk: _Walk) -> str:
-    """Why a variable with these specifiers is no constant; '' where it is one."""
-    if "constexpr" in specifiers:
-        return ""
-    if "const" not in specifiers:
-        return "is a variable, neither constexpr nor const"
-    if walk.scopes and walk.scopes[-1].is_class and "static" not in specifiers:
-        return "is a member that a constructor may set: it is neither static nor constexpr"
-    return ""
-
-
-def _refused(source: Preprocessed, walk: _Walk, text: str) -> Iterator[Definition]:
-    """A definition of another form, kept so that its name is not called unknown."""
-    plain = _without_template(text)
-    loose = _LOOSE.match(plain)
-    if loose is None or ("=" not in plain and not re.search(r"\b(?:constexpr|const)\b", plain)):
-        return
-    offset = walk.start + len(text) - len(plain) + loose.start(1)
-    refusal = "is a template" if plain != text else "is not declared as a plain integer with a value"
-    yield Definition(loose[1], _names(walk), _place(walk), line_of(source.code, offset), offset, None, refusal)
-
-
-def _names(walk: _Walk) -> tuple[str, ...]:
-    return tuple(name for scope in walk.scopes for name in scope.names)
-
-
-def _place(walk: _Walk) -> int:
-    return walk.scopes[-1].place if walk.scopes else 0
-
-
-def _range(kind: str) -> tuple[int, int, bool]:
-    """The least and greatest value of a type that a spec's constant can have too, and whether it is unsigned."""
-    words = kind.replace("std::", "").split()
-    unsigned = "unsigned" in words or words[0].startswith("u") or words[0] == "size_t"
-    bits = next((int(found[0]) for word in words if (found := re.search("8|16|32|64", word))), 32)
-    bits = {"char": 8, "short": 16}.get(next((word for word in words if word in ("char", "short")), ""), bits)
-    if words == ["char"]:
-        return 0, 127, False  # signed on some machines, unsigned on others
-    if unsigned:
-        return 0, 2 ** min(bits, 32) - 1, True
-    # `long` has 32 bits on some systems, and `auto` is what the value is: at most what an int holds
-    return -(2 ** (min(bits, 32) - 1)), 2 ** (min(bits, 32) - 1) - 1, False

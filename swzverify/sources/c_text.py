@@ -5,8 +5,10 @@ Source: ISO/IEC 14882:2020, 5.2 (phases of translation), 5.4 (tokens), 5.13.5 (s
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass
+from enum import Enum, auto
 
 _PART = re.compile(
     r"""
@@ -34,16 +36,26 @@ class Span:
     is_block: bool
 
 
+class Literal(Enum):
+    """What kind of literal quotes enclose."""
+
+    STRING = auto()
+    CHARACTER = auto()
+    RAW = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class CText:
     """The text of a source taken apart.
 
     `code` is as long as the text, with blanks for comments and for what quotes hold. A line end inside a comment or
     behind a backslash is a vertical tab there: the lines of `code` are C's logical ones; `line_of` tells the file's.
+    `literals` has each literal's kind with the offsets of its first character and of the one behind it.
     """
 
     code: str
     comments: tuple[Span, ...]
+    literals: tuple[tuple[int, int, Literal], ...] = ()
 
 
 def read_c(text: str) -> CText:
@@ -54,6 +66,7 @@ def read_c(text: str) -> CText:
     """
     parts: list[str] = []
     comments: list[Span] = []
+    literals: list[tuple[int, int, Literal]] = []
     at = 0
     for found in _PART.finditer(text):
         parts.append(_plain(text[at : found.start()]))
@@ -63,22 +76,31 @@ def read_c(text: str) -> CText:
                 comments.append(Span(found.start(), found.end(), found.lastgroup == "block"))
                 parts.append(_blank(found[0]))
             case "raw" | "mark" | "string":
+                kind = Literal.STRING if found.lastgroup == "string" else Literal.RAW
+                literals.append((*found.span(), kind))
                 parts.append(_quoted(found[0], '"'))
             case "character":
+                literals.append((*found.span(), Literal.CHARACTER))
                 parts.append(_quoted(found[0], "'"))
             case _:
                 parts.append(found[0])
     parts.append(_plain(text[at:]))
-    return CText("".join(parts), tuple(comments))
+    return CText("".join(parts), tuple(comments), tuple(literals))
 
 
-def line_of(code: str, offset: int) -> int:
-    r"""The line, from 1, of an offset in `CText.code`.
+class Lines:
+    r"""The lines of `CText.code`, which are those of the file.
 
-    >>> line_of("a\v\nb", 3)
+    >>> Lines("a\v\nb").of(3)
     3
     """
-    return 1 + code.count("\n", 0, offset) + code.count("\v", 0, offset)
+
+    def __init__(self, code: str) -> None:
+        self._ends = [found.start() for found in re.finditer(r"[\n\v]", code)]
+
+    def of(self, offset: int) -> int:
+        """The line, from 1, of an offset."""
+        return 1 + bisect.bisect_left(self._ends, offset)
 
 
 def _plain(code: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from swzverify.errors import SwzError
-from swzverify.ir.c_ast import Call, names, nodes
+from swzverify.ir.c_ast import Binary, BinaryOp, Call, CExpr, Conditional, Name, Number, Unary, UnaryOp, names, nodes
 from swzverify.ir.c_eval import evaluate
 from swzverify.ir.c_parse import parse
 from swzverify.sources.c_constants import c_definitions
@@ -16,14 +17,18 @@ from swzverify.sources.definitions import NOT_CONSTANT, Definition, find
 from swzverify.sources.languages import Language
 from swzverify.sources.python_constants import python_definitions
 
-_INT_MAX = 2**31 - 1
+_INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 _MOST = 2**32 - 1
 _LONGEST_BODY = 400
 """Characters."""
 _DEEPEST = 50
 """Constants that are defined by one another."""
 _SEPARATOR = re.compile(r"(?<=[0-9A-Fa-f])'(?=[0-9A-Fa-f])")
-_UNSIGNED_LITERAL = re.compile(r"\b(?:0[xX][0-9A-Fa-f]+|0[bB][01]+|[0-9]+)(?:[lL]{0,2}[uU]|[uU][lL]{0,2})\b")
+_LOGICAL = frozenset(
+    (BinaryOp.LESS, BinaryOp.LESS_EQUAL, BinaryOp.GREATER, BinaryOp.GREATER_EQUAL, BinaryOp.EQUAL, BinaryOp.NOT_EQUAL,
+     BinaryOp.AND, BinaryOp.OR)
+)  # fmt: skip
+_SHIFTS = frozenset((BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,11 @@ def constant(text: str, language: Language, name: str) -> Constant:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value, and whether C may compute with it as with an unsigned one."""
+    """A value, whether C may compute with it as with an unsigned one, and whether it surely does so up to 2^32 - 1."""
 
     value: int
     is_unsigned: bool = False
+    is_wide: bool = False
 
 
 @dataclass(slots=True)
@@ -66,7 +72,7 @@ class _Reading:
 
     def value(self, definition: Definition) -> _Value:
         if definition.body is None:
-            raise _refused(definition, definition.refusal)
+            raise _refused(definition, definition.refusal, definition.hint)
         if definition in self.open:
             raise _refused(definition, "is defined by itself")
         if len(definition.body) > _LONGEST_BODY or len(self.open) > _DEEPEST:
@@ -83,29 +89,36 @@ class _Reading:
 
     def _in_c(self, definition: Definition) -> _Value:
         """By C's rules, where every intermediate value is the exact one whatever types the compiler gives them."""
-        body = str(definition.body)
+        text = _SEPARATOR.sub("", str(definition.body))
         try:
-            root = parse(_SEPARATOR.sub("", body)).root
+            root = parse(text).root
             if any(isinstance(node, Call) for node in nodes(root)):
                 raise _refused(definition, "calls a function")
             read = {name: self.value(self._read(definition, name)) for name in sorted(names(root))}
             env = {name: each.value for name, each in read.items()}
-            values = [evaluate(node, env) for node in nodes(root)]
+            values = [(evaluate(node, env), node) for node in nodes(root)]
         except SwzError as error:
             if error.code == NOT_CONSTANT:
                 raise
-            raise _refused(definition, f"= {body}: {error.message}") from error
-        of_names = any(each.is_unsigned for each in read.values())
-        is_unsigned = definition.is_unsigned or of_names or bool(_UNSIGNED_LITERAL.search(body))
-        least, most = (0, _MOST) if is_unsigned else (-_INT_MAX - 1, _INT_MAX)
-        if not least <= min(values) <= max(values) <= most:
-            what = "unsigned arithmetic may wrap" if is_unsigned else "an int overflows"
-            raise _refused(definition, f"= {body}: {what} in a part of it")
-        return _Value(values[0], is_unsigned)
+            raise _refused(definition, f"= {definition.body}: {error.message}") from error
+        is_unsigned = (
+            definition.is_unsigned
+            or any(each.is_unsigned for each in read.values())
+            or any(isinstance(node, Number) and _is_unsigned(node, text) for _, node in values)
+        )
+        if is_unsigned and any(value < 0 for value, _ in values):
+            raise _refused(definition, f"= {definition.body}: unsigned arithmetic may wrap in a part of it")
+        if any(not _INT_MIN <= value <= _INT_MAX and not _is_wide(node, text, read) for value, node in values):
+            raise _refused(definition, f"= {definition.body}: an int overflows in a part of it")
+        is_wide = _is_wide(root, text, read) if definition.is_wide is None else definition.is_wide
+        return _Value(values[0][0], is_unsigned, is_wide)
 
     def _read(self, reader: Definition, name: str) -> Definition:
         """The definition that a name in a value stands for: of the same scope, or a macro; no other is looked for."""
         every = [each for each in self.definitions if each.name == name]
+        if reader.is_macro and not all(each.is_macro for each in every):
+            reason = f"= {reader.body}: {name} is no macro, so that it is another one wherever that name is hidden"
+            raise _refused(reader, reason, f"write `constexpr int {reader.name} = ...;`, or make {name} a macro")
         if reader.is_macro or any(each.is_macro for each in every):
             fitting = every  # macros know no scopes, so that there must be this one alone
         else:
@@ -119,7 +132,9 @@ class _Reading:
 
     def _in_python(self, definition: Definition) -> _Value:
         try:
-            tree = ast.parse(f"({definition.body}\n)", mode="eval")  # it may be several lines of a bracket
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(f"({definition.body}\n)", mode="eval")  # it may be several lines of a bracket
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise _refused(definition, "is not one expression on its own") from error
         return _Value(self._python_value(definition, tree.body))
@@ -140,7 +155,7 @@ class _Reading:
                 pass
         if result is None:
             raise _refused(definition, f"= {definition.body}: this is no plain integer constant expression")
-        if not -_INT_MAX - 1 <= result <= _MOST:
+        if not _INT_MIN <= result <= _MOST:
             raise _refused(definition, f"= {definition.body}: a part of it lies outside -2^31 .. 2^32 - 1")
         return result
 
@@ -191,6 +206,32 @@ def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
             return None
 
 
-def _refused(definition: Definition, reason: str) -> SwzError:
-    hint = "taken are integers, + - * / % << >> & | ^ ~ ( ), and constants of the same scope"
+def _is_unsigned(literal: Number, text: str) -> bool:
+    """Whether a literal of this text may be unsigned: it has a `u` behind its digits, or does not fit an int."""
+    return literal.value > _INT_MAX or "u" in text[slice(*literal.span)].lower()
+
+
+def _is_wide(node: CExpr, text: str, read: Mapping[str, _Value]) -> bool:
+    """Whether C surely computes a part of a value in a type that holds 0 .. 2^32 - 1, and not in an int."""
+    match node:
+        case Number():
+            return _is_unsigned(node, text)
+        case Name():
+            return read[node.name].is_wide
+        case Unary():
+            return node.op is not UnaryOp.NOT and _is_wide(node.operand, text, read)
+        case Binary() if node.op in _LOGICAL:
+            return False
+        case Binary() if node.op in _SHIFTS:
+            return _is_wide(node.left, text, read)
+        case Binary():
+            return _is_wide(node.left, text, read) or _is_wide(node.right, text, read)
+        case Conditional():
+            return _is_wide(node.then, text, read) or _is_wide(node.otherwise, text, read)
+        case Call():
+            return False
+
+
+def _refused(definition: Definition, reason: str, hint: str = "") -> SwzError:
+    hint = hint or "taken are integers, + - * / % << >> & | ^ ~ ( ), and constants of the same scope"
     return SwzError(NOT_CONSTANT, f"'{definition.name}' (line {definition.line}) {reason}", hint=hint)

@@ -21,8 +21,9 @@ class Definition:
     """One place where a name gets a value.
 
     `scope` has the names of the namespaces, classes and functions around it, and `place` tells scopes of equal names
-    apart; `body` is the text of the value, or None where it cannot be a constant, with `refusal` saying why; the value
-    must lie in `least .. most`; `order` is how far into the file it stands.
+    apart; `body` is the text of the value, or None where it cannot be a constant, with `refusal` saying why and `hint`
+    what to do, where that is more than to write a plain constant; the value must lie in `least .. most`; `is_wide`
+    tells that C computes with it up to 2^32 - 1 (None: as with its value); `order` is how far into the file it stands.
     """
 
     name: str
@@ -34,8 +35,10 @@ class Definition:
     refusal: str = ""
     is_macro: bool = False
     is_unsigned: bool = False
+    is_wide: bool | None = None
     least: int = -(2**31)
     most: int = 2**32 - 1
+    hint: str = ""
 
     @property
     def full_name(self) -> str:

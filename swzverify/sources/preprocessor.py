@@ -1,21 +1,27 @@
 """What the C preprocessor may do to a source: its macros, and the stretches that it may leave out.
 
-Source: ISO/IEC 14882:2020, 15 (preprocessing directives).
+Source: ISO/IEC 14882:2020, 15 (preprocessing directives); GCC 14, The C Preprocessor, 7 (`push_macro`, `pop_macro`).
 """
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from swzverify.sources.c_text import line_of
-from swzverify.sources.definitions import Definition
+from swzverify.errors import SwzError
+from swzverify.sources.c_text import CText, Lines
+from swzverify.sources.definitions import NOT_CONSTANT, Definition
 
 _DIRECTIVE = re.compile(r"[ \t\v]*#[ \t\v]*([a-z]*)([^\n]*)")
-_MACRO = re.compile(r"[ \t\v]+([A-Za-z_]\w*)(\(?)(.*)", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_MACRO = re.compile(rf"[ \t\v]+({_WORD.pattern})(\(?)(.*)", re.DOTALL)
 _CLOSED = re.compile(r"[A-Za-z_]\w*|[0-9][\w']*")
 _OPENING = ("if", "ifdef", "ifndef")
+_NEXT = ("elif", "else", "elifdef", "elifndef")
+_SPLICES = r"(?:\\[ \t]*\n)*"
+_POP = re.compile(rf"{_SPLICES.join('pop_macro')}\b(?:\s*\(\s*\\?\"({_WORD.pattern})\\?\")?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,38 +33,110 @@ class Directive:
     offset: int
     depth: int
 
+    @property
+    def is_pragma(self) -> bool:
+        """Whether it is an instruction to the compiler, which changes no text."""
+        return self.word in ("pragma", "")
+
+
+@dataclass(slots=True)
+class Word:
+    """A name that is a macro somewhere in the file: where first, if always for nothing, if ever for open brackets."""
+
+    line: int
+    is_empty: bool = True
+    opens: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """The code with blanks for directives, and the offsets (from, to) of stretches under a condition."""
+    """The code with blanks for directives.
+
+    `words` are all names that are macros anywhere in it, `conditional` the offsets (from, to) of stretches under a
+    condition, in order and apart; `balances` tells that every branch of a condition closes the braces that it opens.
+    """
 
     code: str
     macros: tuple[Definition, ...]
+    words: Mapping[str, Word]
+    directives: tuple[Directive, ...]
     conditional: tuple[tuple[int, int], ...]
+    balances: bool
 
     def is_conditional(self, offset: int) -> bool:
         """Whether the code there may be left out."""
-        return any(start <= offset < end for start, end in self.conditional)
+        index = bisect.bisect_right(self.conditional, offset, key=lambda each: each[0]) - 1
+        return index >= 0 and offset < self.conditional[index][1]
+
+    def directives_in(self, start: int, end: int) -> Sequence[Directive]:
+        """The directives between two offsets."""
+        first = bisect.bisect_left(self.directives, start, key=lambda each: each.offset)
+        return self.directives[first : bisect.bisect_left(self.directives, end, key=lambda each: each.offset)]
+
+    def opening_macro(self) -> str:
+        """A macro in use that opens or closes brackets on its own; '' where there is none."""
+        opening = {name for name, word in self.words.items() if word.opens}
+        if not opening:
+            return ""
+        bodies = (_WORD.sub("", each.rest, count=1) for each in self.directives if each.word == "define")
+        used = (found[0] for text in (self.code, *bodies) for found in _WORD.finditer(text))
+        return next((name for name in used if name in opening), "")
 
 
-def preprocess(code: str) -> Preprocessed:
-    r"""Take the directives out of `CText.code`.
+def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Preprocessed:
+    r"""Take the directives out of `source.code`; `popped` are the macros that `popped_macros` found, with their lines.
 
-    >>> preprocess("#define BK 64\nint x;\n").macros[0].body
+    >>> from swzverify.sources.c_text import read_c
+    >>> preprocess(read_c("#define BK 64\nint x;\n")).macros[0].body
     '64'
     """
+    code, lines, popped = source.code, Lines(source.code), popped or {}
     directives = list(_directives(code))
     guard = _include_guard(code, directives)
+    undefined = {found[0] for each in directives if each.word == "undef" and (found := _WORD.search(each.rest))}
+    changed = dict.fromkeys(undefined, "is undefined again by #undef")
+    changed |= {name: f"is brought back by `pop_macro` at line {line}" for name, line in popped.items()}
     outer = 1 if guard else 0
-    undefined = {each.rest.split()[0] for each in directives if each.word == "undef" and each.rest.split()}
+    inner = [each for each in directives if each not in guard]
     macros = [
         macro
-        for each in directives
-        if each.word == "define" and each not in guard
-        for macro in _macro(each, line_of(code, each.offset), each.depth > outer, undefined)
+        for each in inner
+        if each.word == "define"
+        for macro in _macro(each, lines.of(each.offset), each.depth > outer, changed)
     ]
     plain = "\n".join(re.sub(r"[^\v]", " ", line) if _DIRECTIVE.match(line) else line for line in code.split("\n"))
-    return Preprocessed(plain, tuple(macros), tuple(_stretches(directives, len(code), outer)))
+    return Preprocessed(
+        plain,
+        tuple(macros),
+        _words(directives, lines, popped),
+        tuple(directives),
+        tuple(_stretches(inner, len(code))),
+        _balances(plain, inner),
+    )
+
+
+def popped_macros(text: str, source: CText) -> dict[str, int]:
+    r"""The macros that `pop_macro` gives another meaning, with their lines; SWZ123 where it does not say which.
+
+    >>> from swzverify.sources.c_text import read_c
+    >>> text = "#pragma pop_macro(\"BK\")\n"
+    >>> popped_macros(text, read_c(text))
+    {'BK': 1}
+    """
+    parts: list[str] = []
+    at = 0
+    for each in source.comments:
+        parts += [text[at : each.start], re.sub(r"[^\n]", " ", text[each.start : each.end])]
+        at = each.end
+    found: dict[str, int] = {}
+    plain = "".join((*parts, text[at:]))
+    for each in _POP.finditer(plain):
+        line = 1 + plain.count("\n", 0, each.start())
+        if each[1] is None:
+            message = f"it has a `pop_macro` at line {line} that does not say of which macro"
+            raise SwzError(NOT_CONSTANT, message, hint='write #pragma pop_macro("NAME"), or leave it out')
+        found.setdefault(each[1], line)
+    return found
 
 
 def _directives(code: str) -> Iterator[Directive]:
@@ -90,20 +168,67 @@ def _include_guard(code: str, directives: list[Directive]) -> list[Directive]:
     return [first, second, last]
 
 
-def _stretches(directives: list[Directive], end: int, outer: int) -> Iterator[tuple[int, int]]:
-    """Every branch of every condition but the include guard: between one of its directives and the next."""
-    opened: list[int] = []
+def _stretches(directives: Iterable[Directive], end: int) -> Iterator[tuple[int, int]]:
+    """From the first directive of every outermost condition to its last."""
+    first: Directive | None = None
     for each in directives:
-        if each.word in _OPENING and each.depth >= outer:
-            opened.append(each.offset)
-        elif opened and each.word in ("elif", "else", "endif", "elifdef", "elifndef"):
-            yield opened.pop(), each.offset
-            if each.word != "endif":
-                opened.append(each.offset)
-    yield from ((start, end) for start in opened)
+        if first is None and each.word in _OPENING:
+            first = each
+        elif first is not None and each.word == "endif" and each.depth <= first.depth:
+            yield first.offset, each.offset
+            first = None
+    if first is not None:
+        yield first.offset, end
 
 
-def _macro(directive: Directive, line: int, is_conditional: bool, undefined: set[str]) -> Iterator[Definition]:
+def _balances(code: str, directives: Iterable[Directive]) -> bool:
+    """Whether every branch of every condition closes each brace that it opens, and none before it."""
+    steps = [(each.offset, each.word) for each in directives if each.word in (*_OPENING, *_NEXT, "endif")]
+    if not steps:
+        return True
+    braces = [(found.start(), found[0]) for found in re.finditer(r"[{}]", code)]
+    depth, bases = 0, [-len(braces)]
+    for _, what in sorted((*steps, *braces)):
+        depth += (what == "{") - (what == "}")
+        if depth < bases[-1]:
+            return False
+        if what in _NEXT or what == "endif":
+            if len(bases) > 1 and bases.pop() != depth:
+                return False
+            if what == "endif":
+                continue
+        if what in _OPENING or what in _NEXT:
+            bases.append(depth)
+    return all(base == depth for base in bases[1:])
+
+
+def _words(directives: Iterable[Directive], lines: Lines, popped: Mapping[str, int]) -> dict[str, Word]:
+    """Every name that some line makes a macro, under whatever condition."""
+    words = {name: Word(line, is_empty=False) for name, line in popped.items()}
+    for each in directives:
+        macro = _MACRO.match(each.rest) if each.word == "define" else None
+        if macro is None:
+            continue
+        word = words.setdefault(macro[1], Word(lines.of(each.offset)))
+        word.is_empty &= not macro[2] and not macro[3].strip(" \t\v")
+        word.opens |= not _closes(macro[2] + macro[3])
+    return words
+
+
+def _closes(text: str) -> bool:
+    """Whether every brace and round bracket in it has its partner there."""
+    for opening, closing in ("{}", "()"):
+        depth = 0
+        for char in text:
+            depth += (char == opening) - (char == closing)
+            if depth < 0:
+                return False
+        if depth:
+            return False
+    return True
+
+
+def _macro(directive: Directive, line: int, is_conditional: bool, changed: Mapping[str, str]) -> Iterator[Definition]:
     macro = _MACRO.match(directive.rest)
     if macro is None:
         return
@@ -113,8 +238,8 @@ def _macro(directive: Directive, line: int, is_conditional: bool, undefined: set
         refusal = "is a macro with arguments"
     elif is_conditional:
         refusal = "is defined under a condition of the preprocessor"
-    elif name in undefined:
-        refusal = "is undefined again by #undef"
+    elif name in changed:
+        refusal = changed[name]
     elif not body:
         refusal = "is a macro without a value"
     elif not (_CLOSED.fullmatch(body) or _is_parenthesised(body)):

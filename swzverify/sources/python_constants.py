@@ -1,22 +1,31 @@
 """Integer constants of Python sources: names that one plain statement of a module, class or function assigns, once.
 
 Nothing is run. What else might bind a name, as far as the text shows it, makes it no constant.
+
+Source: The Python Language Reference 3.11, 2.1.4 (encoding declarations), 4.2 (naming and binding), 7.12 (`global`).
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from swzverify.errors import SwzError
 from swzverify.sources.definitions import NOT_CONSTANT, Definition
+from swzverify.sources.python_unseen import bound_unseen, name_set_by
 
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _Named = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.With, ast.AsyncWith, ast.Match)
 _SCOPE = "is a class or a function"
+_COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
+_UTF8 = frozenset(("utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"))
+_LIKE_ASCII = frozenset(("latin-1", "latin1", "iso-8859-1", "iso8859-1", "iso-8859-15", "iso8859-15", "cp1252"))
+"""Encodings in which a text of ASCII characters alone is that text."""
+_PLAINLY = "set it in one plain statement"
 _COLUMNS = 1_000_000
 """More than a line has: line * this + column puts statements in order."""
 
@@ -29,6 +38,7 @@ def python_definitions(text: str) -> list[Definition]:
     >>> [(each.full_name, each.body) for each in python_definitions("class A:\\n    BK: int = 2 * 32\\n")]
     [('A', None), ('A::BK', '2 * 32')]
     """
+    _refuse_other_encoding(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -41,14 +51,28 @@ def python_definitions(text: str) -> list[Definition]:
     walk.scope(tree, (), 0, "")
     found = sorted(_once(walk.found), key=lambda each: each.order)
     unsure = {(*each.scope, each.name) for each in found if each.refusal != _SCOPE}
-    elsewhere = _bound_elsewhere(tree)
-    return [_judged(each, unsure, elsewhere) for each in found]
+    elsewhere, anything = _bound_elsewhere(tree), bound_unseen(tree)
+    return [_judged(each, unsure, elsewhere, anything) for each in found]
 
 
-def _judged(each: Definition, unsure: set[tuple[str, ...]], elsewhere: dict[str, str]) -> Definition:
+def _refuse_other_encoding(text: str) -> None:
+    """SWZ123 for a text that Python reads in another encoding, in which a comment may be code."""
+    for number, line in enumerate(text.split("\n", 2)[:2], start=1):
+        found = _COOKIE.match(line)
+        name = "utf-8" if found is None else found[1].lower().replace("_", "-")
+        if name not in _UTF8 and not (name in _LIKE_ASCII and text.isascii()):
+            message = f"it is in the encoding '{name}' (line {number}), which is not read here"
+            raise SwzError(NOT_CONSTANT, message, hint="save the file in UTF-8")
+        if line.strip() and not line.lstrip().startswith("#"):
+            return
+
+
+def _judged(each: Definition, unsure: set[tuple[str, ...]], elsewhere: dict[str, str], anything: str) -> Definition:
     """The definition, refused where something else may bind it, or the class or function that it is in."""
     if each.body is None:
         return each
+    if anything:
+        return replace(each, body=None, refusal=f"may be bound by {anything}", hint=_PLAINLY)
     if each.name in elsewhere:
         return replace(each, body=None, refusal=elsewhere[each.name])
     for end in range(1, len(each.scope) + 1):
@@ -69,6 +93,8 @@ def _bound_elsewhere(tree: ast.Module) -> dict[str, str]:
                 for name in names:
                     found.setdefault(name, f"is set from another scope by line {node.lineno}")
             case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                found.setdefault(name, f"is the name of an attribute that line {node.lineno} sets")
+            case ast.Call() if name := name_set_by(node):
                 found.setdefault(name, f"is the name of an attribute that line {node.lineno} sets")
             case _:
                 pass

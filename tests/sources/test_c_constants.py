@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import shutil
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from swzverify.errors import SwzError
 from swzverify.sources.c_constants import c_definitions
-from swzverify.sources.c_text import line_of, read_c
+from swzverify.sources.c_text import Lines, read_c
 from swzverify.sources.constants import Constant, constant
 from swzverify.sources.languages import Language
 
@@ -59,6 +60,9 @@ READ = {
     "namespace { constexpr int BK = 64; }": 64,
     "[[maybe_unused]] static constexpr int BK = 64;": 64,
     "constexpr unsigned short BK = 65535;": 65535,
+    f"/* {'a licence ' * 1000}*/\nconstexpr int BK = 64;": 64,
+    f"#define X 1\n// {'words ' * 1000}\nconstexpr int BK = 64;": 64,
+    f"class S {{ int a; // {'words ' * 1000}\npublic: static const int LD = 3; }}; constexpr int BK = 64;": 64,
     "constexpr unsigned BK = 4294967295u;": 4294967295,
     "constexpr int BK = ~0 & 63;": 63,
     "constexpr int BK = -2147483647 - 1;": -2147483648,
@@ -193,9 +197,6 @@ REFUSED = {
     "void f(int) { constexpr int BK = 64; }\nvoid f(long) { }": ("SWZ123", "one of several definitions", "f::BK"),
     "auto f = [] { constexpr int BK = 3; return BK; };": ("SWZ122", "at file scope"),
     "void f() { { constexpr int BK = 64; } }": ("SWZ122", "defines no constant", "f::BK"),
-    "%:define BK 32\nconstexpr int X = 1;": ("SWZ123", "in a way that few read"),
-    "// what??/\nconstexpr int BK = 64;": ("SWZ123", "in a way that few read at line 1"),
-    "/\\\n* constexpr int BK = 64; */": ("SWZ123", "in a way that few read"),
     "constexpr int BK = " + "1 + " * 200 + "1;": ("SWZ123", "longer"),
 }
 
@@ -290,8 +291,9 @@ OPERATORS = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">",
 def expression(rng: random.Random, depth: int) -> str:
     """A constant expression as a kernel might have it, signs and suffixes mixed."""
     if depth == 0 or rng.random() < 0.2:
-        literal = rng.choice([str(rng.randrange(70)), hex(rng.randrange(300)), str(rng.randrange(2**31)), "1'000"])
-        return rng.choice([literal, literal, literal, f"{literal}u", f"{literal}U", f"{literal}L", "A", "B", "C"])
+        small = [str(rng.randrange(70)), hex(rng.randrange(300)), "1'000", "0x0'A", "0b1'01"]
+        literal = rng.choice([*small, *small, str(rng.randrange(2**31)), hex(rng.randrange(2**32))])
+        return rng.choice([*[literal] * 6, f"{literal}u", f"{literal}Ul", f"{literal}L", *"AABBCDEF"])
     form = rng.choice(["binary"] * 6 + ["unary", "ternary", "parens"])
     parts = [expression(rng, depth - 1) for _ in range(3)]
     match form:
@@ -309,11 +311,14 @@ def expression(rng: random.Random, depth: int) -> str:
 @pytest.mark.skipif(CPLUSPLUS is None, reason="needs a C++ compiler")
 def test_the_compiler_agrees_with_random_expressions(tmp_path: Path) -> None:
     rng = random.Random(5)
-    given_ = "constexpr int A = 7;\nconstexpr unsigned B = 12;\n#define C (A - 9)\n"
+    given_ = (
+        "constexpr int A = 7;\nconstexpr unsigned B = 12;\n#define C (7 - 9)\nconstexpr std::uint16_t D = 65535;\n"
+        "constexpr uint8_t E = 200;\nconstexpr auto F = B;\n"
+    )
     asserts: list[str] = []
     refused = 0
     for index in range(3000):
-        kind = rng.choice(["int", "auto", "unsigned", "long", "std::size_t", "int64_t"])
+        kind = rng.choice(["int", "auto", "unsigned", "long", "std::size_t", "int64_t", "uint64_t", "short"])
         body = expression(rng, rng.randrange(1, 4))
         try:
             found = value(f"{given_}constexpr {kind} N = {body};\n", "N")
@@ -321,7 +326,10 @@ def test_the_compiler_agrees_with_random_expressions(tmp_path: Path) -> None:
             refused += 1
             continue
         suffix = "u" if found >= 2**31 else ""
-        asserts.append(f'constexpr {kind} n{index} = {body};\nstatic_assert(n{index} == {found}{suffix}, "{index}");')
+        quantifier = rng.choice(["constexpr", "const"])
+        asserts.append(
+            f'{quantifier} {kind} n{index} = {body};\nstatic_assert(n{index} == {found}{suffix}, "{index}");'
+        )
     file = tmp_path / "all.cpp"
     file.write_text(HEAD + given_ + "\n".join(asserts) + "\n")
     compiled(file)
@@ -329,13 +337,14 @@ def test_the_compiler_agrees_with_random_expressions(tmp_path: Path) -> None:
     assert refused > 500
 
 
-@given(st.text(alphabet="ab01=;{}()<>,\"'\\\n#/* :", max_size=60))
+@given(st.text(alphabet="ab01=;{}()<>,\"'\\\n#/* :?%", max_size=60))
 def test_no_text_breaks_the_scanner(text: str) -> None:
     code = read_c(text).code
     assert len(code) == len(text)
-    assert line_of(code, len(code)) == text.count("\n") + 1
-    for each in c_definitions(text):
-        assert 1 <= each.line <= text.count("\n") + 1
+    assert Lines(code).of(len(code)) == text.count("\n") + 1
+    with contextlib.suppress(SwzError):
+        for each in c_definitions(text):
+            assert 1 <= each.line <= text.count("\n") + 1
 
 
 PIECES = ["constexpr int ", "BK", " = ", "64", ";", "{", "}", "(", ")", "#if X\n", "\n#endif\n", "struct S ", "const "]
@@ -359,3 +368,27 @@ def test_large_tables_take_no_time() -> None:
     assert value(f"{table}constexpr int BK = 64;\n{table}") == 64
     calls = "void f() { g(" + "{1, 2}, " * 50_000 + "0); }\n"
     assert value(f"{calls}constexpr int BK = 64;\n") == 64
+
+
+LARGE = {
+    "constants": "".join(f"const int a{index} = 1;\n" for index in range(8_000)),
+    "macros": "".join(f"#define A{index} 1\n" for index in range(8_000)),
+    "conditions": "".join(f"#if X\nconst int a{index} = 1;\n#endif\n" for index in range(4_000)),
+    "conditions in one another": "#if X\n" * 8_000 + "#endif\n" * 8_000,
+    "scopes in one another": "namespace a { const int b = 1; " * 4_000 + "}" * 4_000,
+    "brackets in one another": "(" * 25_000 + ")" * 25_000 + ";",
+    "heads of brackets": ("f(" * 1900 + "{}") * 25 + ")" * 1900 * 25 + ";",
+    "heads of attributes": ("decltype((" * 390 + "{}") * 25 + "))" * 390 * 25 + ";",
+    "heads of names": ("a::" * 1300 + "{}") * 25,
+    "heads of templates": ("template <" * 390 + "{}") * 25,
+    "blanks": (" " * 5000 + "x ? y : z;") * 20,
+    "heads of arguments": ("struct S" + "<" * 1900 + ">" * 1900 + "{};") * 25,
+    "choices": "int x = " + "a ? b : " * 15_000 + "c;",
+    "specialisations": "template <> " * 8_000 + "int x;",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_sources_take_time_in_proportion(name: str) -> None:
+    """Steps that grow with the square of the text would take minutes here."""
+    assert value(f"{LARGE[name]}\nconstexpr int BK = 64;\n{LARGE[name].replace('const', 'extern')}") == 64

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +34,13 @@ READ = {
     "if True:\n    BM = 3\nBK = 64": 64,
     "class A:\n    BK = 3\nBK = 64": 64,
     "def f():\n    BK = 3\n    return BK\nBK = 64": 64,
+    "# -*- coding: utf-8 -*-\nBK = 64": 64,
+    "#!/usr/bin/python\n# vim: set fileencoding=latin-1\nBK = 64": 64,
+    "import os\n\n# coding: utf-7 is not asked for here\nBK = 64": 64,
+    "BK = 64\nname = globals()['BK'] + globals().get('BM', 3)\nassert 'BK' in globals()": 64,
+    "BK = 64\ndef f(x):\n    return locals(), vars(x), dict(**vars(x)), x.__dict__": 64,
+    "class M:\n    def eval(self): return self\n    def exec(self): return self\nM().eval().exec()\nBK = 64": 64,
+    "class M: pass\nsetattr(M, 'BM', 3)\nBK = 64": 64,
 }
 
 REFUSED = {
@@ -97,6 +107,33 @@ REFUSED = {
     "BK = 64\ndef f(x=(BK := 32)): pass": ("SWZ123", "inside an expression"),
     "BK = 64\n@d(BK := 32)\ndef f(): pass": ("SWZ123", "inside an expression"),
     "BK = 64\nclass A(d(BK := 32)): pass": ("SWZ123", "inside an expression"),
+    "BK = 64\nexec('BK = 3')": ("SWZ123", "may be bound by `exec` at line 2"),
+    "BK = 64\nimport builtins\nbuiltins.exec('BK = 3')": ("SWZ123", "may be bound by `exec` at line 3"),
+    "BK = 64\neval('globals().update(BK=3)')": ("SWZ123", "may be bound by `eval` at line 2"),
+    "BK = 64\nglobals()['BK'] = 3": ("SWZ123", "may be bound by `globals` at line 2"),
+    "BK = 64\nglobals()['BK'] += 3": ("SWZ123", "may be bound by `globals` at line 2"),
+    "BK = 64\ndel globals()['BK']\nBM = 3": ("SWZ123", "may be bound by `globals` at line 2"),
+    "BK = 64\nglobals().update(BK=3)": ("SWZ123", "may be bound by `globals` at line 2"),
+    "BK = 64\nnames = globals()\nnames['BK'] = 3": ("SWZ123", "may be bound by `globals` at line 2"),
+    "BK = 64\nnames = globals\nnames()['BK'] = 3": ("SWZ123", "may be bound by `globals` at line 2"),
+    "BK = 64\nvars()['BK'] = 3": ("SWZ123", "may be bound by `vars` at line 2"),
+    "class A:\n    BK = 64\n    locals()['BK'] = 3": ("SWZ123", "may be bound by `locals` at line 3", "A.BK"),
+    "BK = 64\nimport sys\nsys.modules[__name__].__dict__['BK'] = 3": ("SWZ123", "may be bound by `__dict__` at line 3"),
+    "BK = 64\nimport sys\nvars(sys.modules[__name__]).update(BK=3)": ("SWZ123", "may be bound by `vars` at line 3"),
+    "class A:\n    BK = 64\nsetattr(A, 'BK', 3)": ("SWZ123", "attribute that line 3 sets", "A.BK"),
+    "class A:\n    BK = 64\nfor name in ['BK']: setattr(A, name, 3)": (
+        "SWZ123",
+        "bound by `setattr` at line 3",
+        "A.BK",
+    ),
+    "class A:\n    BK = 64\ntype.__setattr__(A, 'BK', 3)": ("SWZ123", "attribute that line 3 sets", "A.BK"),
+    "class B:\n    BK = 3\nclass A(B):\n    BK = 64\ndelattr(A, 'BK')": ("SWZ123", "attribute that line 5", "A.BK"),
+    "BK = 64\nmonkeypatch.setattr('m.BK', 3)": ("SWZ123", "attribute that line 2 sets"),
+    "# coding: utf-7\nBK = 64\n#+AAo-BK = 3": ("SWZ123", "in the encoding 'utf-7' (line 1)"),
+    "#!/usr/bin/python\n# coding=unicode_escape\nBK = 64\n#\\nBK = 3": ("SWZ123", "in the encoding 'unicode-escape'"),
+    "# coding: latin-1\n# \u00e9\nBK = 64": ("SWZ123", "in the encoding 'latin-1'"),
+    "BK = 64\n\uff22\uff2b = 3": ("SWZ123", "bound again at line 2"),
+    "class A:\n    BK = 64\nA.\uff22\uff2b = 3": ("SWZ123", "attribute that line 3 sets", "A.BK"),
     "BK = (": ("SWZ123", "not Python that can be read"),
     "BK = 64\0": ("SWZ123", "not Python that can be read"),
     "BK = " + "(" * 300 + "1" + ")" * 300: ("SWZ123", "not Python that can be read"),
@@ -123,6 +160,23 @@ def test_what_may_be_another_value_is_refused(source: str) -> None:
     with pytest.raises(SwzError, match=re.escape(words)) as caught:
         value(source, *name)
     assert caught.value.code == code
+
+
+ANOTHER_VALUE = [
+    source for source in REFUSED if re.search(r"exec|eval|globals|vars|locals|__dict__|setattr|delattr|coding", source)
+]
+
+
+@pytest.mark.parametrize("source", ANOTHER_VALUE)
+def test_python_gives_another_value(source: str, tmp_path: Path) -> None:
+    """What the new refusals are for: the module, run by Python, has something else than 64, or nothing."""
+    if "monkeypatch" in source or "latin" in source:
+        return
+    name = REFUSED[source][2] if len(REFUSED[source]) > 2 else "BK"
+    (tmp_path / "module.py").write_text(source, encoding="utf-8")
+    program = f"import module\nassert getattr(module, 'A', module).{name.split('.')[-1]} == 64"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert re.search("AssertionError|AttributeError", ran.stderr)
 
 
 SCOPED = "class A:\n    BK = 32\n    class B:\n        LD = 40\n\ndef f():\n    BK = 16\n"
@@ -160,6 +214,13 @@ def test_random_expressions_have_pythons_values() -> None:
         assert found == names["N"], source
         read += 1
     assert read > 1000
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_literals_warn_nobody() -> None:
+    assert value("BK = 64\nBM = 3or 4\n") == 64
+    with pytest.raises(SwzError, match="no plain integer"):
+        value("BK = 3or 4\n")
 
 
 def test_nothing_is_run() -> None:

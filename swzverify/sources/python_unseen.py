@@ -1,0 +1,114 @@
+"""What may bind names in a Python module whose text does not show which: `exec`, `globals()`, `setattr` and the like.
+
+Source: The Python Standard Library 3.11, Built-in Functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeAlias
+
+_RUNS_TEXT = frozenset(("exec", "eval"))
+_NAMESPACES = frozenset(("globals", "locals", "vars"))
+_SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
+_READING = frozenset(("get", "items", "keys", "values", "copy"))
+_WRITING = frozenset(("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__", "__ior__"))
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+_Parents: TypeAlias = dict[ast.AST, ast.AST]
+
+
+def bound_unseen(tree: ast.Module) -> str:
+    """What in a module may bind any name, with its line; '' where nothing does.
+
+    >>> bound_unseen(ast.parse("BK = 64\\nglobals()['BK'] = 3\\n"))
+    '`globals` at line 2'
+    """
+    parents: _Parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        what = _unseen(node, parents)
+        if what:
+            return f"`{what}` at line {getattr(node, 'lineno', 0)}"
+    return ""
+
+
+def name_set_by(call: ast.Call) -> str:
+    """The attribute that `setattr(a, "name", ...)` and the like set; '' for other calls, and where it is no literal.
+
+    >>> name_set_by(ast.parse("monkeypatch.setattr('m.BK', 3)").body[0].value)
+    'BK'
+    """
+    if _called(call) not in _SETTERS:
+        return ""
+    names = [each.value for each in call.args[:2] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return names[-1].split(".")[-1] if names else ""
+
+
+def _unseen(node: ast.AST, parents: _Parents) -> str:
+    """The word of this node that may bind any name; '' where it does not."""
+    match node:
+        case ast.Name(id=name) if name in _RUNS_TEXT:
+            return name
+        case ast.Attribute(value=ast.Name(id="builtins" | "__builtins__"), attr=name) if name in _RUNS_TEXT:
+            return name
+        case ast.Call() if _called(node) in _SETTERS and not name_set_by(node):
+            return _called(node)
+        case ast.Name(id=name) if name in _NAMESPACES:
+            return name if _namespace_is_written(node, parents) else ""
+        case ast.Attribute(attr="__dict__") if _is_written(node, parents):
+            return "__dict__"
+        case _:
+            return ""
+
+
+def _called(call: ast.Call) -> str:
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def _namespace_is_written(node: ast.Name, parents: _Parents) -> bool:
+    """Whether names may be bound by way of `globals`, `locals` or `vars`: it is written to, or handed on."""
+    call = parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+        return True
+    if call.args or call.keywords:
+        return _is_written(call, parents)  # of an object: that it is handed on sets no name of the module
+    if node.id != "globals" and _is_in_function(node, parents):
+        return False  # a copy
+    return _is_written(call, parents) or not _is_read(call, parents)
+
+
+def _is_written(node: ast.expr, parents: _Parents) -> bool:
+    """Whether a dictionary is changed right where it stands."""
+    match parents.get(node):
+        case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+            return value is node
+        case ast.Attribute(attr=name):
+            return name in _WRITING
+        case ast.AugAssign(target=target):
+            return target is node
+        case _:
+            return False
+
+
+def _is_read(node: ast.expr, parents: _Parents) -> bool:
+    """Whether one value of a dictionary is taken, or looked for, right where it stands."""
+    match parents.get(node):
+        case ast.Subscript(value=value):
+            return value is node
+        case ast.Attribute(attr=name):
+            return name in _READING
+        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+            return True
+        case _:
+            return False
+
+
+def _is_in_function(node: ast.AST, parents: _Parents) -> bool:
+    at = parents.get(node)
+    while at is not None and not isinstance(at, _FUNCTIONS):
+        at = parents.get(at)
+    return at is not None
