@@ -29,6 +29,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ123": "not one plain integer constant of the code",
         "SWZ124": "a source file that may not or cannot be read",
         "SWZ125": "a constant that differs from the code",
+        "SWZ126": "a constant that is read from the code and used nowhere",
         # layouts and swizzles
         "SWZ200": "not the notation of a layout or swizzle",
         "SWZ201": "a negative stride, offset or size",

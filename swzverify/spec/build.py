@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import TypeVar
 
 from swzverify.claims import Claim
 from swzverify.claims.verdict import Outcome
@@ -23,6 +24,8 @@ from swzverify.spec.values import Broken, Values
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.loop import RESERVED_NAMES
 
+Part = TypeVar("Part")
+Built = TypeVar("Built")
 MAX_CASES = 1024
 MAX_ENTRIES = 100_000
 """Over all cases; more would take minutes before the first proof."""
@@ -46,7 +49,8 @@ class SpecClaim:
     """One claim to be proved, with where it stands and how it should come out.
 
     `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that have several;
-    `notes` say what was read elsewhere to build it, `read` which constants.
+    `uses` are the constants that the claim and its subjects name, `read` those of them that the code defines, and
+    `notes` say where.
     """
 
     id: str
@@ -61,6 +65,7 @@ class SpecClaim:
     case: Mapping[str, int]
     notes: tuple[str, ...] = ()
     read: tuple[ReadName, ...] = ()
+    uses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +86,16 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
     chip = _target(checked, problems, target)
     cases = _cases(checked, problems)
     placed: list[list[PlacedClaim]] = []
+    used: frozenset[str] = frozenset()
     problems.cases = len(cases)
     if chip is not None:
         for case in cases:
             problems.case = _case_text(case.chosen) if len(cases) > 1 else ""
             names = _build_subjects(checked, case.constants, chip, problems)
             placed.append(_build_claims(checked, case.constants, names, problems))
+            used = used.union(*names.uses.values(), *(entry.uses for entry in placed[-1]))
         problems.case = ""
+        _check_used(checked, used, problems)
     ids: dict[str, int] = {}
     shared = _shared_names(checked)
     claims = [
@@ -96,6 +104,20 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
         for case, entry in zip(cases, of_one_claim, strict=True)
     ]
     return Spec(path, checked.spec.title, checked.spec.source, tuple(claims))
+
+
+def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:
+    """Refuse constants that are read from the code and stand for nothing: the spec only seems to follow the code."""
+    spec = checked.spec
+    if len(problems) or not (spec.tiles or spec.accesses or spec.maps):
+        return  # what is broken may be what uses them, and a spec of constants alone only pins them
+    node = get(checked.root, "from_source")
+    for index, name in enumerate(checked.spec.from_source):
+        if name not in used:
+            where = node.items[index] if isinstance(node, Sequence) else key_of(node, name) or node
+            message = f"'{name}' is read from the code, and nothing in this spec uses it"
+            hint = "write the name where the spec has the number, or take it out of `from_source`"
+            problems.add("SWZ126", message, where, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +177,23 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
         entries = get(root, section)
         return Values(get(root, section, name), key_of(entries, name) or entries, constants, problems)
 
-    for name, memory in spec.memories.items():
-        try:
-            names.memories[name] = build_memory(name, memory, values("memories", name), target)
-        except Broken:
-            names.broken.add(("memories", name))
-    for name, tile in spec.tiles.items():
-        try:
-            names.tiles[name] = build_tile(name, tile, values("tiles", name), names, target)
-        except Broken:
-            names.broken.add(("tiles", name))
-    for name, access in spec.accesses.items():
-        try:
-            names.accesses[name] = build_access(name, access, values("accesses", name), names, target)
-        except Broken:
-            names.broken.add(("accesses", name))
-    for name, index_map in spec.maps.items():
-        try:
-            names.maps[name] = build_map(name, index_map, values("maps", name), names)
-        except Broken:
-            names.broken.add(("maps", name))
+    def each(section: str, parts: Mapping[str, Part], make: Callable[[str, Part, Values], Built]) -> dict[str, Built]:
+        found: dict[str, Built] = {}
+        for name, part in parts.items():
+            read = values(section, name)
+            try:
+                found[name] = make(name, part, read)
+            except Broken:
+                names.broken.add((section, name))
+            names.uses[section, name] = names.used_since(read.used)
+        return found
+
+    names.memories |= each("memories", spec.memories, lambda name, part, read: build_memory(name, part, read, target))
+    names.tiles |= each("tiles", spec.tiles, lambda name, part, read: build_tile(name, part, read, names, target))
+    names.accesses |= each(
+        "accesses", spec.accesses, lambda name, part, read: build_access(name, part, read, names, target)
+    )
+    names.maps |= each("maps", spec.maps, lambda name, part, read: build_map(name, part, read, names))
     return names
 
 
@@ -184,7 +203,7 @@ def _build_claims(
     """The claims of one case. `standard` leaves out what the list states itself, with an expectation of its own."""
     node = get(checked.root, "claims")
     if checked.spec.claims == "standard":
-        return [PlacedClaim(claim, None, node) for claim in standard_claims(names)]
+        return [_standard(claim, node, names) for claim in standard_claims(names)]
     placed: list[PlacedClaim | Node] = []
     for part, index in zip(checked.spec.claims, checked.claim_places, strict=True):
         item = node.items[index] if isinstance(node, Sequence) else node
@@ -192,11 +211,12 @@ def _build_claims(
             placed.append(item)
             continue
         key = _claim_key(item, part.__class__.model_fields)
+        read = Values(item, key, constants, problems)
         try:
-            claim = build_claim(part, Values(item, key, constants, problems), names)
+            claim = build_claim(part, read, names)
         except Broken:
             continue
-        placed.append(PlacedClaim(claim, part, key))
+        placed.append(PlacedClaim(claim, part, key, names.used_since(read.used)))
     stated = {_heading(entry.claim) for entry in placed if isinstance(entry, PlacedClaim)}
     result: list[PlacedClaim] = []
     for entry in placed:
@@ -206,8 +226,14 @@ def _build_claims(
         for claim in standard_claims(names):
             if _heading(claim) not in stated:
                 stated.add(_heading(claim))
-                result.append(PlacedClaim(claim, None, entry))
+                result.append(_standard(claim, entry, names))
     return result
+
+
+def _standard(claim: Claim, where: Node, names: Names) -> PlacedClaim:
+    """A claim that `standard` stands for."""
+    uses = frozenset[str]().union(*(names.uses[_SECTIONS[type(each)], each.name] for each in claim.subjects))
+    return PlacedClaim(claim, None, where, uses)
 
 
 def _heading(claim: Claim) -> tuple[object, ...]:
@@ -237,6 +263,7 @@ def _called(subject: Tile | Access | IndexMap, shared: frozenset[str]) -> str:
     return f"{_WORDS[type(subject)]}:{subject.name}"
 
 
+_SECTIONS: Mapping[type, str] = {Tile: "tiles", Access: "accesses", IndexMap: "maps"}
 _WORDS: Mapping[type, str] = {Tile: "tile", Access: "access", IndexMap: "map"}
 
 
@@ -262,4 +289,5 @@ def _spec_claim(
         because=part.because if part else "",
         source=part.source if part else "",
         case=chosen,
+        uses=entry.uses,
     )

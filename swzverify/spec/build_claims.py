@@ -51,11 +51,15 @@ MAX_VECTOR_ELEMENTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class PlacedClaim:
-    """A claim of the file with its model (None for one that `standard` stands for) and its place."""
+    """A claim of the file with its place, and the constants that it and its subjects use.
+
+    `part` is its model; None for one that `standard` stands for.
+    """
 
     claim: Claim
     part: AnyClaim | None
     where: Node
+    uses: frozenset[str]
 
 
 def build_claim(part: AnyClaim, values: Values, names: Names) -> Claim:

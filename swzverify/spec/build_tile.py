@@ -176,7 +176,7 @@ def _dense_shape(part: DenseLayoutPart, bits: int, values: Values) -> _Shape:
 def _notation_shape(text: str, bits: int, values: Values) -> _Shape | None:
     where = values.at("layout")
     with values.noted(where):
-        match parse_notation(text, values.constants):
+        match parse_notation(text, values.noted_constants):
             case Layout() as layout:
                 return _Shape(layout)
             case ComposedLayout(swizzle=found, offset=offset, layout=layout):
@@ -229,8 +229,10 @@ def _check_tma_base(tile: Tile, values: Values) -> None:
         case AlignedBase(align_bytes=align):
             wrong = align % need
         case MemoryBase(memory=memory, offset_bytes=offset):
-            start = memory.align_bytes if memory.base_bytes is None else memory.base_bytes
-            wrong = offset % need or (0 if start is None else start % need)
+            if memory.base_bytes is None:
+                wrong = offset % need or memory.alignment_bytes % need
+            else:
+                wrong = (memory.base_bytes + offset) % need
     if wrong:
         message = f"a TMA box lies at a multiple of {need} bytes, this base does not always"
         values.fail("SWZ222", message, values.at("base"), f"a load elsewhere faults; base: {{align: {need}}} or more")

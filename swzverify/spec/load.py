@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from swzverify.sources.languages import Language, language_of
-from swzverify.spec.build import ReadName, Spec, build
+from swzverify.spec.build import Spec, SpecClaim, build
 from swzverify.spec.check import check
 from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
@@ -98,18 +98,19 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
     checked = None if root is None or (language is not None and len(problems)) else check(root, problems)
     if checked is None:
         return None
-    notes: tuple[str, ...] = ()
-    names: tuple[ReadName, ...] = ()
-    if checked.spec.from_source:
-        from swzverify.spec.from_source import names_of, notes_of, read_constants  # noqa: PLC0415 - few specs read other files
+    if not checked.spec.from_source:
+        return build(checked, path, problems, target) if check_limits(checked, len(text), problems) else None
+    from swzverify.spec.from_source import names_of, notes_of, read_constants  # noqa: PLC0415 - few specs read other files
 
-        checked, read = read_constants(checked, path, problems)
-        notes, names = notes_of(read), names_of(read, path)
-        if len(read) < len(checked.spec.from_source):
-            return None  # what the missing constants stand in would only be called wrong once more
+    checked, read = read_constants(checked, path, problems)
+    if len(read) < len(checked.spec.from_source):
+        return None  # what the missing constants stand in would only be called wrong once more
     if not check_limits(checked, len(text), problems):
         return None
     spec = build(checked, path, problems, target)
-    if not notes:
-        return spec
-    return replace(spec, claims=tuple(replace(claim, notes=notes, read=names) for claim in spec.claims))
+
+    def told(claim: SpecClaim) -> SpecClaim:
+        own = [each for each in read if each.name in claim.uses]
+        return replace(claim, notes=notes_of(own), read=names_of(own, path))
+
+    return replace(spec, claims=tuple(map(told, spec.claims)))

@@ -28,6 +28,19 @@ class Names:
     tiles: dict[str, Tile] = field(default_factory=dict[str, Tile])
     accesses: dict[str, Access] = field(default_factory=dict[str, Access])
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
+    uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])
+    _asked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def used_since(self, own: Collection[str]) -> frozenset[str]:
+        """The constants that an entry rests on: its `own`, and those of every entry that was asked for since last time.
+
+        >>> names = Names(Problems("a.yaml"), set())
+        >>> sorted(names.used_since(["BM"]))
+        ['BM']
+        """
+        found = frozenset(own).union(*(self.uses.get(entry, frozenset()) for entry in self._asked))
+        self._asked.clear()
+        return found
 
     def memory(self, name: str, where: Node | Place) -> Memory:
         """The memory of that name. Raises `Broken` after noting SWZ106, or when the memory itself is broken."""
@@ -68,6 +81,7 @@ class Names:
 
     def _find(self, table: Mapping[str, T], section: str, name: str, where: Node | Place) -> T:
         if name in table:
+            self._asked.add((section, name))
             return table[name]
         if (section, name) not in self.broken:
             self._note_unknown(SINGULAR[section], name, table, where)

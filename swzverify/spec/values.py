@@ -17,10 +17,31 @@ class Broken(Exception):  # noqa: N818  # no error of the user's by itself: the 
     """The entry cannot be built."""
 
 
+class Noted(Mapping[str, int]):
+    """Constants that remember which of them were asked for."""
+
+    def __init__(self, constants: Mapping[str, int], asked: set[str]) -> None:
+        """`asked` takes the names."""
+        self._constants = constants
+        self._asked = asked
+
+    def __getitem__(self, name: str) -> int:
+        value = self._constants[name]
+        self._asked.add(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._constants)
+
+    def __len__(self) -> int:
+        return len(self._constants)
+
+
 class Values:
     """Reads an entry's values one by one, notes every mistake at its value, and tells at the end whether all are sound.
 
-    A wrong value gives a harmless one in its place, so that the reading goes on to the next mistake.
+    A wrong value gives a harmless one in its place, so that the reading goes on to the next mistake. `used` are the
+    constants that the entry's numbers and expressions name.
     """
 
     def __init__(self, node: Node, name: Node, constants: Mapping[str, int], problems: Problems) -> None:
@@ -30,6 +51,12 @@ class Values:
         self.constants = constants
         self.problems = problems
         self.sound = True
+        self.used: set[str] = set()
+
+    @property
+    def noted_constants(self) -> Mapping[str, int]:
+        """The constants for a reader of its own, such as that of a layout's notation."""
+        return Noted(self.constants, self.used)
 
     def at(self, *path: str | int) -> Node | Place:
         """Where the value at `path` is: the value, its key where it is a block, the entry's name without one."""
@@ -81,7 +108,7 @@ class Values:
         where = self.at(*path)
         result: int | None = None
         with self.noted(where):
-            result = value if isinstance(value, int) else evaluate(expression(value), self.constants)
+            result = value if isinstance(value, int) else evaluate(expression(value), self.noted_constants)
         if result is None:
             return max(1, least or 1)
         shown = str(result) if isinstance(value, int) else f"'{value}' is {result}, which"
@@ -98,6 +125,7 @@ class Values:
         where = self.at(*path)
         with self.noted(where):
             result = expression(value)
+            self.used |= result.names & set(self.constants)
             for node in _unknown_names(result.root, {*known, *self.constants}):
                 hint = nearest(node.name, [*known, *self.constants]) or _listed({*known, *self.constants}, path[0])
                 error = SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=result.text, span=node.span)

@@ -118,13 +118,30 @@ def _active_values(access: Access, node: Expression) -> Array | None:
     return np.broadcast_to(evaluate_within(node, arrays)[0], shape)[keep]
 
 
+def _reach(access: Access, node: Expression) -> tuple[int, int]:
+    """Bounds of an expression where a lane is active: exact where its values can be listed, else thread by thread."""
+    every = _active_values(access, node)
+    if every is not None:
+        return (int(every.min()), int(every.max())) if every.size else (0, 0)
+    env = names.constants(access) | names.loops(access, access.loop_limits)
+    bounds: list[Integer] = []
+    for tid in range(access.threads):
+        if tid % LANES < access.instruction.address_lanes:
+            lowering = Lowering(
+                env | names.one_thread(access, tid),
+                lambda read, tid=tid: names.joint_values(access, read, access.loop_limits, tid),
+                [],
+            )
+            bounds.append(lowering.lower(node))
+    return min(each.low for each in bounds), max(each.high for each in bounds)
+
+
 def _not_negative(access: Access, value: Integer, node: Expression, what: str) -> Integer:
     if value.low >= 0:
         return value
-    every = _active_values(access, node)
-    if every is not None and (every.size == 0 or every.min() >= 0):
+    low, _ = _reach(access, node)
+    if low >= 0:
         return ints.maximum(value, ints.integer(0))
-    low = value.low if every is None else int(every.min())
     raise SwzError(
         "SWZ306",
         f"access {access.name}: the {what} '{node}' can be {low}; negative ones mean nothing",
@@ -138,10 +155,9 @@ def _in_stages(access: Access, value: Integer, node: Expression) -> Integer:
     last = access.tile.stages - 1 if access.tile is not None else 0
     if value.low >= 0 and value.high <= last:
         return value
-    every = _active_values(access, node)
-    if every is not None and (every.size == 0 or (every.min() >= 0 and every.max() <= last)):
+    low, high = _reach(access, node)
+    if low >= 0 and high <= last:
         return ints.minimum(ints.maximum(value, ints.integer(0)), ints.integer(last))
-    low, high = (value.low, value.high) if every is None else (int(every.min()), int(every.max()))
     raise SwzError(
         "SWZ306",
         f"access {access.name}: the stage '{node}' goes from {low} to {high}, but the stages are 0..{last}",

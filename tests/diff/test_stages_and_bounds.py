@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.diff.points import same_stage
-from swzverify.spec import load_spec, parse_spec
+from swzverify.spec import SpecError, load_spec, parse_spec
 from swzverify.subjects import Loop
 
 from .conftest import outcome, swapped
@@ -165,7 +165,9 @@ class TestConstantsOfTheCode:
         "after",
         [
             READS.replace(f"from_source: {{{NAME}}}", "constants: {W: 64}"),
-            READS.replace("W: {", "V: {").replace("tiles", "constants: {W: 64}\ntiles").replace("kWidth", "kOther"),
+            READS.replace("W: {", "V: {")
+            .replace("tiles: {", "constants: {W: 64}\ntiles: {B: {element: f16, layout: '(8,V):(V,1)'}, ")
+            .replace("kWidth", "kOther"),
             READS.replace("kWidth", "kOther"),
             READS.replace("k.cu", "copy.cu"),
             READS.replace("k.cu", "other/k.cu"),
@@ -176,9 +178,37 @@ class TestConstantsOfTheCode:
         assert outcome(after.replace("kOther", "kWidth"), after.replace("kOther", "kWidth")) == {}
 
     def test_one_of_two_names_for_it(self):
-        both = READS.replace(NAME, f"{NAME}, V: {{file: k.cu, name: kWidth}}")
+        both = READS.replace(NAME, f"{NAME}, V: {{file: k.cu, name: kWidth}}").replace("8,W):(W", "8,W):(V")
         assert outcome(both, READS) == {"A::injective": "weakened"}
         assert outcome(READS, both) == {}
+
+    @pytest.mark.parametrize(
+        ("literal", "lost"),
+        [
+            ("(8,64):(64,1)", ["A::injective", "A::in_bounds", "read::conflict_free"]),
+            ("(8,64):(W,1)", []),  # still read, though not everywhere
+        ],
+    )
+    def test_a_claim_whose_subject_got_a_number_in_its_place(self, literal, lost):
+        """The name stays, for another tile; today the claim says the same, and tomorrow's code it does not see."""
+        before = READS.replace(
+            "tiles: {",
+            "tiles: {B: {element: f16, layout: '(8,W):(W,1)'}, ",
+        ).replace(
+            "claims: [{injective: A}]",
+            "accesses: {read: {tile: A, instruction: ld.shared.b16, threads: 32, coord: [0, tid]}}\n"
+            "claims: [{injective: A}, {in_bounds: A}, {conflict_free: read}, {injective: B}]",
+        )
+        after = before.replace('"(8,W):(W,1)"', f'"{literal}"')
+        assert outcome(before, after) == dict.fromkeys(lost, "weakened")
+
+    def test_a_limit_of_a_claim_is_read_too(self):
+        before = READS.replace("claims: [{injective: A}]", "claims: [{contiguous: {tile: A, elements: W/8}}]")
+        assert outcome(before, before.replace("W/8", "8")) == {}  # the tile still follows the code
+        fixed = before.replace("(8,W):(W,1)", "(8,64):(64,1)")
+        assert outcome(fixed, fixed) == {}
+        with pytest.raises(SpecError, match="SWZ126"):
+            outcome(fixed, fixed.replace("W/8", "8"))
 
     def test_what_the_spec_calls_it_and_where_the_code_has_it_may_change(self):
         assert outcome(READS, READS.replace("W: {", "V: {").replace("8,W):(W", "8,V):(V")) == {}
