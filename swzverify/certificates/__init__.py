@@ -1,5 +1,6 @@
-"""Certificates: what a proof rests on, written so that others can judge it again without Z3 and without the front end.
+"""Certificates: what a proof states, written so that others can judge it again without Z3 and without the front end.
 
-`export` reads the engines' obligations; everything that a recheck needs (`program`, `statement`, `encode`, `smtlib`,
-`gates`, the witnesses, `solvers`, `recheck`) imports nothing of the package but `errors`, and neither numpy nor Z3.
+`describe` copies what a claim is about, and `make` adds what shows it. Everything that a recheck needs (`claim`,
+`goals`, `program`, `statement`, `encode`, the witnesses, `solvers`, `recheck`) imports nothing of the package but
+`errors` and `processes`, and neither numpy nor Z3.
 """

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from swzverify.certificates.program import Operation, Program
+from swzverify.certificates.program import Operation
 
 Bounds: TypeAlias = tuple[int, int]
 
 
-def bounds(program: Program) -> list[Bounds]:
-    """(least, largest) of every line, over all values of the variables inside their limits.
+def bounds(program: Sequence[Operation], variables: Mapping[int, Bounds] | None = None) -> list[Bounds]:
+    """(least, largest) of every line, over all values of the variables: those given, else inside their limits.
 
     >>> x = Operation("var", 7, number=100, name="x")
     >>> bounds((x, Operation("const", 7, number=12), Operation("bvand", 7, (0, 1))))
     [(0, 99), (12, 12), (0, 12)]
     """
     found: list[Bounds] = []
-    for line in program:
+    for place, line in enumerate(program):
+        if variables is not None and place in variables:
+            found.append(variables[place])
+            continue
         full = (1 << line.width) - 1
         low, high = _line(line, [found[place] for place in line.operands], [program[p].width for p in line.operands])
         found.append((low, high) if 0 <= low <= high <= full else (0, full))
@@ -40,9 +43,9 @@ def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bo
         return given[0] if positive else (0, full)
     if operator == "ite":
         return min(given[1][0], given[2][0]), max(given[1][1], given[2][1])
-    if operator in ("=", "bvult", "bvule", "bvslt", "bvsle"):
-        return 0, 1
     (a, b), (c, d) = given
+    if operator in ("=", "bvult", "bvule", "bvslt", "bvsle"):
+        return _order(operator, given[0], given[1], widths[0])
     if operator == "bvadd":
         return a + c, b + d
     if operator == "bvsub":
@@ -50,9 +53,11 @@ def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bo
     if operator == "bvmul":
         return a * c, b * d
     if operator == "bvand":
-        return 0, min(b, d)
+        return (full if a == c == full else 0), min(b, d)
+    if operator == "bvxor" and a == b and c == d:
+        return a ^ c, a ^ c
     if operator in ("bvor", "bvxor"):
-        return 0, (1 << max(b.bit_length(), d.bit_length())) - 1
+        return (max(a, c) if operator == "bvor" else 0), (1 << max(b.bit_length(), d.bit_length())) - 1
     if operator == "bvudiv" and c:
         return a // d, b // c
     if operator == "bvurem" and c:
@@ -62,3 +67,15 @@ def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bo
     if operator == "bvshl" and d <= line.width:
         return a << c, b << d
     return 0, full
+
+
+def _order(operator: str, first: Bounds, other: Bounds, width: int) -> Bounds:
+    """Whether two ranges decide a comparison; signed ones are read where no sign can be set."""
+    if operator in ("bvslt", "bvsle") and max(first[1], other[1]) >> (width - 1):
+        return 0, 1
+    if operator == "=":
+        one = first[0] == first[1] and first == other
+        return int(one), int(first[0] <= other[1] and other[0] <= first[1])
+    if operator in ("bvult", "bvslt"):
+        return int(first[1] < other[0]), int(first[0] < other[1])
+    return int(first[1] <= other[0]), int(first[0] <= other[1])

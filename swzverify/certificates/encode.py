@@ -33,6 +33,11 @@ class Part:
     program: Program
 
 
+def is_folded(part: Part) -> bool:
+    """Whether a question has no point because of its constants alone, so that nobody need be asked."""
+    return part.program[-1].operator == "const" and part.program[-1].number == 0
+
+
 def parts(statement: Statement) -> tuple[Part, ...]:
     """The questions that decide a statement; it holds when none has a point."""
     match statement:

@@ -17,8 +17,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
-from swzverify.certificates.record import Reader, read_json
+from swzverify.certificates.reader import Reader, read_json
 from swzverify.errors import SwzError
 
 LIST = "certificates.json"
@@ -137,9 +138,10 @@ def _digest(path: Path) -> str:
 
 
 def load_list(folder: str) -> tuple[Entry, ...]:
-    """The claims of a folder.
+    """The claims of a folder, each once.
 
-    Errors: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged, changed, or lacks a claim.
+    Errors: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged or changed, lacks a claim, or
+    has one twice.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -155,17 +157,33 @@ def load_list(folder: str) -> tuple[Entry, ...]:
     if reader.digest("sha256") != _own_digest({key: value for key, value in data.items() if key != "sha256"}):
         raise SwzError("SWZ603", f"{name}: the list was changed after it was written: its sha256 is another", hint=_HOW)
     reader.object("versions")
-    entries: list[Entry] = []
-    for item in reader.objects("claims"):
-        entries.append(Entry(item.text("id"), item.text("file"), item.digest("sha256")))
-        if entries[-1].file != claim_file(entries[-1].id):
-            raise item.refuse("file", repr(claim_file(entries[-1].id)))
-        item.done()
+    entries = [_entry(item, name) for item in reader.readers("claims")]
     reader.done()
-    unlisted = sorted(set(_files(Path(root, CLAIMS))) - {Path(entry.file).name for entry in entries})
+    _check_listed(folder, name, entries)
+    return tuple(entries)
+
+
+def _entry(item: Reader, name: str) -> Entry:
+    entry = Entry(item.text("id"), item.text("file"), item.digest("sha256"))
+    item.done()
+    if entry.file != claim_file(entry.id):
+        message = f"{name}: {entry.id!r} is listed with the file {entry.file!r}, which is that of another claim"
+        raise SwzError("SWZ603", message, hint=_HOW)
+    return entry
+
+
+def _check_listed(folder: str, name: str, entries: Sequence[Entry]) -> None:
+    """Every certificate is listed once, and every one that is listed is there."""
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.file in seen:
+            raise SwzError("SWZ603", f"{name}: {entry.id!r} is listed twice", hint=_HOW)
+        seen.add(entry.file)
+        if not Path(folder, entry.file).is_file():
+            raise SwzError("SWZ603", f"{folder}/{entry.file} is in the list, but is no file there", hint=_HOW)
+    unlisted = sorted(set(_files(Path(folder, CLAIMS))) - {Path(entry.file).name for entry in entries})
     if unlisted:
         raise SwzError("SWZ603", f"{folder}/{CLAIMS}/{unlisted[0]} is not in the list", hint=_HOW)
-    return tuple(entries)
 
 
 _HOW = "swzverify prove PATH --certificates DIR writes one"
@@ -174,16 +192,22 @@ _HOW = "swzverify prove PATH --certificates DIR writes one"
 def read_text(folder: str, name: str, sha256: str = "") -> str:
     """The text of a file below the folder, of which the fingerprint is checked where one is given.
 
-    Errors: SWZ602 for a file that is missing, too large or not UTF-8; SWZ603 for another fingerprint.
+    Errors: SWZ602 for a file that cannot be read, is too large or not UTF-8; SWZ603 for one that is missing, or has
+    another fingerprint.
     """
     path = Path(folder, name)
     shown = f"{folder}/{name}"
     try:
-        size = path.stat().st_size
+        found = path.stat()
+        if not S_ISREG(found.st_mode):
+            raise SwzError("SWZ602", f"{shown}: no file", hint=_HOW)
+        size = found.st_size
         if size > MAX_BYTES:
             raise SwzError("SWZ602", f"{shown}: larger than {MAX_BYTES >> 20} MiB, which no certificate is")
         data = path.read_bytes()
         text = data.decode()
+    except FileNotFoundError:
+        raise SwzError("SWZ603", f"{shown} is named, but is not there", hint=_HOW) from None
     except OSError as error:
         raise SwzError("SWZ602", f"{shown}: cannot be read: {error.strerror or error}", hint=_HOW) from None
     except UnicodeDecodeError as error:

@@ -1,52 +1,30 @@
-"""One certificate proved again: hashes, points, counts, witnesses, and every script by a solver.
+"""One certificate proved again: from its statement to what follows from it, each goal by a solver and by a witness.
 
-Nothing of the prover, the front end or Z3 is used. What the certificate says is compared with what follows from its
-statements: the scripts are written anew from them and must be the same, byte for byte.
+Nothing of the prover, the front end or Z3 is used. What must be shown is derived from the statement (`goals`), and so
+is every script; what the certificate has of either must be the same, byte for byte.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from math import prod
 
+from swzverify.certificates.claim_words import sentences
+from swzverify.certificates.draft import Goals, MeaninglessError, UntrueError
 from swzverify.certificates.drat import missing_tools, prove_unsatisfiable
-from swzverify.certificates.encode import Part, UnwrittenError, parts
+from swzverify.certificates.encode import Part, UnwrittenError, is_folded, parts
 from swzverify.certificates.folder import FORMULAS, SPECS, Entry, fingerprint, read_text
-from swzverify.certificates.record import Certificate, Fact, Goal, Possible, read_certificate
+from swzverify.certificates.goals import goals_of
+from swzverify.certificates.identity import check_identity
+from swzverify.certificates.record import Certificate, Goal, Possible, Shown, read_certificate
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import Answer, ask
-from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement, read_statement
+from swzverify.certificates.statement import Statement, read_statement, write_statement
 from swzverify.certificates.vacuity import check_possible
-from swzverify.certificates.witness import Data, WitnessError
-from swzverify.certificates.witness_gf2 import check_gf2
-from swzverify.certificates.witness_radix import check_radix
-from swzverify.certificates.witness_residues import check_residues
+from swzverify.certificates.witness import WitnessError
+from swzverify.certificates.witnesses import CHECKERS, find_witness
 from swzverify.errors import SwzError
-
-CHECKERS: dict[str, Callable[[Statement, Data], None]] = {
-    "gf2": check_gf2,
-    "radix": check_radix,
-    "residues": check_residues,
-}
-
-SHAPES: dict[str, tuple[type[Statement], ...]] = {
-    "injective": (Injective,),
-    "bijective": (Injective, Always),
-    "contiguous": (Always,),
-    "aligned": (Always,),
-    "in_bounds": (Always,),
-    "conflict_free": (Always, Cost),
-    "wavefronts": (Always, Cost),
-    "covers": (Covers,),
-    "equivalent": (Always,),
-    "disjoint": (Apart,),
-    "permutation": (Always, Injective),
-}
-"""The statements that make up a claim of each kind: one left out would prove less than the claim says."""
-COUNTED = frozenset({"bijective", "permutation"})
-"""Kinds that rest on a count besides."""
 
 
 class Status(StrEnum):
@@ -70,7 +48,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one certificate: `why` is empty when it was rechecked; the counts are of what held."""
+    """What came of one certificate; the counts are of what held.
+
+    `why` says what stands against it, if anything, and then the statement in words. `once` counts the goals that are
+    shown in one way only, `folded` those that constants decide, so that nothing is asked.
+    """
 
     id: str
     status: Status
@@ -78,11 +60,32 @@ class Outcome:
     formulas: int = 0
     witnesses: int = 0
     proofs: int = 0
+    once: int = 0
+    folded: int = 0
     time_s: float = 0.0
 
 
 class _ContradictedError(Exception):
     """Something in the certificate is false."""
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What was found of one certificate so far."""
+
+    words: tuple[str, ...] = ()
+    open_points: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+    formulas: int = 0
+    witnesses: int = 0
+    proofs: int = 0
+    once: int = 0
+    folded: int = 0
+
+    def outcome(self, identity: str, status: Status, *why: str) -> Outcome:
+        """The outcome."""
+        counts = (self.formulas, self.witnesses, self.proofs, self.once, self.folded)
+        return Outcome(identity, status, (*why, *self.words, *self.notes), *counts)
 
 
 class Recheck:
@@ -99,42 +102,72 @@ class Recheck:
     def claim(self, entry: Entry) -> Outcome:
         """What comes of one certificate."""
         self.tell("reading")
-        open_points: list[str] = []
-        counts = {"formulas": 0, "witnesses": 0, "proofs": 0}
+        found = _Findings()
         try:
             certificate = self._read(entry)
-            if certificate.exists is not None:
-                self._possible(entry.file, certificate.exists)
-            _check_shape(entry.file, certificate)
-            for index, goal in enumerate(certificate.goals):
-                where = f"goal {index + 1}" + (f" ({goal.what})" if goal.what else "")
-                self._goal(f"{entry.file}: {where}", goal, open_points, counts)
-            for fact in certificate.facts:
-                _check_fact(certificate, fact)
+            found.words = sentences(certificate.claim)
+            self.tell("deriving what is to be shown")
+            goals = _derived(entry.file, certificate)
+            if goals.counted:
+                found.notes.append(goals.counted)
+            for index, (goal, asked) in enumerate(zip(certificate.goals, goals.asked, strict=True)):
+                where = f"goal {index + 1}" + (f" ({asked.what})" if asked.what else "")
+                self._goal(f"{entry.file}: {where}", goal, asked.statement, found)
         except SwzError as error:
-            return Outcome(entry.id, Status.BROKEN, (f"{error.code} {error.message}",))
-        except _ContradictedError as error:
-            return Outcome(entry.id, Status.CONTRADICTED, (str(error),), **counts)
-        status = Status.NOT_RECHECKED if open_points else Status.RECHECKED
-        return Outcome(entry.id, status, tuple(open_points), **counts)
+            return found.outcome(entry.id, Status.BROKEN, f"{error.code} {error.message}")
+        except RecursionError:
+            return found.outcome(entry.id, Status.BROKEN, f"SWZ604 {entry.file}: nested too deep")
+        except (_ContradictedError, UntrueError) as error:
+            return found.outcome(entry.id, Status.CONTRADICTED, str(error))
+        status = Status.NOT_RECHECKED if found.open_points else Status.RECHECKED
+        return found.outcome(entry.id, status, *found.open_points)
 
     def _read(self, entry: Entry) -> Certificate:
         name = f"{self.folder}/{entry.file}"
         certificate = read_certificate(read_text(self.folder, entry.file, entry.sha256), name)
         if certificate.id != entry.id:
-            raise SwzError("SWZ603", f"{name}.id: {certificate.id!r} is listed as {entry.id!r}")
+            raise SwzError("SWZ603", f"{name}: the certificate of {certificate.id!r} is listed as {entry.id!r}")
+        check_identity(name, certificate)
         read_text(self.folder, f"{SPECS}/{certificate.spec_sha256}.yaml", certificate.spec_sha256)
         return certificate
 
-    def _possible(self, file: str, possible: Possible) -> None:
-        """The claim as a whole is about some case."""
-        statement = _statement(f"{file}: exists", possible)
-        if not isinstance(statement, Always):
-            raise SwzError("SWZ605", f"{file}: exists: a condition is expected")
-
-    def _goal(self, where: str, goal: Goal, open_points: list[str], counts: dict[str, int]) -> None:
-        statement = _statement(where, goal.statement)
+    def _goal(self, where: str, goal: Goal, statement: Statement, found: _Findings) -> None:
+        """One goal: about something, by its formulas, and by its witnesses."""
+        _check_possible(where, goal.statement, statement)
         questions = self._questions(where, goal, statement)
+        if self._is_folded(where, goal, questions):
+            found.folded += 1
+            found.notes.append(f"{where}: nothing to show: constants decide it")
+            return
+        self._witnesses(where, goal, statement, found)
+        self._ways(where, goal, bool(questions), found)
+        if goal.unwritten:
+            found.open_points.append(f"{where}: no formula: {goal.unwritten}")
+        for part, text, digest in questions:
+            problem = self._solve(where, part, text, digest)
+            if problem:
+                found.open_points.append(problem)
+            else:
+                found.formulas += 1
+            if self.limits.drat:
+                problem = self._proof(where, part, digest)
+                if problem:
+                    found.open_points.append(problem)
+                else:
+                    found.proofs += 1
+
+    def _is_folded(self, where: str, goal: Goal, questions: list[tuple[Part, str, str]]) -> bool:
+        """Whether constants decide a goal; the certificate must say so of just such goals."""
+        folded = bool(questions) and all(is_folded(part) for part, _, _ in questions)
+        if folded != (goal.shown is Shown.FOLDED):
+            how = "decide" if folded else "do not decide"
+            raise SwzError("SWZ605", f"{where}: constants {how} it, `shown` is {goal.shown}")
+        if folded and goal.witnesses:
+            raise SwzError("SWZ605", f"{where}: a witness of what constants decide")
+        return folded
+
+    def _witnesses(self, where: str, goal: Goal, statement: Statement, found: _Findings) -> None:
+        """Each witness shows the goal; one that has none is one for which none can be found."""
         for name, data in goal.witnesses.items():
             self.tell(f"the {name} witness")
             if name not in CHECKERS:
@@ -143,21 +176,22 @@ class Recheck:
                 CHECKERS[name](statement, data)
             except WitnessError as error:
                 raise _ContradictedError(f"{where}: the {name} witness shows nothing: {error}") from None
-            counts["witnesses"] += 1
-        if goal.unwritten:
-            open_points.append(f"{where}: no formula: {goal.unwritten}")
-        for part, text, digest in questions:
-            problem = self._solve(where, part, text, digest)
-            if problem:
-                open_points.append(problem)
-            else:
-                counts["formulas"] += 1
-            if self.limits.drat:
-                problem = self._proof(where, part, digest)
-                if problem:
-                    open_points.append(problem)
-                else:
-                    counts["proofs"] += 1
+            found.witnesses += 1
+        if not goal.witnesses:
+            self.tell("looking for a witness")
+            missed = find_witness(statement)
+            if missed is not None:
+                raise SwzError("SWZ605", f"{where}: the {missed[0]} witness that it has was left out")
+
+    def _ways(self, where: str, goal: Goal, written: bool, found: _Findings) -> None:
+        """Each goal is to be shown twice; one that is not says so, and does not count as rechecked."""
+        shown = Shown.by(written, bool(goal.witnesses))
+        if goal.shown is not shown:
+            raise SwzError("SWZ605", f"{where}: `shown` is {goal.shown}, but it is shown {shown}")
+        if shown is not Shown.TWICE:
+            only = "by solvers alone: no witness applies" if written else "by a witness alone" if goal.witnesses else ""
+            found.open_points.append(f"{where}: shown {shown}{' ' + only if only else ''}")
+            found.once += shown is Shown.ONCE
 
     def _questions(self, where: str, goal: Goal, statement: Statement) -> list[tuple[Part, str, str]]:
         """The scripts, written anew from the statement; those of the folder must be the same."""
@@ -171,10 +205,10 @@ class Recheck:
         except ValueError as error:
             raise SwzError("SWZ605", f"{where}: {error}") from None
         if goal.unwritten or [(f.part, f.sha256) for f in goal.formulas] != [(p.name, d) for p, _, d in found]:
-            raise SwzError("SWZ605", f"{where}: the formulas are not those of the obligation")
+            raise SwzError("SWZ605", f"{where}: the formulas are not those of the statement")
         for _, text, digest in found:
             if read_text(self.folder, f"{FORMULAS}/{digest}.smt2", digest) != text:
-                raise SwzError("SWZ603", f"{where}: {FORMULAS}/{digest}.smt2 is not the obligation's formula")
+                raise SwzError("SWZ603", f"{where}: {FORMULAS}/{digest}.smt2 is not the statement's formula")
         return found
 
     def _solve(self, where: str, part: Part, text: str, digest: str) -> str:
@@ -210,40 +244,33 @@ class Recheck:
         return f"{where}: no checked proof: {problem}" if problem else ""
 
 
-def _statement(where: str, possible: Possible) -> Statement:
-    """The statement of a text, which must be about something."""
+def _derived(file: str, certificate: Certificate) -> Goals:
+    """What the statement rests on; the certificate must have just these goals, and say the same of what is excluded."""
     try:
-        statement = read_statement(possible.obligation)
-    except SwzError as error:
-        raise SwzError(error.code, f"{where}: {error.message}", text=error.text, span=error.span) from None
+        goals = goals_of(certificate.claim)
+    except MeaninglessError as error:
+        raise SwzError("SWZ605", f"{file}: the statement says nothing: {error}") from None
+    wanted, found = [asked.what for asked in goals.asked], [goal.what for goal in certificate.goals]
+    if wanted != found:
+        raise SwzError("SWZ605", f"{file}.goals: {certificate.claim.kind} rests on {wanted}, here are {found}")
+    if (goals.exists is None) != (certificate.exists is None):
+        excluded = goals.exists is not None
+        why = "lanes or iterations are excluded: a point must show one" if excluded else "nothing is excluded"
+        raise SwzError("SWZ605", f"{file}.exists: {why}")
+    if goals.exists is not None and certificate.exists is not None:
+        _check_possible(f"{file}: exists", certificate.exists, goals.exists)
+    return goals
+
+
+def _check_possible(where: str, possible: Possible, statement: Statement) -> None:
+    """The obligation is that of the statement, and about something."""
+    if possible.obligation != write_statement(statement):
+        try:
+            read_statement(possible.obligation)
+        except SwzError as error:
+            raise SwzError(error.code, f"{where}: {error.message}", text=error.text, span=error.span) from None
+        raise SwzError("SWZ605", f"{where}: the obligation is not that of the statement")
     try:
         check_possible(statement, possible.point)
     except WitnessError as error:
         raise _ContradictedError(f"{where}: {error}") from None
-    return statement
-
-
-def _check_shape(file: str, certificate: Certificate) -> None:
-    """The goals and counts are those that a claim of this kind has."""
-    wanted = SHAPES.get(certificate.kind)
-    if wanted is None:
-        raise SwzError("SWZ604", f"{file}.kind: {certificate.kind!r} is no kind of claim")
-    found = tuple(type(read_statement(goal.statement.obligation)) for goal in certificate.goals)
-    if found != wanted:
-        sides = [", ".join(each.__name__.lower() for each in side) for side in (wanted, found)]
-        raise SwzError("SWZ605", f"{file}.goals: {certificate.kind} is made of {sides[0]}, here are {sides[1]}")
-    if len(certificate.facts) != (certificate.kind in COUNTED):
-        raise SwzError("SWZ605", f"{file}.facts: {len(certificate.facts)} counts for {certificate.kind}")
-
-
-def _check_fact(certificate: Certificate, fact: Fact) -> None:
-    """The points of a one-to-one goal, each of so many units, are as many as there is room for."""
-    if fact.goal >= len(certificate.goals):
-        raise SwzError("SWZ604", f"{certificate.id}: facts: there is no goal {fact.goal + 1}")
-    statement = read_statement(certificate.goals[fact.goal].statement.obligation)
-    if not isinstance(statement, Injective):
-        raise SwzError("SWZ604", f"{certificate.id}: facts: goal {fact.goal + 1} is not one of points that differ")
-    points = prod(statement.program[place].number for place in statement.distinct)
-    if points * fact.times != fact.room:
-        said = f"{points} points of {fact.times} units do not fill {fact.room}"
-        raise _ContradictedError(f"{certificate.id}: {fact.text}: {said}")

@@ -30,21 +30,22 @@ class Step:
 STILL = Step(0, exact=True)
 
 
-def steps(program: Program, variable: int, step: int) -> list[Step | None]:
-    """The increase of every line when the variable at a place grows by `step`.
+def steps(program: Program, variable: int, step: int, ranges: Sequence[Bounds] | None = None) -> list[Step | None]:
+    """The increase of every line when the variable at a place grows by `step`; `ranges` are the program's, if known.
 
     >>> v, four = Operation("var", 6, number=64, name="v"), Operation("const", 6, number=4)
     >>> steps((v, four, Operation("bvurem", 6, (0, 1)), Operation("bvudiv", 6, (0, 1))), 0, 8)[2:]
     [Step(increase=0, exact=True), Step(increase=2, exact=True)]
     """
-    ranges = bounds(program)
+    ranges = bounds(program) if ranges is None else ranges
     found: list[Step | None] = []
     for place, line in enumerate(program):
         if line.operator in ("var", "const"):
             found.append(Step(step, exact=True) if place == variable else STILL)
             continue
         given = [found[operand] for operand in line.operands]
-        if all(one == STILL for one in given):
+        # A line of one value does not change either, whatever its operands do.
+        if ranges[place][0] == ranges[place][1] or all(one == STILL for one in given):
             found.append(STILL)
             continue
         known = [one for one in given if one is not None]

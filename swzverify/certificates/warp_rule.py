@@ -22,7 +22,7 @@ class WarpRule:
     """What the rule needs of an instruction.
 
     `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each; `octets`: the
-    16-byte cp.async has a rule of its own.
+    16-byte cp.async has a rule of its own; `whole_warps`: all 32 lanes must run it.
     """
 
     width_bytes: int
@@ -31,6 +31,7 @@ class WarpRule:
     joins: bool
     repeats: bool
     octets: bool
+    whole_warps: bool = False
 
     @property
     def unit_bytes(self) -> int:
@@ -63,7 +64,7 @@ def warp_rule(name: str) -> WarpRule:
     (8, 16)
     """
     if found := _MATRIX.fullmatch(name):
-        return WarpRule(16, 8, 8 * int(found[1]), joins=False, repeats=False, octets=False)
+        return WarpRule(16, 8, 8 * int(found[1]), joins=False, repeats=False, octets=False, whole_warps=True)
     if found := _PLAIN.fullmatch(name):
         width = int(found[2] or 1) * int(found[3]) // 8
         if width <= CHUNK_BYTES:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from swzverify.certificates.program import Program
 
 Data: TypeAlias = Mapping[str, object]
+_HEXADECIMAL = re.compile(r"[0-9a-f]{1,4096}")
 
 
 class WitnessError(Exception):
@@ -18,6 +20,11 @@ def require(condition: bool, why: str) -> None:
     """Refuse the witness unless the condition holds."""
     if not condition:
         raise WitnessError(why)
+
+
+def only(data: Data, *names: str) -> None:
+    """Refuse a witness with other fields than these."""
+    require(set(data) == set(names), f"its fields are {', '.join(sorted(data)) or 'none'}, not {', '.join(names)}")
 
 
 def numbers(data: Data, name: str) -> list[int]:
@@ -32,11 +39,8 @@ def as_number(value: object, name: str) -> int:
     """One number."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    if isinstance(value, str):
-        try:
-            return int(value, 16)
-        except ValueError:
-            pass
+    if isinstance(value, str) and _HEXADECIMAL.fullmatch(value):
+        return int(value, 16)
     raise WitnessError(f"{name!r} is not a number")
 
 

@@ -11,7 +11,10 @@ from swzverify.certificates.affine import columns, forms, left_inverse, numberin
 from swzverify.certificates.program import Program
 from swzverify.certificates.statement import Always, Cost, Injective, Statement
 from swzverify.certificates.warp_rule import LANES, WarpRule, warp_cost, warp_rule
-from swzverify.certificates.witness import Data, WitnessError, hexadecimal, numbers, require
+from swzverify.certificates.witness import Data, WitnessError, hexadecimal, numbers, only, require
+
+OUTER = ("outer_rows", "outer_inverse")
+"""The fields of an outer map."""
 
 
 def find_gf2(statement: Statement) -> dict[str, object] | None:
@@ -40,6 +43,7 @@ def check_gf2(statement: Statement, data: Data) -> None:
     """Refuse, by WitnessError, a witness that does not show the statement."""
     match statement:
         case Always(program, variables, _, holds):
+            require(dict(data) == {"holds": "1"}, "the witness says nothing")
             require(forms(program, variables, [holds])[0] == [1], "the condition is not constantly 1 over GF(2)")
         case Injective():
             _check_injective(statement, data)
@@ -71,6 +75,7 @@ def _distinct_columns(goal: Injective, rows: Sequence[int]) -> list[int]:
 
 def _check_injective(goal: Injective, data: Data) -> None:
     """Points that differ have positions that differ, above the bits of a range's length."""
+    only(data, "rows", "left_inverse", *OUTER[: 2 * bool(goal.outer)])
     rows = _rows(goal.program, (*goal.shared, *goal.distinct), goal.inner)
     require(numbers(data, "rows") == rows, "the matrix is not that of the expression")
     matrix = _distinct_columns(goal, rows)
@@ -87,7 +92,7 @@ def _find_outer(goal: Injective) -> dict[str, object] | None:
     x, image = goal.outer
     rows = _rows(goal.program, (x,), image)
     inverse = left_inverse(columns(rows, range(goal.program[x].width)))
-    return None if inverse is None else {"outer_rows": hexadecimal(rows), "outer_inverse": hexadecimal(inverse)}
+    return None if inverse is None else dict(zip(OUTER, (hexadecimal(rows), hexadecimal(inverse)), strict=True))
 
 
 def find_outer(goal: Injective) -> dict[str, object] | None:
@@ -148,8 +153,9 @@ def _check_cost(goal: Cost, data: Data) -> None:
         profile = _profile(goal, rows)
     except ValueError as error:
         raise WitnessError(str(error)) from None
+    only(data, "rows", *profile)
     for name, value in profile.items():
-        require(data.get(name) == value, f"{name!r} is {data.get(name)}, the expression gives {value}")
+        require(data.get(name) == value, f"{name!r} is another than the expression gives")
     if "ranks" in profile:
         units, slots = _ranks(warp_rule(goal.instruction), columns(rows, range(5)))
         groups = profile["minimum"]

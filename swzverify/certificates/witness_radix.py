@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from swzverify.certificates.linear import Sum, sums
 from swzverify.certificates.statement import Apart, Injective, Statement
-from swzverify.certificates.witness import Data, WitnessError, require
-from swzverify.certificates.witness_gf2 import check_outer, find_outer
+from swzverify.certificates.witness import Data, WitnessError, only, require
+from swzverify.certificates.witness_gf2 import OUTER, check_outer, find_outer
 
 
 def find_radix(statement: Statement) -> dict[str, object] | None:
@@ -27,11 +27,11 @@ def check_radix(statement: Statement, data: Data) -> None:
     """Refuse, by WitnessError, a witness that does not show the statement."""
     match statement:
         case Injective():
+            only(data, "digits", *OUTER[: 2 * bool(statement.outer)])
             require(data.get("digits") == _digits(statement), "the strides are not those of the expression")
             check_outer(statement, data)
         case Apart():
-            found = _borders(statement)
-            require({name: data.get(name) for name in found} == found, "the borders are not those of the expression")
+            require(dict(data) == _borders(statement), "the borders are not those of the expression")
         case _:
             raise WitnessError("strides say nothing about such a statement")
 

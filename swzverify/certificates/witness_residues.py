@@ -8,16 +8,16 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress, pairwise
-from math import lcm, prod
+from math import prod
 from typing import assert_never
 
-from swzverify.certificates.affine import columns, forms, numbering
 from swzverify.certificates.program import evaluate, reachable
+from swzverify.certificates.repetition import assumption_of, is_still, may_drop, repeating, repeats
 from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
 from swzverify.certificates.steps import steps
 from swzverify.certificates.table import Table, table
-from swzverify.certificates.warp_rule import LANES, LINE_BYTES, WORD_BYTES, warp_cost, warp_rule
-from swzverify.certificates.witness import Data, WitnessError, periods_of, require
+from swzverify.certificates.warp_rule import LANES, warp_cost, warp_rule
+from swzverify.certificates.witness import Data, WitnessError, only, periods_of, require
 
 Periods = Mapping[str, int]
 Counts = list[tuple[int, int]]
@@ -34,72 +34,62 @@ def find_residues(statement: Statement, periods: Periods) -> dict[str, object] |
 
 def check_residues(statement: Statement, data: Data) -> None:
     """Refuse, by WitnessError, a witness that does not show the statement."""
-    for name, value in _examine(statement, data).items():
-        require(data.get(name) == value, f"{name!r} is {data.get(name)}, the expression gives {value}")
+    found = _examine(statement, data)
+    only(data, "periods", *found)
+    for name, value in found.items():
+        require(data.get(name) == value, f"{name!r} is another than the expression gives")
 
 
 def _examine(statement: Statement, data: Data) -> dict[str, object]:
     """Check the periods, evaluate one of each, and say what came of it; refused where the statement fails."""
+    counts = periods_of(data, statement.program, repeating(statement))
     try:
+        assumption = _checked(statement, counts)
         match statement:
             case Always():
-                return _always(statement, data)
+                return _always(statement, counts, assumption)
             case Cost():
-                return _cost(statement, data)
+                return _cost(statement, counts, assumption)
             case Injective():
-                return _injective(statement, data)
+                return _injective(statement, counts, assumption)
             case Covers():
-                return _covers(statement, data)
+                return _covers(statement, counts)
             case Apart():
-                return _apart(statement, data)
+                return _apart(statement, counts)
             case _:
                 assert_never(statement)
     except ValueError as error:
         raise WitnessError(str(error)) from None
 
 
-def _still(statement: Statement, counts: Counts, roots: Sequence[int]) -> None:
-    """Some lines have the same value again after each period."""
-    program = statement.program
+def _checked(statement: Statement, counts: Counts) -> int | None:
+    """Refuse periods that are none. The assumption, or None where it does not repeat and every point is looked at."""
+    program, assumption = statement.program, assumption_of(statement)
+    kept = True
     for place, count in counts:
         if count < program[place].number:
             after = steps(program, place, count)
-            for root in roots:
-                one = after[root]
-                require(one is not None and one.still, f"{count} is no period of {program[place].name}")
-
-
-def _alike(statement: Statement, counts: Counts, roots: Sequence[int]) -> None:
-    """Some lines grow by the same number, exactly, after each period."""
-    program = statement.program
-    for place, count in counts:
-        if count < program[place].number:
-            found = [steps(program, place, count)[root] for root in roots]
-            same = all(one is not None and one.exact and one == found[0] for one in found)
-            require(same, f"positions do not move together every {count} values of {program[place].name}")
+            require(repeats(statement, place, after), f"{count} is no period of {program[place].name}")
+            kept = kept and is_still(after, assumption)
+    require(kept or may_drop(statement), "the assumption does not repeat")
+    return assumption if kept else None
 
 
 def _result(found: Table, **more: object) -> dict[str, object]:
     return {"points": found.points, "sha256": found.digest(), **more}
 
 
-def _always(goal: Always, data: Data) -> dict[str, object]:
-    counts = periods_of(data, goal.program, goal.variables)
-    _still(goal, counts, (goal.assumption, goal.holds))
-    found = table(goal.program, (goal.assumption, goal.holds), counts)
-    require(found.truths(0) & ~found.truths(1) == 0, "the condition fails at a point of one period")
+def _always(goal: Always, counts: Counts, assumption: int | None) -> dict[str, object]:
+    found = table(goal.program, (goal.holds if assumption is None else assumption, goal.holds), counts)
+    looked_at = (1 << found.points) - 1 if assumption is None else found.truths(0)
+    require(looked_at & ~found.truths(1) == 0, "the condition fails at a point of one period")
     return _result(found)
 
 
-def _cost(goal: Cost, data: Data) -> dict[str, object]:
+def _cost(goal: Cost, counts: Counts, assumption: int | None) -> dict[str, object]:
     program, rule = goal.program, warp_rule(goal.instruction)
-    counts = periods_of(data, program, goal.free)
-    _still(goal, counts, (goal.active, goal.assumption))
-    unit = lcm(LINE_BYTES if rule.octets else WORD_BYTES, rule.width_bytes)
-    for place, count in counts:
-        if count < program[place].number and not _turns(goal, place, count, unit):
-            require(_flips(goal, place, rule.width_bytes), f"{count} is no period of {program[place].name}")
-    found = table(program, (goal.address, goal.active, goal.assumption), [*counts, (goal.lane, LANES)])
+    counted = goal.active if assumption is None else assumption
+    found = table(program, (goal.address, goal.active, counted), [*counts, (goal.lane, LANES)])
     active = found.flags(found.truths(1) & found.truths(2))
     addresses = found.numbers(0)
     worst = (0, 0)
@@ -115,31 +105,12 @@ def _cost(goal: Cost, data: Data) -> dict[str, object]:
     return _result(found, wavefronts=worst[0], minimum=worst[1])
 
 
-def _turns(goal: Cost, place: int, count: int, unit: int) -> bool:
-    """Every address grows by the same multiple of the unit: banks turn, and equal stays equal."""
-    one = steps(goal.program, place, count)[goal.address]
-    whole = one is not None and (one.exact or goal.program[goal.address].width >= LINE_BYTES.bit_length() - 1)
-    return whole and one is not None and one.increase % unit == 0
-
-
-def _flips(goal: Cost, place: int, width_bytes: int) -> bool:
-    """The variable only flips address bits, the same in every lane, and none below the width."""
-    variables = (goal.lane, *goal.free)
-    rows = [form for form in forms(goal.program, variables, [goal.address])[0] if form is not None]
-    first = numbering(goal.program, variables)[place]
-    flipped = columns(rows, range(first, first + goal.program[place].width))
-    return len(rows) == goal.program[goal.address].width and not any(c & (width_bytes - 1) for c in flipped)
-
-
-def _injective(goal: Injective, data: Data) -> dict[str, object]:
+def _injective(goal: Injective, counts: Counts, assumption: int | None) -> dict[str, object]:
     require(not goal.outer, "periods do not look through an outer map")
-    program = goal.program
-    counts = periods_of(data, program, goal.shared)
-    _still(goal, counts, (goal.assumption,))
-    _alike(goal, counts, (goal.inner,))
-    each = [(place, program[place].number) for place in goal.distinct]
-    found = table(program, (goal.inner, goal.assumption), [*counts, *each])
-    positions, assumed = found.numbers(0), found.flags(found.truths(1))
+    each = [(place, goal.program[place].number) for place in goal.distinct]
+    found = table(goal.program, (goal.inner, goal.assumption), [*counts, *each])
+    everywhere = (1 << found.points) - 1
+    positions, assumed = found.numbers(0), found.flags(everywhere if assumption is None else found.truths(1))
     size = prod(count for _, count in each)
     for start in range(0, found.points, size):
         taken = sorted(compress(positions[start : start + size], assumed[start : start + size]))
@@ -148,12 +119,9 @@ def _injective(goal: Injective, data: Data) -> dict[str, object]:
     return _result(found)
 
 
-def _covers(goal: Covers, data: Data) -> dict[str, object]:
+def _covers(goal: Covers, counts: Counts) -> dict[str, object]:
     """Points and elements move together, so that one period of what they share tells all; then ranges are counted."""
     program = goal.program
-    counts = periods_of(data, program, goal.shared)
-    _still(goal, counts, (goal.assumption, goal.active))
-    _alike(goal, counts, (goal.address, goal.position))
     points = [(place, program[place].number) for place in goal.points]
     cells = [(place, program[place].number) for place in goal.elements]
     touching = table(program, (goal.address, goal.active, goal.assumption), [*counts, *points])
@@ -172,12 +140,9 @@ def _covers(goal: Covers, data: Data) -> dict[str, object]:
     return _result(touching, elements=touched.points, elements_sha256=touched.digest())
 
 
-def _apart(goal: Apart, data: Data) -> dict[str, object]:
+def _apart(goal: Apart, counts: Counts) -> dict[str, object]:
     """Every pair of ranges that meet breaks the condition; one period of what the sides share."""
     program = goal.program
-    counts = periods_of(data, program, goal.shared)
-    _still(goal, counts, (goal.condition,))
-    _alike(goal, counts, (goal.first_position, goal.second_position))
     own = [[(place, program[place].number) for place in side] for side in (goal.first, goal.second)]
     tables = [
         table(program, (root,), [*counts, *side])

@@ -77,6 +77,7 @@ def _news(worker: _Worker, is_ready: bool, limits: Limits) -> Outcome | None:
         if time.monotonic() < worker.deadline:
             return None
         _kill(worker)
+        worker.process.join()  # or it would look alive, and be handed the next one
         why = f"more than {limits.timeout_s:g} s, at: {worker.step}"
         return Outcome(worker.entry.id, Status.NOT_RECHECKED, (why,), time_s=spent)
     try:

@@ -137,6 +137,9 @@ def _tell(outcomes: list[Outcome], limits: Limits, spent_s: float, verbose: bool
         f"{counts[status]} {status}" for status in reversed(Status) if counts[status] or status is Status.RECHECKED
     ]
     more = f", {proofs} proofs" if limits.drat else ""
+    for name, words in (("once", "goals shown once"), ("folded", "folded goals")):
+        count = sum(getattr(outcome, name) for outcome in outcomes)
+        more += f", {count} {words}" if count else ""
     click.echo(
         f"{', '.join(parts)} of {len(outcomes)} claims in {spent_s:.1f} s: "
         f"{formulas} formulas by {judges}, {witnesses} native witnesses{more}"

@@ -97,7 +97,7 @@ def evaluate_within(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -
     >>> from swzverify.ir.c_parse import parse
     >>> values, inside = evaluate_within(parse("k * 2000000000 % 7"), {"k": np.arange(4)})
     >>> values[inside].tolist(), inside.tolist()
-    ([0, 3, 6], [True, True, True, False])
+    ([0, 5, 3], [True, True, True, False])
     """
     root, text = _source(node)
     _check_names(root, env, text)

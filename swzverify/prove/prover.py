@@ -70,7 +70,7 @@ def prove(claim: Claim, *, options: Options | None = None) -> Verdict:
     >>> from swzverify.subjects import Tile
     >>> verdict = prove(Bijective(Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))))
     >>> verdict.outcome.value, verdict.engines
-    ('proved', ('gf2', 'z3'))
+    ('proved', ('gf2', 'z3', 'intervals'))
     """
     if not isinstance(claim, About):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SwzError("SWZ105", f"{claim!r} ({type(claim).__name__}) is no claim", hint="prove(Bijective(tile))")

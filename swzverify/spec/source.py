@@ -102,7 +102,7 @@ def _check_scalar(scalar: Scalar, problems: Problems) -> None:
     if not scalar.plain or (not scalar.text[:1].isdigit() and scalar.text[:1] not in ("-", "+")):
         return
     value = value_of(scalar)
-    digits = scalar.text.lstrip("+-")
+    digits = scalar.text.removeprefix("+").removeprefix("-")  # of two signs it is an expression
     is_integer = isinstance(value, int) or (digits.isascii() and digits.isdigit())
     if is_integer and not (isinstance(value, int) and MIN_INTEGER <= value <= MAX_INTEGER):
         shown = scalar.text if len(scalar.text) <= 24 else f"{scalar.text[:20]}... ({len(scalar.text)} digits)"

@@ -115,12 +115,12 @@ def describe_loops(
     """Loops in words, each with its values; what lanes share of them is said once.
 
     >>> describe_loops([Loop("i", 0, 4)], [4], {}, all_exist=True)
-    ('i in 0..3', 'i the same in all lanes')
+    ('i in 0..3', 'the same in all lanes')
     """
     parts = [loop.describe(limit, ended_by.get(loop.name)) for loop, limit in zip(loops, limits, strict=True)]
     if not all_exist:
         parts.append("in iterations in which no thread overflows")
-    names = [loop.name for loop, limit in zip(loops, limits, strict=True) if limit > 1]
-    if names:
-        parts.append(f"{' and '.join(names)} the same in all lanes")
+    several = sum(limit > 1 for limit in limits)
+    if several:
+        parts.append("the same in all lanes" if several == 1 else "each the same in all lanes")
     return tuple(parts)

@@ -46,7 +46,7 @@ def assert_bijective(
     A function takes an element's index in 0..size-1 to its byte address; its elements must fill one run of bytes.
 
     >>> assert_bijective("Swizzle<3,3,3> o 0 o (8,64):(64,1)", element_bits=16).engines
-    ('gf2', 'z3')
+    ('gf2', 'z3', 'intervals')
     >>> assert_bijective(lambda index: 1024 + 2 * index, size=64, element_bits=16).reason
     'checked exhaustively for 64 elements, not proved for other bases'
     """

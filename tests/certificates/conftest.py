@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from swzverify.certificates.folder import Entry, load_list
+from swzverify.certificates.recheck import Limits, Outcome, Recheck
 from swzverify.cli import main
 
 SPEC = """\
@@ -27,9 +29,12 @@ tiles:
   P:
     element: f32
     layout: {shape: [4, 8], order: row, pad: 1}
+  R: {element: f32, layout: "(4,(4,2)):(9,(1,4))", bytes: 144}
 accesses:
   read: {tile: A, instruction: ldmatrix.x1, threads: 32, for: {k: {start: 0, stop: 64, step: 8}}, coord: [lane%8, k]}
   write: {tile: P, instruction: st.shared.b32, threads: 32, coord: [tid/8, tid%8]}
+  some: {tile: P, instruction: st.shared.b32, threads: 40, if: tid != 3 && tid < N, coord: [tid/8%4, tid%8]}
+constants: {N: 38}
 maps:
   turned: {over: {i: 6, j: 4}, value: [j, i], onto: [4, 6]}
 claims:
@@ -40,12 +45,16 @@ claims:
   - covers: {access: write, tile: P}
   - disjoint: A
   - permutation: turned
+  - aligned: some
+  - in_bounds: some
+  - contiguous: {tile: A, elements: 8}
+  - equivalent: [P, R]
   - conflict_free: write
     expect: refuted
 """
-"""Claims of every kind of obligation; all but the last are proved."""
+"""A claim of every kind; all but the last are proved."""
 
-PROVED = 7
+PROVED = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +84,17 @@ class Folder:
 
     def sign(self) -> None:
         """Hash all files again."""
-        listed = json.loads((self.path / "certificates.json").read_text())
+        path = self.path / "certificates.json"
+        listed = json.loads(path.read_text())
         for entry in listed["claims"]:
             entry["sha256"] = hashlib.sha256((self.path / entry["file"]).read_bytes()).hexdigest()
-        del listed["sha256"]
+        path.write_text(json.dumps(listed))
+        self.sign_list()
+
+    def sign_list(self) -> None:
+        """Hash the list again, whatever is in it."""
+        listed = json.loads((self.path / "certificates.json").read_text())
+        listed.pop("sha256", None)
         listed["sha256"] = hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
         (self.path / "certificates.json").write_text(json.dumps(listed))
 
@@ -87,6 +103,18 @@ class Folder:
         digest = hashlib.sha256(text.encode()).hexdigest()
         (self.path / "formulas" / f"{digest}.smt2").write_text(text)
         return digest
+
+    def listed(self) -> tuple[Entry, ...]:
+        """The list as the command reads it."""
+        return load_list(str(self.path))
+
+    def rechecked(self, entry: Entry, *solvers: str) -> Outcome:
+        """One certificate in this process."""
+        return Recheck(str(self.path), Limits(solvers), lambda _: None).claim(entry)
+
+    def judged(self, kind: str, *solvers: str) -> Outcome:
+        """The certificate of the claim of a kind, in this process."""
+        return self.rechecked(next(one for one in self.listed() if one.id.endswith(f"::{kind}")), *solvers)
 
     def recheck(self, *options: str) -> Result:
         """The command on this folder, one process."""

@@ -7,13 +7,13 @@ import random
 import pytest
 
 from swzverify.certificates.encode import parts
-from swzverify.certificates.export import state
 from swzverify.certificates.meaning import BINARY, COMPARISONS
 from swzverify.certificates.program import Operation, Program
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import Answer, ask
 from swzverify.certificates.statement import Statement
 from swzverify.engines.obligation import Obligation
+from tests.certificates.export import state
 
 
 def holds(goal: Obligation | Statement, solver: str = "bitwuzla") -> bool:

@@ -11,10 +11,10 @@ import pytest
 
 from swzverify.certificates.drat import missing_tools, prove_unsatisfiable
 from swzverify.certificates.encode import parts
-from swzverify.certificates.export import state
 from swzverify.certificates.program import Operation, Program, evaluate
 from swzverify.ir.expr import var
 from tests.certificates.conftest import PROVED, Folder
+from tests.certificates.export import state
 from tests.certificates.judge import all_points, random_program
 from tests.engines import obligations as ob
 from tests.engines.obligations import leaf

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from swzverify.certificates.export import state_condition
 from swzverify.certificates.meaning import BINARY, COMPARISONS, binary, comparison
 from swzverify.certificates.program import Builder, Operation, evaluate
 from swzverify.ir.evaluate import evaluate as evaluate_form
@@ -23,6 +22,7 @@ from swzverify.ir.expr import (
     var,
 )
 from swzverify.ir.expr import binary as form_binary
+from tests.certificates.export import state_condition
 from tests.certificates.judge import all_points, random_program
 
 EDGES = [0, 1, 2, 3, 5, 7]

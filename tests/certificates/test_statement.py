@@ -9,13 +9,13 @@ import re
 import pytest
 
 from swzverify.certificates.encode import Part, parts
-from swzverify.certificates.export import state
 from swzverify.certificates.program import Operation, evaluate
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import Answer, ask
 from swzverify.certificates.statement import read_statement, write_statement
 from swzverify.errors import SwzError
 from swzverify.ir.expr import var
+from tests.certificates.export import state
 from tests.certificates.judge import all_points, random_program
 from tests.engines import obligations as ob
 from tests.engines.obligations import leaf, number

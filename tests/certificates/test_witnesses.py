@@ -10,23 +10,25 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from swzverify.certificates.bounds import bounds
-from swzverify.certificates.export import state
 from swzverify.certificates.linear import sums
 from swzverify.certificates.program import evaluate
 from swzverify.certificates.propose import periods
-from swzverify.certificates.recheck import CHECKERS
-from swzverify.certificates.statement import Statement
+from swzverify.certificates.repetition import may_drop
+from swzverify.certificates.statement import Always, Statement
 from swzverify.certificates.steps import steps
 from swzverify.certificates.vacuity import check_possible
 from swzverify.certificates.witness import WitnessError
+from swzverify.certificates.witness_bounds import find_bounds
 from swzverify.certificates.witness_gf2 import find_gf2
 from swzverify.certificates.witness_radix import find_radix
 from swzverify.certificates.witness_residues import find_residues
+from swzverify.certificates.witnesses import CHECKERS
 from swzverify.engines.f2 import GF2
 from swzverify.engines.obligation import Answer, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import var
+from tests.certificates.export import state
 from tests.certificates.judge import all_points, random_program
 from tests.engines import obligations as ob
 from tests.engines.obligations import leaf, number
@@ -39,10 +41,12 @@ X, Y = var("x", 8), var("y", 4)
 def witnesses(goal: Obligation) -> dict[str, Mapping[str, object]]:
     """All that are found, as a file would hold them."""
     statement = state(goal)
+    residues = (find_residues(statement, proposed) for proposed in periods(statement))
     found = {
+        "bounds": find_bounds(statement),
         "gf2": find_gf2(statement),
         "radix": find_radix(statement),
-        "residues": find_residues(statement, periods(goal)),
+        "residues": next((one for one in residues if one is not None), None),
     }
     return {name: json.loads(json.dumps(data)) for name, data in found.items() if data is not None}
 
@@ -370,6 +374,56 @@ def test_nonsense_is_refused_in_words(engine: str) -> None:
     for data in ({}, {"rows": "7"}, {"rows": [None]}, {"periods": []}, {"periods": {"x": "z"}}, {"digits": {}}):
         with pytest.raises(WitnessError):
             CHECKERS[engine](statement, data)
+
+
+# --- assumptions that do not repeat -----------------------------------------------------------------------------------
+
+
+def test_an_assumption_that_does_not_repeat_is_left_out_where_more_is_shown_then() -> None:
+    wide = var("k", 1 << 30)
+    below = ob.less(ob.times(leaf(wide), 3), number(1 << 30))
+    goal = ob.always((wide,), never_4(leaf(wide)), below)
+    assert witnesses(goal)["residues"]["periods"] == {"k": 3}
+    # It fails at points that the assumption leaves out: then nothing is shown.
+    small = ob.less(leaf(X), number(5))
+    assert verified(ob.always((X,), small, small)) == {"residues"}
+    long = ob.less(ob.modulo(leaf(wide), 3), number(2))
+    assert witnesses(ob.always((wide,), long, below)) == {}
+
+
+def test_an_assumption_on_lanes_is_not_left_out() -> None:
+    """Fewer lanes may join where more do not: what holds of more lanes need not hold of fewer."""
+    k = var("k", 1 << 20)
+    even = ob.less(ob.modulo(ob.plus(leaf(LANE), leaf(k)), 7), number(3))
+    goal = ob.cost(LANE, (k,), "ld.shared.v2.b32", ob.times(leaf(LANE), 8), None, None, even)
+    statement = state(goal)
+    assert may_drop(statement) is False
+    with pytest.raises(WitnessError, match="the assumption does not repeat"):
+        CHECKERS["residues"](statement, {"periods": {"k": 1}})
+
+
+def test_a_covering_counts_with_its_assumption() -> None:
+    """Points that an assumption takes away may be the ones that met an element twice."""
+    t, e = var("t", 16), var("e", 8)
+    goal = state(ob.covers((var("base", 4),), (t,), ob.modulo(leaf(t), 8), None, 1, (e,), leaf(e), 1, 1))
+    assert may_drop(goal) is False
+    assert witnesses(ob.covers((), (t,), ob.modulo(leaf(t), 8), None, 1, (e,), leaf(e), 1, 1)) == {}
+    few = ob.less(leaf(t), number(8))
+    assert verified(ob.covers((), (t,), ob.modulo(leaf(t), 8), few, 1, (e,), leaf(e), 1, 1)) == {"residues"}
+
+
+def test_bounds_decide_only_what_they_hold_at_every_point() -> None:
+    decided = 0
+    for seed in range(400):
+        program = random_program(random.Random(seed))
+        lines = [place for place, line in enumerate(program) if line.width == 1]
+        variables = tuple(place for place, line in enumerate(program) if line.operator == "var")
+        for place in lines:
+            statement = Always(program, variables, place, place)
+            if find_bounds(statement) is not None:
+                decided += program[place].operator != "const"
+                assert all(evaluate(program, point)[place] == 1 for point in all_points(program)), seed
+    assert decided > 20
 
 
 # --- that a statement is about something ---------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from swzverify.certificates import encode_octets, warp_rule, witness_residues
-from swzverify.certificates.export import state
+from swzverify.certificates import encode_octets, repetition, warp_rule
 from swzverify.certificates.witness_residues import find_residues
 from swzverify.ir.expr import var
 from tests.certificates import patterns as pt
+from tests.certificates.export import state
 from tests.engines import obligations as ob
 from tests.engines.obligations import leaf
 
@@ -218,5 +218,5 @@ def test_a_period_of_banks_instead_of_lines_is_killed(monkeypatch: Patch) -> Non
     address = ob.plus(ob.times(leaf(var("lane", 32)), 16), ob.times(leaf(k), 32))
     statement = state(ob.cost(var("lane", 32), (k,), "cp.async.16", address))
     assert find_residues(statement, {"k": 1}) is None
-    monkeypatch.setattr(witness_residues, "LINE_BYTES", 32)
+    monkeypatch.setattr(repetition, "LINE_BYTES", 32)
     assert find_residues(statement, {"k": 1}) is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
@@ -22,7 +24,7 @@ SWAPPED: Spec = {
 
 
 def judged(kind: str, verdict: Oracles, alignment: int | None = None) -> Judgement:
-    return Judgement(kind, "X", (), verdict, 8, 4, 4, 4, alignment)
+    return Judgement(kind, "X", (), verdict, 8, 4, 4, 4, alignment, "access", ((8, 4),), ((8, 4),))
 
 
 def said(outcome: Outcome, wavefronts: int = 8, *, exact: bool = True, reason: str = "") -> Verdict:
@@ -41,6 +43,19 @@ def test_costs_are_exact(kind: str) -> None:
     # Who leaves a claim open may still say what the worst case is, and must then be right.
     assert difference(oracle, said(Outcome.UNKNOWN)) == ""
     assert "worst case" in difference(oracle, said(Outcome.UNKNOWN, 9))
+
+
+def test_both_worst_cases_are_compared() -> None:
+    """Several warps can be the slowest, and others the ones with the most conflicts: a report may name any of them."""
+    oracle = replace(judged("conflict_free", "refuted"), slowest=((8, 4), (8, 8)), clashing=((8, 4), (6, 2)))
+    whole, partial, wrong = WarpMeasure(8, 8, {}), WarpMeasure(6, 2, {}), WarpMeasure(4, 2, {})
+
+    def measured(*both: WarpMeasure) -> Verdict:
+        return Verdict(Outcome.REFUTED, "", measure=Measure(*both))
+
+    assert difference(oracle, measured(whole, partial)) == ""
+    assert "4 of 2" in difference(oracle, measured(whole, wrong))
+    assert "6 of 2" in difference(oracle, measured(partial, partial))
 
 
 def test_a_starved_prover_may_name_no_alignment_but_no_wrong_one() -> None:

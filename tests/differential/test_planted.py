@@ -7,20 +7,29 @@ mistake, in every reading of the tool at once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from swzverify.claims import equivalent
+from swzverify.engines import f2, worst
+from swzverify.engines.obligation import Cost, Finding, WorstCost
+from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir import c_eval, c_lower, c_parse
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import BinaryOp, CExpr, UnaryOp
+from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.ir.integers import Integer
+from swzverify.layout import tma
 from swzverify.prove import prover
-from swzverify.spec import build_access
+from swzverify.spec import build, build_access, build_tile
 from swzverify.spec.models import AccessPart
-from swzverify.subjects import Access, Loop, Tile
+from swzverify.subjects import Access, Loop, Tile, access_names, iterations, lowered_access, plain_access
+from swzverify.subjects import access as access_module
+from swzverify.subjects.loop import AXIS_WORDS
 from tests.differential import __main__ as runner
 from tests.differential import chunk as chunks
 from tests.differential.comparison import Comparison, Disagreement, compare, compare_seed, drawn
@@ -86,8 +95,6 @@ def predicate_forgotten(patch: Patch) -> None:
     def wrong(name: str, part: AccessPart, *rest: object) -> Access:
         return sound(name, part.model_copy(update={"if_": None}), *rest)  # type: ignore[arg-type]  # as they came
 
-    from swzverify.spec import build
-
     patch.setattr(build, "build_access", wrong)
 
 
@@ -96,8 +103,6 @@ def assumption_forgotten(patch: Patch) -> None:
 
     def wrong(name: str, part: AccessPart, *rest: object) -> Access:
         return sound(name, part.model_copy(update={"assume": []}), *rest)  # type: ignore[arg-type]  # as they came
-
-    from swzverify.spec import build
 
     patch.setattr(build, "build_access", wrong)
 
@@ -122,6 +127,112 @@ def vacuous_is_proved(patch: Patch) -> None:
     patch.setattr(prover, "_possible", lambda *_: True)
 
 
+def one_name_is_one_subject(patch: Patch) -> None:
+    """What a list states of an access leaves the tile of that name out of `standard`."""
+    patch.setattr(build, "_heading", lambda claim: (claim.kind, claim.subject))
+
+
+def both_end_with_the_first(patch: Patch) -> None:
+    """Two accesses are compared in the iterations that both have."""
+
+    def cut(first: Access, other: Access) -> tuple[Access, Access]:
+        if first.loop_limits == other.loop_limits or [x.name for x in first.loops] != [x.name for x in other.loops]:
+            return first, other
+        limits = [min(pair) for pair in zip(first.loop_limits, other.loop_limits, strict=True)]
+        loops = tuple(replace(x, stop=x.start + x.step * n) for x, n in zip(first.loops, limits, strict=True))
+        return replace(first, loops=loops), replace(other, loops=loops)
+
+    patch.setattr(equivalent, "over_common_loops", cut)
+
+
+def loops_keep_their_order(patch: Patch) -> None:
+    """Loops of two accesses go together as they come, whatever their names."""
+    patch.setattr(equivalent, "over_common_loops", lambda first, other: (first, other))
+
+
+def the_last_thread_speaks_for_all(patch: Patch) -> None:
+    """An iteration exists where the last thread stays in range, in every reading."""
+
+    def stay(access: Access, loops: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.repeat(stays(access, loops)[:, -1:], access.threads, axis=1)
+
+    def exists_at(access: Access, point: Mapping[str, int]) -> bool:
+        values = {x.name: np.full((1, 1), x.start + x.step * point.get(x.name, 0)) for x in access.loops}
+        return bool(stay(access, values).all()) if access.is_unbounded else exists(access, point)
+
+    def condition(access: Access, limits: Sequence[int], room: Sequence[int]) -> Expr:
+        # a block of one thread, which is the last one
+        names = iterations.names
+        env = names.constants(access) | names.loops(access, limits, room) | names.one_thread(access, access.threads - 1)
+        found, _ = iterations._values(access, env, limits, access.threads - 1)
+        return conjunction(iterations._in_range(value) for value in found)
+
+    stays, exists = plain_access._stay, plain_access.exists_at
+    patch.setattr(plain_access, "_stay", stay)
+    patch.setattr(plain_access, "exists_at", exists_at)
+    patch.setattr(access_module, "exists_at", exists_at)
+    patch.setattr(iterations, "_safe_limit", lambda *_: 0)
+    patch.setattr(iterations, "existence", condition)
+    patch.setattr(lowered_access, "existence", condition)
+
+
+def nothing_overflows(patch: Patch) -> None:
+    """Every value of an unbounded loop is an iteration, wherever C's range ends."""
+    patch.setattr(iterations, "_end", lambda *_: None)
+    patch.setattr(iterations, "existence", lambda *_: TRUE)
+    patch.setattr(lowered_access, "existence", lambda *_: TRUE)
+    patch.setattr(plain_access, "exist", lambda *_: np.ones(1, dtype=np.bool_))
+    patch.setattr(access_module, "exists_at", lambda *_: True)
+
+
+def one_worst_case(patch: Patch) -> None:
+    """The warp with the most conflicts stands for the one with the most wavefronts."""
+    sound = worst.judged
+
+    def wrong(engine: str, cost: Cost, found: WorstCost) -> Finding:
+        return sound(engine, cost, WorstCost.of_one(found.most_conflicts))
+
+    for module in (worst, f2, smt_cost):
+        patch.setattr(module, "judged", wrong)
+
+
+def an_axis_that_is_not_said_is_0(patch: Patch) -> None:
+    """`threadIdx.y` under `threads: 32`."""
+    sound = access_names.threads
+
+    def wrong(access: Access) -> dict[str, Integer]:
+        unsaid = {f"{word}{axis}": ints.integer(int(word == "blockDim.")) for word in AXIS_WORDS for axis in "yz"}
+        return unsaid | sound(access)
+
+    patch.setattr(Access, "_check_names", lambda _: None)
+    patch.setattr(access_names, "threads", wrong)
+
+
+def any_box_is_loaded(patch: Patch) -> None:
+    """TMA tiles of any extents at any base."""
+    patch.setattr(build_tile, "_check_tma_base", lambda *_: None)
+    patch.setattr(tma, "MAX_BOX_EXTENT", 1 << 30)
+
+
+def every_target_has_tma(patch: Patch) -> None:
+    patch.setattr(build_tile, "_check_tma_target", lambda *_: None)
+
+
+NEW_PLANTS: dict[Callable[[Patch], None], int] = {
+    one_name_is_one_subject: 4,
+    both_end_with_the_first: 26,
+    loops_keep_their_order: 26,
+    the_last_thread_speaks_for_all: 19,
+    nothing_overflows: 19,
+    one_worst_case: 156,
+    an_axis_that_is_not_said_is_0: 562,
+    any_box_is_loaded: 83,
+    every_target_has_tma: 44,
+}
+"""Mistakes that specs with unbounded loops, equal names, partial blocks and boxes at their limits show.
+
+With each the seed that is tried first, which showed it when this was written.
+"""
 PLANTS: list[Callable[[Patch], None]] = [
     binds_tighter,
     amounts_wrap,
@@ -135,10 +246,10 @@ PLANTS: list[Callable[[Patch], None]] = [
 ]
 
 
-def first_found(seeds: range) -> Disagreement | None:
+def first_found(seeds: Sequence[int], *, new: bool = False) -> Disagreement | None:
     for seed in seeds:
         try:
-            outcome = compare_seed(seed)
+            outcome = compare_seed(seed, new=new, starve=not new)
         except Exception as error:  # noqa: BLE001 - a plant may break the tool; that shows too
             return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
         if outcome.disagreements:
@@ -150,6 +261,14 @@ def first_found(seeds: range) -> Disagreement | None:
 def test_a_planted_misreading_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
     assert first_found(SEEDS) is not None
+
+
+@pytest.mark.parametrize(("plant", "first"), NEW_PLANTS.items(), ids=[plant.__name__ for plant in NEW_PLANTS])
+def test_a_planted_misreading_is_found_by_the_new_themes(
+    monkeypatch: Patch, plant: Callable[[Patch], None], first: int
+) -> None:
+    plant(monkeypatch)
+    assert first_found([first, *SEEDS], new=True) is not None
 
 
 def test_what_is_found_is_made_small(monkeypatch: Patch) -> None:
@@ -174,7 +293,7 @@ def test_what_is_found_is_made_small(monkeypatch: Patch) -> None:
     assert [each.claim for each in outcome.disagreements] == [""]
     small = smallest(whole, outcome.disagreements[0], 1_000_000)
     assert compare(small, 1).disagreements
-    assert set(small) <= {"swzverify", "target", "accesses"}
+    assert set(small) <= {"swzverify", "target", "accesses", "tiles"}
     accesses = small["accesses"]
     assert isinstance(accesses, dict)
     access = accesses["a"]

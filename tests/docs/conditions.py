@@ -69,7 +69,7 @@ def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
 
 
 def _worker_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
-    """A program in place of the Python that talks to the device; it finds the folder of the job as `$4`."""
+    """A program in place of the Python that talks to the device; it finds the folder of the job as `$5`."""
 
     def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
         program = folder / "python"
@@ -123,7 +123,7 @@ def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
 
 SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "a_gpu": _a_gpu,
-    "no_gpu": _worker_of('printf "no NVIDIA driver: libcuda.so.1 was not found" > "$4/refused"; exit 3'),
+    "no_gpu": _worker_of('printf "no NVIDIA driver: libcuda.so.1 was not found" > "$5/refused"; exit 3'),
     "lost_device": _worker_of("kill -9 $$"),
     "no_profiler": _counters_of(""),
     "counters_denied": _counters_of("echo '==ERROR== ERR_NVGPUCTRPERM'; exit 1"),

@@ -23,7 +23,7 @@ SHOWN = """
 ```console
 $ swzverify prove a.swz.yaml
 a.swz.yaml
-  ✓ proved  bijective  A  gf2 + z3    7 ms
+  ✓ proved  bijective  A  gf2 + z3 + intervals    7 ms
 ...
 
 1 proved, 0 unexpected in 9 ms

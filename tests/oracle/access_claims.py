@@ -31,7 +31,7 @@ def _all_aligned(access: Access) -> bool:
 
 def in_bounds(access: Access) -> Finding:
     width = access.instruction.width_bytes
-    limit = access.tile.allocation_bytes if access.tile else access.bytes_allowed
+    limit = access.tile.allocation_bytes if access.tile else access.form.bytes_allowed
     if limit is None:
         raise OracleError(f"access {access.name} needs bytes: for in_bounds")
     if not access.tile and (access.base.align is not None or access.base.offset):
@@ -63,20 +63,26 @@ def cost(access: Access, at_most: int | None) -> Finding:
         for warp in access.warps:
             lanes = [None if point is None else addresses[point] for point in warp]
             costs.add(warp_cost(access.instruction, lanes))
-    worst = max(costs, key=lambda cost: (cost.wavefronts, cost.wavefronts - cost.minimum))
-    conflicts = max(cost.wavefronts - cost.minimum for cost in costs)
-    verdict: Verdict = "proved" if (conflicts == 0 if at_most is None else worst.wavefronts <= at_most) else "refuted"
-    return Finding(verdict, worst.wavefronts, worst.minimum, worst.wavefronts - worst.minimum, conflicts)
+    most, conflicts = max(cost.wavefronts for cost in costs), max(cost.conflicts for cost in costs)
+    slowest = tuple(sorted((c.wavefronts, c.minimum) for c in costs if c.wavefronts == most))
+    clashing = tuple(sorted((c.wavefronts, c.minimum) for c in costs if c.conflicts == conflicts))
+    # Of several with the most wavefronts the first has the smallest minimum, so the most bank conflicts.
+    minimum = slowest[0][1]
+    verdict: Verdict = "proved" if (conflicts == 0 if at_most is None else most <= at_most) else "refuted"
+    return Finding(verdict, most, minimum, most - minimum, conflicts, slowest=slowest, clashing=clashing)
 
 
 def covers(access: Access, tile: Tile, times: int) -> Finding:
     """Whether each element is touched `times` times in every stage.
 
     A stage is covered by what runs in that stage. Where a lane reaches into another stage's elements the page
-    could also be read as counting that touch; such a case is judged only if both readings agree.
+    could also be read as counting that touch; such a case is judged only if both readings agree. An iteration that
+    stands for several counts so often.
     """
     if not access.active:
         return VACUOUS
+    if any(access.weight(point) is None for point in access.active):
+        raise OracleAmbiguousError(f"access {access.name}: covers in an `any` loop that moves on and on")
     bases = _common_bases(access, tile)
     narrow = all(_covered(access, tile, times, *pair, across=False) for pair in bases)
     if tile.stages > 1 and narrow != all(_covered(access, tile, times, *pair, across=True) for pair in bases):
@@ -117,5 +123,5 @@ def _covered(access: Access, tile: Tile, times: int, access_base: int, tile_base
             touched = {element for byte in range(a, a + width) if byte in holders for element in holders[byte]}
             for element in touched:
                 if across or element[0] == own:
-                    counts[element] += 1
+                    counts[element] += access.weight(point) or 0
     return all(count == times for count in counts.values())

@@ -5,44 +5,68 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
-from math import lcm, prod
+from itertools import islice, product
+from math import lcm
 
 from . import c_expr
-from .hardware import Instruction, read_instruction
+from .access_forms import AccessForm, Iteration, read_form
+from .existence import Survey
+from .hardware import Instruction
+from .open_loops import representatives
 from .oracle_errors import OracleAmbiguousError, OracleError
-from .subjects import Base, Tile, read_base
-from .yaml_values import Spec, Yaml, as_dict, as_list, as_str
+from .subjects import Base, Tile
+from .yaml_values import Yaml
 
-Columns = dict[str, list[int]]
+PROBES = (0, 1, 2, 3, 31, 32, 33, 255, 1000, 2**31, 2**32 - 1)
+MOST_PROBES = 200
 
 
 @dataclass(frozen=True)
 class Access:
-    """All points (loop combination, thread) of an access; a point is an index into the lists.
+    """All points (iteration, thread) of an access; a point is an index into the lists.
 
-    `exists` tells of each loop combination whether it does (a loop without iterations holds its start alone, and
-    nothing exists). `warps` holds for each warp instruction the points of its 32 lanes, None where a lane is
-    inactive or has no address; instructions without any active lane are left out.
+    `iterations` are those that exist, or as many as stand for all of them. `warps` holds for each warp instruction
+    the points of its 32 lanes, None where a lane is inactive or has no address; instructions without any active
+    lane are left out, and so are the iterations that `assume:` excludes.
     """
 
-    name: str
-    instruction: Instruction
-    threads: int
-    loops: dict[str, list[int]]
-    exists: list[bool]
-    tile: Tile | None
-    base: Base
+    form: AccessForm
+    iterations: list[Iteration]
     coordinates: list[list[int]]
     raw_bits: list[int]
     stage_column: list[int] | None
     warps: list[list[int | None]]
-    bytes_allowed: int | None
+
+    @property
+    def name(self) -> str:
+        return self.form.name
+
+    @property
+    def instruction(self) -> Instruction:
+        return self.form.instruction
+
+    @property
+    def tile(self) -> Tile | None:
+        return self.form.tile
+
+    @property
+    def base(self) -> Base:
+        return self.form.base
 
     @cached_property
     def active(self) -> list[int]:
         """The points with an address, over all warp instructions."""
         return [point for warp in self.warps for point in warp if point is not None]
+
+    @property
+    def places(self) -> dict[tuple[tuple[int, ...], int], int]:
+        """Of each active (iteration, thread) its point."""
+        threads = self.form.threads
+        return {(self.iterations[point // threads].values, point % threads): point for point in self.active}
+
+    def weight(self, point: int) -> int | None:
+        """How many iterations the point stands for, None where that does not say how often it does the same."""
+        return self.iterations[point // self.form.threads].weight
 
     @cached_property
     def raw_bytes(self) -> list[int]:
@@ -102,112 +126,71 @@ def read_access(
     tiles: Mapping[str, Tile],
     memories: Mapping[str, Base],
     constants: Mapping[str, int],
+    target: str = "sm_90",
 ) -> Access:
-    """An access, all its expressions evaluated over every thread and loop value."""
-    spec = as_dict(value)
-    instruction = read_instruction(as_str(spec["instruction"]))
-    block = [c_expr.constant(extent, constants) for extent in as_list(spec.get("block", spec.get("threads")))]
-    threads = prod(block)
-    read = {key: _loop(bounds, constants) for key, bounds in as_dict(spec.get("for")).items()}
-    runs = all(values for values, _ in read.values())
-    # Without an iteration the expressions are judged at the loop's start, and nothing exists.
-    loops = {key: values or [start] for key, (values, start) in read.items()}
-    combos = list(product(*loops.values()))
-    columns = _columns(block, loops, combos, constants)
-    points = threads * len(combos)
-    active = [bool(x) for x in c_expr.evaluate(c_expr.parse(spec.get("if", 1)), columns, points)]
-    if instruction.kind == "matrix" and ("if" in spec or threads % 32):
-        raise OracleError(f"access {name}: ldmatrix and stmatrix need all 32 lanes", "SWZ406")
-    assumed = _assumed(spec, loops, combos, constants)
-    judged = _warps(instruction, threads, active, assumed)
-    warps, exists = (judged, assumed) if runs else ([], [False] * len(combos))
-    tile = None
+    """An access, all its expressions evaluated over every thread and loop value, or over what stands for all."""
+    form = read_form(name, value, tiles, memories, constants, target)
+    if not form.open_loops:
+        return laid_out(form, form.closed_iterations())
+    try:
+        return laid_out(form, representatives([form]))
+    except OracleAmbiguousError:
+        # Too many iterations to know them all; but an error that one of them shows is an error.
+        probes = [form.loops[name].judged if name not in form.open_loops else PROBES for name in form.loop_names]
+        laid_out(form, [Iteration(values) for values in islice(product(*probes), MOST_PROBES)])
+        raise
+
+
+def laid_out(form: AccessForm, iterations: list[Iteration]) -> Access:
+    """The access in those of the iterations that exist."""
+    if form.open_loops:
+        iterations = _existing(form, iterations)
+    columns, points = form.point_columns(iterations), form.threads * len(iterations)
+    active = [True] * points
+    if form.condition is not None:
+        active = [bool(x) for x in c_expr.evaluate(form.condition, columns, points)]
+    judged = _warps(form.instruction, form.threads, active, _assumed(form, iterations))
+    tile = form.tile
     coordinates: list[list[int]] = []
     stage_column: list[int] | None = None
-    if "tile" in spec:
-        tile = tiles.get(as_str(spec["tile"]))
-        if tile is None:
-            raise OracleError(f"access {name}: no tile {spec['tile']!r}")
-        _check_run(name, instruction, tile)
-        coordinates = [c_expr.evaluate(c_expr.parse(item), columns, points) for item in as_list(spec["coord"])]
-        _check_coordinates(name, tile, coordinates, judged)
+    if tile is not None:
+        coordinates = [c_expr.evaluate(tree, columns, points) for tree in form.coordinates]
+        _check_signs(form.name, coordinates, judged)
         raw_bits = _tile_bits(tile, coordinates, points)
-        if "stage" in spec:
-            stage_column = c_expr.evaluate(c_expr.parse(spec["stage"]), columns, points)
-            if any(
-                not 0 <= stage_column[point] < tile.stages for warp in judged for point in warp if point is not None
-            ):
-                raise OracleError(f"access {name}: a stage outside the tile's stages", "SWZ306")
+        if form.stage is not None:
+            stage_column = c_expr.evaluate(form.stage, columns, points)
+            lanes = [point for warp in judged for point in warp if point is not None]
+            if any(not 0 <= stage_column[point] < tile.stages for point in lanes):
+                raise OracleError(f"access {form.name}: a stage outside the tile's stages", "SWZ306")
     else:
-        raw_bits = [8 * x for x in c_expr.evaluate(c_expr.parse(spec["address"]), columns, points)]
-        _check_signs(name, [raw_bits], judged)
-    base = tile.base if tile else read_base(spec.get("base", 0), memories, constants)
-    limit = c_expr.constant(spec["bytes"], constants) if "bytes" in spec else None
-    return Access(
-        name,
-        instruction,
-        threads,
-        loops,
-        exists,
-        tile,
-        base,
-        coordinates,
-        raw_bits,
-        stage_column,
-        warps,
-        limit,
-    )
+        assert form.address is not None
+        raw_bits = [8 * x for x in c_expr.evaluate(form.address, columns, points)]
+        _check_signs(form.name, [raw_bits], judged)
+    return Access(form, iterations, coordinates, raw_bits, stage_column, judged if form.runs else [])
 
 
-def _loop(bounds: Yaml, constants: Mapping[str, int]) -> tuple[list[int], int]:
-    """The loop's values, and its start."""
-    if bounds == "any":
-        raise OracleAmbiguousError("an unbounded loop cannot be enumerated")
-    if not isinstance(bounds, dict):
-        return list(range(c_expr.constant(bounds, constants))), 0
-    start = c_expr.constant(bounds.get("start", 0), constants)
-    stop = c_expr.constant(bounds["stop"], constants)
-    step = c_expr.constant(bounds.get("step", 1), constants)
-    if step <= 0:
-        raise OracleError("a loop's step must be positive")
-    return list(range(start, stop, step)), start
+def _existing(form: AccessForm, iterations: list[Iteration]) -> list[Iteration]:
+    """Those in which no sub-expression of any thread leaves the range."""
+    of_threads = Survey(form.point_columns(iterations), form.threads * len(iterations))
+    for tree in form.of_threads:
+        of_threads.look(tree)
+    of_loops = Survey(form.loop_columns(iterations), len(iterations))
+    for tree in form.assumptions:
+        of_loops.look(tree)
+    gone = {point // form.threads for point in of_threads.outside} | of_loops.outside
+    if ({point // form.threads for point in of_threads.doubtful} | of_loops.doubtful) - gone:
+        raise OracleError(f"access {form.name}: a shift by more than 31", "SWZ304")
+    return [iteration for at, iteration in enumerate(iterations) if at not in gone]
 
 
-def _columns(
-    block: list[int], loops: dict[str, list[int]], combos: list[tuple[int, ...]], constants: Mapping[str, int]
-) -> Columns:
-    bx, by, bz = (*block, 1, 1)[:3]
-    tids = list(range(bx * by * bz))
-    n = len(combos)
-    columns: Columns = {
-        "tid": tids * n,
-        "lane": [tid % 32 for tid in tids] * n,
-        "warp": [tid // 32 for tid in tids] * n,
-    }
-    axes = {
-        "x": [t % bx for t in tids],
-        "y": [t // bx % by for t in tids],
-        "z": [t // (bx * by) for t in tids],
-    }
-    for (axis, values), extent in zip(axes.items(), (bx, by, bz), strict=True):
-        columns[f"tid_{axis}"] = columns[f"threadIdx.{axis}"] = values * n
-        columns[f"blockDim.{axis}"] = [extent] * (len(tids) * n)
-    for at, key in enumerate(loops):
-        columns[key] = [combo[at] for combo in combos for _ in tids]
-    return columns | {key: [number] * (len(tids) * n) for key, number in constants.items()}
-
-
-def _assumed(
-    spec: Spec, loops: dict[str, list[int]], combos: list[tuple[int, ...]], constants: Mapping[str, int]
-) -> list[bool]:
-    """For each loop combination, whether every assumption holds."""
-    columns = {key: [combo[at] for combo in combos] for at, key in enumerate(loops)}
-    columns |= {key: [number] * len(combos) for key, number in constants.items()}
-    exists = [True] * len(combos)
-    for item in as_list(spec.get("assume")):
-        holds = c_expr.evaluate(c_expr.parse(item), columns, len(combos))
-        exists = [a and bool(b) for a, b in zip(exists, holds, strict=True)]
-    return exists
+def _assumed(form: AccessForm, iterations: list[Iteration]) -> list[bool]:
+    """For each iteration, whether every assumption holds."""
+    columns = form.loop_columns(iterations)
+    holds = [True] * len(iterations)
+    for tree in form.assumptions:
+        values = c_expr.evaluate(tree, columns, len(iterations))
+        holds = [a and bool(b) for a, b in zip(holds, values, strict=True)]
+    return holds
 
 
 def _warps(instruction: Instruction, threads: int, active: list[bool], exists: list[bool]) -> list[list[int | None]]:
@@ -224,21 +207,6 @@ def _warps(instruction: Instruction, threads: int, active: list[bool], exists: l
             if any(point is not None for point in lanes):
                 warps.append(lanes)
     return warps
-
-
-def _check_run(name: str, instruction: Instruction, tile: Tile) -> None:
-    width_bits = 8 * instruction.width_bytes
-    as_written, most = (run * tile.element_bits for run in tile.layout.contiguous_runs())
-    if width_bits > most:
-        raise OracleError(f"access {name} is wider than the contiguous run of tile {tile.name}", "SWZ407")
-    if width_bits > as_written:
-        raise OracleAmbiguousError(f"access {name}: the contiguous run depends on how leaves are merged")
-
-
-def _check_coordinates(name: str, tile: Tile, coordinates: list[list[int]], warps: list[list[int | None]]) -> None:
-    if len(coordinates) != len(tile.layout.modes):
-        raise OracleError(f"access {name}: one coordinate a mode")
-    _check_signs(name, coordinates, warps)
 
 
 def _check_signs(name: str, coordinates: list[list[int]], warps: list[list[int | None]]) -> None:

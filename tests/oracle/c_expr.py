@@ -209,6 +209,17 @@ def names_in(tree: Expr) -> set[str]:
             return {name for operand in operands for name in names_in(operand)}
 
 
+def largest_literal(tree: Expr) -> int:
+    """The largest number written in `tree`, 0 where there is none."""
+    match tree:
+        case Literal(value):
+            return value
+        case Name():
+            return 0
+        case Op(_, operands):
+            return max(map(largest_literal, operands), default=0)
+
+
 def evaluate(tree: Expr, columns: Mapping[str, Sequence[int]], points: int) -> list[int]:
     """The values of `tree` at all points; an undefined operation or a value out of range is an OracleError.
 
@@ -223,13 +234,14 @@ def evaluate(tree: Expr, columns: Mapping[str, Sequence[int]], points: int) -> l
                 raise OracleError(f"{name!r} is not known", "SWZ301")
             values = list(columns[name])
         case Op(symbol, operands):
-            values = _apply(symbol, [evaluate(operand, columns, points) for operand in operands])
+            values = apply(symbol, [evaluate(operand, columns, points) for operand in operands])
     if values and not (min(values) >= LEAST and max(values) <= MOST):
         raise OracleError(f"a value of {tree} leaves -2^31 .. 2^32 - 1", "SWZ303")
     return values
 
 
-def _apply(symbol: str, operands: list[list[int]]) -> list[int]:
+def apply(symbol: str, operands: list[list[int]]) -> list[int]:
+    """The values of one operator at all points, of any size; an undefined operation is an OracleError."""
     match symbol, operands:
         case "?:", [condition, then, otherwise]:
             return [a if c else b for c, a, b in zip(condition, then, otherwise, strict=True)]

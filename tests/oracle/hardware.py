@@ -9,7 +9,33 @@ from functools import lru_cache
 
 from .oracle_errors import OracleError
 
-SHARED_MEMORY_BYTES = {"sm_90": 227 * 1024}
+_KIB = {
+    227: ("90", "90a", *(f"{n}{letter}" for n in (100, 101, 103, 110) for letter in ("", "a", "f"))),
+    163: ("80", "87"),
+    99: ("86", "88", "89", *(f"{n}{letter}" for n in (120, 121) for letter in ("", "a", "f"))),
+    96: ("70", "72"),
+    64: ("75",),
+}
+SHARED_MEMORY_BYTES = {f"sm_{number}": 1024 * size for size, numbers in _KIB.items() for number in numbers}
+"""Of each target the most that a block may have."""
+FIRST_TARGETS = {"ldmatrix": 75, "cp.async": 80, "stmatrix": 90, "tma": 90}
+"""The targets with which instructions begin to exist."""
+
+
+def has(target: str, what: str) -> bool:
+    """Whether the target has an instruction, or TMA.
+
+    >>> has("sm_89", "stmatrix.x4"), has("sm_90a", "tma"), has("sm_100", "ldmatrix.x4"), has("sm_75", "cp.async.4")
+    (False, True, True, False)
+    """
+    number = int(target.removeprefix("sm_").rstrip("af"))
+    return all(number >= first for prefix, first in FIRST_TARGETS.items() if what.startswith(prefix))
+
+
+def check_target(name: str, target: str) -> None:
+    """Refuse an instruction that the target lacks."""
+    if not has(target, name):
+        raise OracleError(f"{target} has no {name}", "SWZ403")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +53,11 @@ class Cost:
 
     wavefronts: int
     minimum: int
+
+    @property
+    def conflicts(self) -> int:
+        """Wavefronts beyond those that the same lanes would need if no two met in a bank."""
+        return self.wavefronts - self.minimum
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,9 @@ class Finding:
 
     `wavefronts`, `minimum` and `bank_conflicts` belong to the warp instruction with the most wavefronts (of
     several, the one with the most bank conflicts); `most_bank_conflicts` is the largest over all warp
-    instructions. All are None where an address is misaligned or no lane is active.
+    instructions, which another one may have. All are None where an address is misaligned or no lane is active.
+    `slowest` are the (wavefronts, minimum) of all instructions with the most wavefronts, `clashing` those of all
+    with the most bank conflicts: a report may name any of them.
     """
 
     verdict: Verdict
@@ -23,11 +25,16 @@ class Finding:
     bank_conflicts: int | None = None
     most_bank_conflicts: int | None = None
     smallest_base_alignment: int | None = None
+    slowest: tuple[tuple[int, int], ...] = ()
+    clashing: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One claim in one case: `case` pairs each constant that is a list with its value."""
+    """One claim in one case: `case` pairs each constant that is a list with its value.
+
+    `subject_kind` says of each subject what it is, as in `tile` or `tile, map`; of `covers` that is the access alone.
+    """
 
     kind: str
     subject: str
@@ -38,6 +45,9 @@ class Judgement:
     bank_conflicts: int | None
     most_bank_conflicts: int | None
     smallest_base_alignment: int | None
+    subject_kind: str = ""
+    slowest: tuple[tuple[int, int], ...] = ()
+    clashing: tuple[tuple[int, int], ...] = ()
 
 
 PROVED, REFUTED, VACUOUS = Finding("proved"), Finding("refuted"), Finding("vacuous")

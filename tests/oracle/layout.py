@@ -12,6 +12,8 @@ from . import c_expr
 from .oracle_errors import OracleError
 from .yaml_values import Yaml, as_dict, as_list, as_str
 
+MOST_BOX_EXTENT = 256
+
 Tree: TypeAlias = "int | list[Tree]"
 Leaf: TypeAlias = tuple[int, int]
 
@@ -215,6 +217,8 @@ def read_tma(value: Yaml, element_bits: int, constants: Mapping[str, int]) -> tu
     if inner * element_bits % 128:
         raise OracleError("the inner extent of a TMA box must be a multiple of 16 bytes")
     inner_bytes = inner * element_bits // 8
+    if max(rows, inner) > MOST_BOX_EXTENT:
+        raise OracleError(f"a TMA box of {rows} rows and {inner} elements", "SWZ225")
     if mode == "none":
         return Layout((((rows, inner),), ((inner, 1),))), IDENTITY, rows * inner_bytes
     pitch_bytes, bits = {"32B": (32, 1), "64B": (64, 2), "128B": (128, 3)}[mode]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from .accesses import Access
+from .access_forms import AccessForm
+from .accesses import Access, laid_out
 from .base_shift import Box, shift_in_base
 from .judgement import PROVED, REFUTED, VACUOUS, Finding, holds
+from .open_loops import representatives
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import BASES_BELOW, Base, IndexMap, Tile
 from .tile_claims import occupied_bits
@@ -29,31 +31,45 @@ def equivalent_tiles(p: Tile, q: Tile) -> Finding:
 
 
 def equivalent_accesses(p: Access, q: Access) -> Finding:
-    if p.threads != q.threads or p.loops != q.loops:
-        return REFUTED
+    """Iteration by iteration; one that does not exist, or that `assume:` excludes, has no active lane."""
+    alike = p.form.threads == q.form.threads and _same_loops(p.form, q.form)
     p_stages, q_stages = p.stage_runs, q.stage_runs
-    if len(p_stages) != len(q_stages) and min(len(p_stages), len(q_stages)) > 1:
+    alike = alike and (len(p_stages) == len(q_stages) or min(len(p_stages), len(q_stages)) == 1)
+    if not alike:
         return REFUTED
-    # One that runs in one stage a time is compared with each stage of one that runs in all.
-    most = max(len(p_stages), len(q_stages))
-    stages = list(zip(p_stages * (most // len(p_stages)), q_stages * (most // len(q_stages)), strict=True))
-    if p.exists != q.exists and set(p.active) == set(q.active):
-        raise OracleAmbiguousError("equivalent of accesses that exist in different iterations and run in the same")
     if not p.active and not q.active:
         return VACUOUS
     if not p.active or not q.active:
-        raise OracleAmbiguousError("equivalent of accesses of which one is never active")
-    if set(p.active) != set(q.active):
         return REFUTED
+    if p.form.open_loops:
+        together = representatives([p.form, q.form])
+        p, q = laid_out(p.form, together), laid_out(q.form, together)
+    # One that runs in one stage a time is compared with each stage of one that runs in all.
+    most = max(len(p_stages), len(q_stages))
+    stages = list(zip(p_stages * (most // len(p_stages)), q_stages * (most // len(q_stages)), strict=True))
+    p_places, q_places = p.places, q.places
+    if p_places.keys() != q_places.keys():
+        return REFUTED
+    pairs = [(point, q_places[place]) for place, point in p_places.items()]
 
     def same(p_base: int, q_base: int) -> bool:
         for p_stage, q_stage in stages:
             left, right = p.bit_addresses(p_base, p_stage), q.bit_addresses(q_base, q_stage)
-            if any(left[point] != right[point] for point in p.active):
+            if any(left[here] != right[there] for here, there in pairs):
                 return False
         return True
 
     return _at_common_bases(p.base, q.base, max(p.period_bytes, q.period_bytes), same)
+
+
+def _same_loops(p: AccessForm, q: AccessForm) -> bool:
+    """Loops of the same names, starts, steps and numbers of iterations, in any order."""
+    if p.loop_names != q.loop_names:
+        return False
+    return all(
+        (a.start, a.step, a.is_open) == (b.start, b.step, b.is_open) and (a.is_open or len(a.values) == len(b.values))
+        for a, b in ((p.loops[name], q.loops[name]) for name in p.loop_names)
+    )
 
 
 def equivalent_maps(p: IndexMap, q: IndexMap) -> Finding:

@@ -155,7 +155,10 @@ def _matrix_coordinate(draft: Draft, tile: DrawnTile, threads: Threads, vector: 
 def _any_coordinate(draft: Draft, tile: DrawnTile, threads: Threads) -> list[str]:
     """Threads and loop variables spread over any modes, first mode fastest or anyhow."""
     rng = draft.rng
-    who = ["tid", "tid", "lane", "tid_x + tid_y", *(f"({name}*2 + tid)" for name in threads.loops)]
+    block = threads.fields.get("block", [])
+    axes = "xyz"[: max(1, len(block))] if isinstance(block, list) else "x"
+    who = ["tid", "tid", "lane", " + ".join(f"tid_{axis}" for axis in axes)]
+    who += [f"({name}*2 + tid)" for name in threads.loops]
     coordinate: list[str] = []
     before = 1
     for extent in tile.extents:

@@ -364,6 +364,7 @@ def _divisor(source: Source, depth: int) -> Expr:
         Op("~1", (low,)),
         Op("?:", (other, positive, number(rng, 3))),
         Op(rng.choice((">", ">=", "!=")), (positive, number(rng, 0))),
+        Op(rng.choice((">", ">=", "!=")), (positive, number(rng, 0))),
         Op(rng.choice(("<", "<=")), (low, number(rng, 13))),
         Op("==", (low, low)),
         Op("||", (rng.choice((positive, other)), positive)),

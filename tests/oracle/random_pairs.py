@@ -138,7 +138,7 @@ def equivalent_accesses(draft: Draft) -> None:
     other[expression] = list[Yaml](parts) if isinstance(value, list) else parts[0]
     if "if" in access and draft.chance(0.3):
         other["if"] = rng.choice([f"!!({access['if']})", f"({access['if']}) && tid != 4"])
-    if "if" in access and draft.chance(0.55):
+    if "if" in access and draft.chance(0.75):
         access["if"] = other["if"] = f"({access['if']}) && lane > 40"
     if expression == "coord":
         _restage(draft, access, other)

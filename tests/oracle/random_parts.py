@@ -60,6 +60,7 @@ class Draft:
     maps: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
     claims: list[Yaml] = field(default_factory=list[Yaml])
     slip: float = 0.0
+    target: str = "sm_90"
 
     def source(self, names: tuple[str, ...]) -> Source:
         """What its expressions of some variables are drawn from; constants of several values are left out."""
@@ -76,7 +77,7 @@ class Draft:
 
     def spec(self) -> Spec:
         """The spec as YAML would give it."""
-        spec: Spec = {"swzverify": 1, "target": "sm_90"}
+        spec: Spec = {"swzverify": 1, "target": self.target}
         for key, part in (
             ("constants", self.constants),
             ("memories", self.memories),

@@ -1,15 +1,26 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
-Run as a module, prints for 500 specs the share of verdicts for each claim and the time of the oracle.
+Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the oracle; with `new`,
+of those of the new themes alone.
 """
 
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 
-from . import random_pairs
+from . import (
+    random_blocks,
+    random_boxes,
+    random_loop_pairs,
+    random_names,
+    random_open_copies,
+    random_open_loops,
+    random_pairs,
+)
 from .brute_force import OracleAmbiguousError, OracleError, judge
 from .random_accesses import add_access, add_bare_access
 from .random_dressing import dressed
@@ -17,30 +28,42 @@ from .random_parts import MATRIX, WIDTH_BYTES, Draft, seeded
 from .random_tiles import DrawnTile, matrix_tile, strange_tile, tma_tile
 from .yaml_values import Spec, Yaml
 
+Theme = Callable[[Draft], None]
+NEW_SHARE = 0.34
+"""Of so many random specs the first theme is one of `NEW_THEMES`."""
+
 
 def random_spec(rng: random.Random) -> Spec:
     """A spec of one or two themes; the same state of `rng` gives the same spec."""
     draft = Draft(rng, slip=0.12 if rng.random() < 0.08 else 0.0)
-    themes = [
-        _tile_theme,
-        _tile_theme,
-        _access_theme,
-        _access_theme,
-        _access_theme,
-        _bare_theme,
-        _copy_theme,
-        _pair_theme,
-        _pair_theme,
-        _standard_theme,
-        random_pairs.any_equivalent_maps,
-    ]
-    for _ in range(rng.choice([1, 1, 2])):
-        rng.choice(themes)(draft)
+    if draft.chance(NEW_SHARE):
+        rng.choice(NEW_THEMES)(draft)
+        if draft.chance(0.35):
+            _add_theme(draft, OLD_THEMES)
+    else:
+        for _ in range(rng.choice([1, 1, 2])):
+            _add_theme(draft, OLD_THEMES)
     if not draft.claims:
         random_pairs.permutation(draft)
-    if draft.chance(0.04):
+    if draft.chance(0.04) and draft.target == "sm_90":
         _spoil(draft)
     return dressed(draft)
+
+
+def new_theme_spec(rng: random.Random) -> Spec:
+    """A spec of one or two of the themes that an attack found missing, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        _add_theme(draft, NEW_THEMES)
+    if not draft.claims:
+        random_open_loops.open_loops(draft)
+    return dressed(draft)
+
+
+def _add_theme(draft: Draft, themes: list[Theme]) -> None:
+    """One more theme, unless the target is another one, which has other limits."""
+    if draft.target == "sm_90":
+        draft.rng.choice(themes)(draft)
 
 
 def _spoil(draft: Draft) -> None:
@@ -199,16 +222,51 @@ def _standard_theme(draft: Draft) -> None:
     add_access(draft, tile)
     if draft.chance(0.3):
         add_bare_access(draft)
-    draft.claims.append("standard")
+    if "standard" not in draft.claims:
+        draft.claims.append("standard")
 
 
-def main(count: int = 1000) -> None:
+OLD_THEMES: list[Theme] = [
+    _tile_theme,
+    _tile_theme,
+    _access_theme,
+    _access_theme,
+    _access_theme,
+    _bare_theme,
+    _copy_theme,
+    _pair_theme,
+    _pair_theme,
+    _standard_theme,
+    random_pairs.any_equivalent_maps,
+]
+NEW_THEMES: list[Theme] = [
+    random_open_loops.open_loops,
+    random_open_loops.open_loops,
+    random_open_loops.open_loops,
+    random_open_loops.ended_in_time,
+    random_open_copies.open_fragments,
+    random_open_copies.open_cover,
+    random_loop_pairs.open_pair,
+    random_loop_pairs.open_pair,
+    random_loop_pairs.loop_orders,
+    random_names.equal_names,
+    random_names.standard_beside,
+    random_blocks.blocks,
+    random_blocks.unequal_warps,
+    random_blocks.unequal_warps,
+    random_boxes.boxes,
+    random_boxes.older_target,
+    random_boxes.older_target,
+]
+
+
+def main(count: int = 1000, draw: Callable[[random.Random], Spec] = random_spec) -> None:
     """Prints what `count` specs come to."""
     verdicts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     reasons: Counter[str] = Counter()
     times: list[float] = []
     for seed in range(count):
-        spec = random_spec(seeded(seed))
+        spec = draw(seeded(seed))
         began = time.perf_counter()
         try:
             for judgement in judge(spec):
@@ -227,4 +285,4 @@ def main(count: int = 1000) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(draw=new_theme_spec if "new" in sys.argv else random_spec)

@@ -175,8 +175,7 @@ def tma_tile(draft: Draft) -> DrawnTile:
     name = draft.fresh("M")
     tile: dict[str, Yaml] = element(draft, bits)
     tile["tma"] = {"swizzle": mode, "box": [rows, inner]}
-    swizzled = mode != "none"
-    _add_base(draft, tile, 8 * pitch_bytes if swizzled else 1, 128 if swizzled else 16)
+    _add_base(draft, tile, 8 * pitch_bytes if mode != "none" else 1, 128)
     stages = _add_stages(draft, tile, rows * pitch_bytes, 128)
     draft.tiles[name] = tile
     extents = tuple(Size(str(n), (n,)) for n in (rows, inner))

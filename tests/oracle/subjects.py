@@ -9,25 +9,27 @@ from itertools import product
 from math import gcd
 
 from . import c_expr
-from .hardware import SHARED_MEMORY_BYTES
+from .hardware import SHARED_MEMORY_BYTES, has
 from .layout import IDENTITY, Layout, Swizzle, read_element_bits, read_layout, read_swizzle, read_tma
 from .oracle_errors import OracleError
 from .yaml_values import Spec, Yaml, as_dict, as_int, as_list, as_str
 
 BASES_BELOW = 1 << 24
+TMA_ALIGNMENT = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
     """`offset` bytes from every multiple of `align` below 2^24, or from 0 when `align` is None.
 
-    `pitch_align` is what a stage's allocation is rounded up to.
+    `pitch_align` is what a stage's allocation is rounded up to, `room` the bytes from there to the memory's end.
     """
 
     align: int | None
     offset: int
     pitch_align: int
     memory: str | None = None
+    room: int | None = None
 
     def free_values(self, period: int) -> list[int]:
         """The free part of the base, one value for each residue modulo `period` that it can have.
@@ -120,17 +122,21 @@ class IndexMap:
 
 
 def read_memories(spec: Spec, constants: Mapping[str, int]) -> dict[str, Base]:
-    """The base of every memory."""
+    """The base of every memory; what is larger than the target's shared memory is refused."""
+    most = SHARED_MEMORY_BYTES[as_str(spec.get("target", "sm_90"))]
     memories: dict[str, Base] = {}
     for name, value in as_dict(spec.get("memories")).items():
         memory = as_dict(value)
-        if "bytes" in memory and c_expr.constant(memory["bytes"], constants) < 1:
+        size = c_expr.constant(memory["bytes"], constants) if "bytes" in memory else most
+        if size < 1:
             raise OracleError(f"memory {name} has no bytes")
+        if size > most:
+            raise OracleError(f"memory {name} is larger than the shared memory", "SWZ110")
         align = _power_of_two(c_expr.constant(memory.get("align", 1024), constants))
         if "base" in memory:
-            memories[name] = Base(None, c_expr.constant(memory["base"], constants), align, name)
+            memories[name] = Base(None, c_expr.constant(memory["base"], constants), align, name, size)
         else:
-            memories[name] = Base(align, 0, align, name)
+            memories[name] = Base(align, 0, align, name, size)
     return memories
 
 
@@ -145,8 +151,9 @@ def read_base(value: Yaml, memories: Mapping[str, Base], constants: Mapping[str,
     if name not in memories:
         raise OracleError(f"no memory {name!r}")
     memory = memories[name]
-    offset = memory.offset + c_expr.constant(value.get("offset", 0), constants)
-    return Base(memory.align, offset, memory.pitch_align, name)
+    offset = c_expr.constant(value.get("offset", 0), constants)
+    room = None if memory.room is None else memory.room - offset
+    return Base(memory.align, memory.offset + offset, memory.pitch_align, name, room)
 
 
 def _power_of_two(align: int) -> int:
@@ -163,9 +170,8 @@ def read_tile(name: str, value: Yaml, memories: Mapping[str, Base], constants: M
     if "tma" in tile:
         layout, swizzle, allocation = read_tma(tile["tma"], bits, constants)
         on_address = swizzle != IDENTITY
-        needed = 128 if on_address else 16
-        if (base.align is not None and base.align % needed) or base.offset % needed:
-            raise OracleError(f"the base of TMA tile {name} must be a multiple of {needed}")
+        if not has(target, "tma"):
+            raise OracleError(f"tile {name}: {target} has no TMA", "SWZ226")
     else:
         layout, elements = read_layout(tile["layout"], constants)
         swizzle, on_address = read_swizzle(tile.get("swizzle"), constants)
@@ -180,9 +186,19 @@ def read_tile(name: str, value: Yaml, memories: Mapping[str, Base], constants: M
         pitch = c_expr.constant(count.get("pitch", pitch), constants)
         count = count.get("count", 1)
     stages = c_expr.constant(count, constants)
-    if (stages - 1) * pitch + allocation > SHARED_MEMORY_BYTES[target]:
-        raise OracleError(f"tile {name} does not fit the shared memory of {target}")
+    if "tma" in tile:
+        _check_tma_starts(name, base, pitch, stages)
+    most = SHARED_MEMORY_BYTES[target]
+    if (stages - 1) * pitch + allocation > (most if base.room is None else base.room):
+        raise OracleError(f"tile {name} does not fit its memory, or the shared memory of {target}", "SWZ110")
     return Tile(name, bits, layout, swizzle, on_address, base, allocation, stages, pitch)
+
+
+def _check_tma_starts(name: str, base: Base, pitch: int, stages: int) -> None:
+    """Refuse a TMA tile whose first byte is no multiple of 128 in some stage at some base."""
+    moves = [base.offset, base.align or 0, pitch if stages > 1 else 0]
+    if any(move % TMA_ALIGNMENT for move in moves):
+        raise OracleError(f"TMA tile {name} must begin at a multiple of {TMA_ALIGNMENT}", "SWZ222")
 
 
 def read_map(name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int]) -> IndexMap:

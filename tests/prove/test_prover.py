@@ -412,7 +412,7 @@ def test_unbounded_loops() -> None:
     every = Loop("k", 0, None)
     free = prove(ConflictFree(access("lane*4 + k*4", loops=(every,))))
     assert free.outcome is Outcome.PROVED
-    assert "k in 0..1073741792 (beyond, thread 31 overflows), k the same in all lanes" in free.scope
+    assert "k in 0..1073741792 (beyond, thread 31 overflows), the same in all lanes" in free.scope
     assert "z3" in free.engines
     assert len(free.engines) >= 2
     stepped = Loop("k", 0, None, 8)

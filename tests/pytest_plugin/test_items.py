@@ -274,7 +274,7 @@ def test_a_junit_report(put, project, specs):
     assert properties["swzverify.bank_conflicts"] == "28"
     proved = cases["specs.gemm.swz.yaml.A", "bijective"]
     told = {each.get("name"): each.get("value") for each in proved.iter("property")}
-    assert told["swzverify.engines"] == "gf2 + z3"
+    assert told["swzverify.engines"] == "gf2 + z3 + intervals"
     assert "any base that is a multiple of 1024" in (told["swzverify.scope"] or "")
 
 

@@ -39,7 +39,7 @@ def test_random_specs_are_read(first: int) -> None:
         claims, error = claims_or_error(text)
         if error is not None:
             # The oracle spoils some specs on purpose: never in form, always in a layout or an expression.
-            codes = {problem.code for problem in error.problems} - {"SWZ110"}  # a target with less shared memory
+            codes = {problem.code for problem in error.problems} - {"SWZ106", "SWZ110"}  # equal names; less memory
             assert {code[:4] for code in codes} <= {"SWZ2", "SWZ3", "SWZ4"}, f"{seed}\n{error}"
             continue
         cases = len({tuple(claim.case.items()) for claim in claims})

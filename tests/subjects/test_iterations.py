@@ -75,7 +75,7 @@ def test_a_loop_that_never_overflows_goes_as_far_as_c() -> None:
     read = access("tid*4 + k%32*128")
     assert read.iterations.limits == (1 << 32,)
     assert read.iterations.ended_by == ()
-    assert read.describe_loops() == ("k in 0..4294967295", "k the same in all lanes")
+    assert read.describe_loops() == ("k in 0..4294967295", "the same in all lanes")
 
 
 def test_two_unbounded_loops_share_what_they_have() -> None:

@@ -75,7 +75,9 @@ def test_a_read_is_free_of_conflicts_under_a_swizzle(swizzled):
         verdict = assert_conflict_free(SWIZZLED, **READ)
         assert verdict.measure is not None
         assert (verdict.measure.wavefronts, verdict.measure.bank_conflicts) == (4, 0)
-        assert verdict.scope.startswith("all 4 warps, k in 0..48 step 16, k the same in all lanes, any base that is a multiple of 1024")
+        assert verdict.scope.startswith(
+            "all 4 warps, k in 0..48 step 16, the same in all lanes, any base that is a multiple of 1024"
+        )
         assert verdict.scope.endswith("ldmatrix.x4 on sm_90 (measured)")
         assert len(verdict.engines) >= 2
         return

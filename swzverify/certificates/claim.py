@@ -1,0 +1,197 @@
+"""What a certificate says, as data: a claim and the tiles, accesses and maps that it is about.
+
+This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything that is asked
+(`goals`). Nothing of the front end is used; numbers are in bytes and bits as docs/semantics.md has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+ADDRESS_LIMIT_BYTES = 1 << 24
+"""Open bases lie below this."""
+ANY_VALUES = 1 << 32
+"""An unbounded loop ends before this value."""
+LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """`start` plus every multiple of `align` bytes below 2^24, of 0: `start` only. `memory` names what it is in."""
+
+    start: int
+    align: int
+    memory: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many bases there are."""
+        return ADDRESS_LIMIT_BYTES // self.align if self.align else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Swizzle:
+    """CuTe's `Swizzle<bits,base,shift>`, on element offsets or on byte addresses."""
+
+    bits: int
+    base: int
+    shift: int
+    on_address: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Elements of so many bits at a layout: `modes` has the (extent, stride) of each leaf of each mode, in order.
+
+    `allocation` is that of one stage, `pitch` the way from one to the next (0 where there is one), in bytes.
+    """
+
+    name: str
+    element_bits: int
+    modes: tuple[tuple[tuple[int, int], ...], ...]
+    swizzle: Swizzle | None
+    base: Base
+    stages: int
+    allocation: int
+    pitch: int
+
+    @property
+    def leaves(self) -> tuple[tuple[int, int], ...]:
+        """All (extent, stride), in order."""
+        return tuple(leaf for mode in self.modes for leaf in mode)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many coordinates each mode has."""
+        return tuple(prod(extent for extent, _ in mode) for mode in self.modes)
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return prod(self.extents)
+
+    @property
+    def run_bits(self) -> int:
+        """How many bits lie side by side unswizzled: the leaves that continue each other from stride 1."""
+        run = 1
+        for extent, stride in sorted(self.leaves, key=lambda leaf: leaf[1]):
+            run *= extent if stride == run else 1
+        return run * self.element_bits
+
+    @property
+    def unit_bits(self) -> int:
+        """Bits of the units in which positions count: 8, or 1 for elements that are no whole bytes."""
+        return 1 if self.element_bits % 8 else 8
+
+    @property
+    def element_units(self) -> int:
+        """Units of an element."""
+        return self.element_bits // self.unit_bits
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for (name = start; name < stop; name += step)`; without `stop` every value below 2^32."""
+
+    name: str
+    start: int
+    stop: int | None
+    step: int
+
+    @property
+    def count(self) -> int:
+        """Iterations."""
+        return max(0, -(-((ANY_VALUES if self.stop is None else self.stop) - self.start) // self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A warp instruction at a tile's coordinate (`tile`, `coord`, perhaps `stage`), or at `address` from `base` on.
+
+    Expressions are C texts; `constants` has the values of the names in them that are constants.
+    """
+
+    name: str
+    instruction: str
+    block: tuple[int, ...]
+    loops: tuple[Loop, ...] = ()
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    tile: str = ""
+    coord: tuple[str, ...] = ()
+    stage: str | None = None
+    address: str | None = None
+    base: Base = Base(0, 0)
+    bytes: int | None = None
+    predicate: str | None = None
+    assume: tuple[str, ...] = ()
+
+    @property
+    def threads(self) -> int:
+        """Threads of the block."""
+        return prod(self.block)
+
+    @property
+    def warps(self) -> int:
+        """Warps of the block, the last one perhaps partial."""
+        return -(-self.threads // LANES)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexMap:
+    """C expressions over a box of variables; `onto` is the box that the values should fill."""
+
+    name: str
+    over: tuple[tuple[str, int], ...]
+    value: tuple[str, ...]
+    onto: tuple[int, ...] | None = None
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    base: Base | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim of a kind, what it is about by role and name (`("tile", "A")`), its numbers, and all that they name."""
+
+    kind: str
+    of: tuple[tuple[str, str], ...]
+    numbers: Mapping[str, int]
+    tiles: Mapping[str, Tile]
+    accesses: Mapping[str, Access]
+    maps: Mapping[str, IndexMap]
+
+    def about(self, index: int) -> Tile | Access | IndexMap:
+        """The index-th of what it is about."""
+        role, name = self.of[index]
+        return {"tile": self.tiles, "access": self.accesses, "map": self.maps}[role][name]
+
+    def tile_of(self, access: Access) -> Tile | None:
+        """The tile that an access goes to; None for a bare address."""
+        return self.tiles[access.tile] if access.tile else None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a kind of claim is about, each of some roles, and the names of its numbers with their least values."""
+
+    roles: tuple[tuple[str, ...], ...]
+    numbers: tuple[tuple[str, int], ...] = ()
+    optional: int = 0
+
+
+_ANY = ("tile", "access", "map")
+FORMS: Mapping[str, Form] = {
+    "injective": Form((("tile",),)),
+    "bijective": Form((("tile",),)),
+    "contiguous": Form((("tile",),), (("elements", 1), ("mode", 0))),
+    "aligned": Form((("access",),)),
+    "in_bounds": Form((("tile", "access"),)),
+    "conflict_free": Form((("access",),)),
+    "wavefronts": Form((("access",),), (("at_most", 1),)),
+    "covers": Form((("access",), ("tile",)), (("times", 0),)),
+    "equivalent": Form((_ANY, _ANY)),
+    "disjoint": Form((("tile",), ("tile",)), optional=1),
+    "permutation": Form((("map",),)),
+}
+"""The eleven kinds; `optional` says how many of the last roles may be left out."""

@@ -1,0 +1,287 @@
+"""The statement of a certificate, read without trust from the JSON that `claim_write` makes.
+
+What is read here is a claim that has a meaning; whether it is true is for the rest of the recheck to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import TypeVar
+
+from swzverify.certificates.c_text import names_of, read_expression
+from swzverify.certificates.claim import (
+    ADDRESS_LIMIT_BYTES,
+    FORMS,
+    Access,
+    Base,
+    Claim,
+    IndexMap,
+    Loop,
+    Swizzle,
+    Tile,
+)
+from swzverify.certificates.reader import MAX_NUMBER, Reader, is_list, is_number
+from swzverify.certificates.warp_rule import warp_rule
+from swzverify.errors import SwzError
+
+MAX_THREADS = 1024
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,4095}")
+THREAD_NAMES = frozenset({"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}).union(
+    f"{part}.{axis}" for part in ("threadIdx", "blockDim") for axis in "xyz"
+)
+"""What an access's expressions may read besides constants and loop variables."""
+_TAKEN = THREAD_NAMES | {"stage", "base", "min", "max"}
+_IN_MAPS = frozenset({"base", "stage", "min", "max"})
+Found = TypeVar("Found")
+
+
+def read_claim(reader: Reader) -> Claim:
+    """The claim in an object.
+
+    Errors: SWZ604 with the place of what has no meaning, or is named by nothing.
+    """
+    kind = reader.text("kind")
+    form = FORMS.get(kind)
+    if form is None:
+        raise reader.refuse("kind", f"one of {', '.join(FORMS)}")
+    of = tuple(_reference(reader, text) for text in reader.texts("of"))
+    wanted = form.roles[: len(of)]
+    if not len(form.roles) - form.optional <= len(of) <= len(form.roles):
+        raise reader.refuse("of", f"what {kind} is about")
+    if any(role not in roles for (role, _), roles in zip(of, wanted, strict=True)):
+        raise reader.refuse("of", f"what {kind} is about: {', '.join(' or '.join(roles) for roles in wanted)}")
+    numbers = {name: reader.number(name, least) for name, least in form.numbers}
+    claim = Claim(
+        kind,
+        of,
+        numbers,
+        _by_name(reader, "tiles", _tile, lambda tile: tile.name),
+        _by_name(reader, "accesses", _access, lambda access: access.name),
+        _by_name(reader, "maps", _map, lambda index: index.name),
+    )
+    reader.done()
+    _check_named(reader, claim)
+    return claim
+
+
+def _reference(reader: Reader, text: str) -> tuple[str, str]:
+    role, _, name = text.partition(" ")
+    if role not in ("tile", "access", "map") or not _NAME.fullmatch(name):
+        raise reader.refuse("of", "'tile', 'access' or 'map' and a name")
+    return role, name
+
+
+def _by_name(
+    reader: Reader, field: str, read: Callable[[Reader], Found], name_of: Callable[[Found], str]
+) -> Mapping[str, Found]:
+    found: dict[str, Found] = {}
+    for item in reader.readers(field):
+        one = read(item)
+        item.done()
+        if name_of(one) in found:
+            raise reader.refuse(field, f"one of the name {name_of(one)}")
+        found[name_of(one)] = one
+    return found
+
+
+def _check_named(reader: Reader, claim: Claim) -> None:
+    """Everything that is named is there, and everything that is there is named: nothing else is in the statement."""
+    used: dict[str, set[str]] = {"tile": set(), "access": set(), "map": set()}
+    for role, name in claim.of:
+        used[role].add(name)
+    used["tile"] |= {access.tile for access in claim.accesses.values() if access.tile}
+    for role, field, there in (
+        ("tile", "tiles", claim.tiles),
+        ("access", "accesses", claim.accesses),
+        ("map", "maps", claim.maps),
+    ):
+        if used[role] != set(there):
+            raise reader.refuse(field, f"what the claim names ({', '.join(sorted(used[role])) or 'nothing'})")
+    for access in claim.accesses.values():
+        tile = claim.tile_of(access)
+        if tile is not None and len(access.coord) != len(tile.modes):
+            raise reader.refuse("accesses", f"one coordinate a mode of tile {access.tile}")
+        if tile is not None and 8 * warp_rule(access.instruction).width_bytes > tile.run_bits:
+            raise reader.refuse("accesses", f"an instruction as wide as what lies side by side in {tile.name}")
+    bases = [tile.base for tile in claim.tiles.values()] + [access.base for access in claim.accesses.values()]
+    bases += [index.base for index in claim.maps.values() if index.base is not None]
+    for base in bases:
+        if base.memory and any(other.memory == base.memory and other.align != base.align for other in bases):
+            raise reader.refuse("tiles", f"one alignment of memory {base.memory}")
+
+
+def _name(reader: Reader, field: str, form: re.Pattern[str] = _NAME) -> str:
+    name = reader.text(field)
+    if not form.fullmatch(name):
+        raise reader.refuse(field, "a name")
+    return name
+
+
+def _base(reader: Reader) -> Base:
+    base = Base(reader.number("start"), reader.number("align"), reader.text("memory"))
+    if base.memory and not _NAME.fullmatch(base.memory):
+        raise reader.refuse("memory", "a name or nothing")
+    if base.align & (base.align - 1) or base.align > ADDRESS_LIMIT_BYTES:
+        raise reader.refuse("align", "a power of two up to 2^24, or 0,")
+    if base.align and base.start and not base.memory:
+        raise reader.refuse("start", "0, where the base is any multiple of `align`,")
+    reader.done()
+    return base
+
+
+def _tile(reader: Reader) -> Tile:
+    tile = Tile(
+        name=_name(reader, "name"),
+        element_bits=reader.number("element_bits", 1),
+        modes=_modes(reader),
+        swizzle=_swizzle(reader),
+        base=_base(reader.reader("base")),
+        stages=reader.number("stages", 1),
+        allocation=reader.number("allocation", 1),
+        pitch=reader.number("pitch"),
+    )
+    if tile.stages == 1 and tile.pitch:
+        raise reader.refuse("pitch", "0, where there is one stage,")
+    if tile.swizzle is not None and tile.swizzle.on_address and tile.element_bits % 8:
+        raise reader.refuse("swizzle", "none of addresses, since elements are no whole bytes,")
+    return tile
+
+
+def _modes(reader: Reader) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Modes of leaves, each an extent from 1 on and a stride from 0 on."""
+    found: list[tuple[tuple[int, int], ...]] = []
+    for mode in reader.list("modes"):
+        leaves = [_leaf(leaf) for leaf in mode] if is_list(mode) else []
+        kept = tuple(leaf for leaf in leaves if leaf is not None)
+        if not kept or len(kept) != len(leaves):
+            raise reader.refuse("modes", "a list of modes, each a list of [extent, stride],")
+        found.append(kept)
+    if not found:
+        raise reader.refuse("modes", "at least one mode")
+    return tuple(found)
+
+
+def _leaf(value: object) -> tuple[int, int] | None:
+    if is_list(value) and len(value) == 2:
+        extent, stride = value
+        if is_number(extent, 1) and is_number(stride):
+            return extent, stride
+    return None
+
+
+def _swizzle(reader: Reader) -> Swizzle | None:
+    """A swizzle that CuTe allows: what it reads and what it changes do not overlap."""
+    inner = reader.maybe("swizzle")
+    if inner is None:
+        return None
+    on = inner.text("on")
+    found = Swizzle(inner.number("bits", 1), inner.number("base"), inner.number("shift", -62), on == "address")
+    inner.done()
+    if on not in ("address", "offset"):
+        raise reader.refuse("swizzle", "`on: offset` or `on: address`")
+    if abs(found.shift) < found.bits or found.bits + found.base + abs(found.shift) > 62:
+        raise reader.refuse("swizzle", "a legal swizzle that ends below bit 62")
+    return found
+
+
+def _access(reader: Reader) -> Access:
+    access = Access(
+        name=_name(reader, "name"),
+        instruction=reader.text("instruction"),
+        block=reader.extents("block"),
+        loops=tuple(_loop(item) for item in reader.readers("loops")),
+        constants=reader.numbers("constants"),
+        tile=reader.text("tile"),
+        coord=reader.texts("coord"),
+        stage=reader.text_or_none("stage"),
+        address=reader.text_or_none("address"),
+        base=_base(reader.reader("base")),
+        bytes=reader.number_or_none("bytes", 1),
+        predicate=reader.text_or_none("if"),
+        assume=reader.texts("assume"),
+    )
+    try:
+        rule = warp_rule(access.instruction)
+    except ValueError as error:
+        raise SwzError("SWZ604", f"{reader.place}.instruction: {error}") from None
+    if not 1 <= len(access.block) <= 3 or prod(access.block) > MAX_THREADS:
+        raise reader.refuse("block", f"one to three extents, at most {MAX_THREADS} threads together,")
+    if rule.whole_warps and (access.predicate is not None or access.threads % 32):
+        raise reader.refuse("instruction", "one that may run without all 32 lanes")
+    if bool(access.tile) == (access.address is not None):
+        raise reader.refuse("address", "a tile with coordinates, or an address, not both,")
+    at_address = not access.tile and not access.coord and access.stage is None
+    at_tile = access.tile and access.bytes is None and access.base == Base(0, 0)
+    if not (at_address or at_tile):
+        raise reader.refuse("tile", "`coord` and `stage` of a tile, or `base` and `bytes` of an address,")
+    loops = [loop.name for loop in access.loops]
+    _check_names(reader, [*loops, *access.constants], _TAKEN)
+    single = (access.stage, access.address, access.predicate)
+    of_threads = [*access.coord, *(text for text in single if text is not None)]
+    read = _check_expressions(reader, of_threads, _threads_of(access).union(loops, access.constants))
+    read |= _check_expressions(reader, access.assume, frozenset(loops).union(access.constants))
+    return replace(access, constants=_all_read(reader, access.constants, read))
+
+
+def _threads_of(access: Access) -> frozenset[str]:
+    """The names of a thread: y and z are read only where the block says these extents."""
+    missing = "xyz"[len(access.block) :]
+    return frozenset(name for name in THREAD_NAMES if name[-2:-1] not in "._" or name[-1] not in missing)
+
+
+def _loop(reader: Reader) -> Loop:
+    stop = reader.number_or_none("stop", -MAX_NUMBER)
+    loop = Loop(reader.text("name"), reader.number("start", -MAX_NUMBER), stop, reader.number("step", 1))
+    reader.done()
+    return loop
+
+
+def _map(reader: Reader) -> IndexMap:
+    over: list[tuple[str, int]] = []
+    for item in reader.list("over"):
+        if not (is_list(item) and len(item) == 2 and isinstance(item[0], str) and is_number(item[1], 1)):
+            raise reader.refuse("over", "a list of [variable, extent]")
+        over.append((item[0], item[1]))
+    name, value = _name(reader, "name"), reader.texts("value")
+    onto = reader.extents_or_none("onto")
+    constants, base = reader.numbers("constants"), reader.maybe("base")
+    if not over or not value:
+        raise reader.refuse("over", "at least one variable, and one value,")
+    names = [variable for variable, _ in over]
+    _check_names(reader, [*names, *constants], _IN_MAPS)
+    read = _check_expressions(reader, value, frozenset(names).union(constants, {"base"}))
+    constants = _all_read(reader, constants, read)
+    return IndexMap(name, tuple(over), value, onto, constants, None if base is None else _base(base))
+
+
+def _check_names(reader: Reader, names: Sequence[str], taken: frozenset[str]) -> None:
+    """Names that mean one thing each: none twice, and none that expressions read otherwise."""
+    for name in names:
+        if not _VARIABLE.fullmatch(name) or name in taken or names.count(name) > 1:
+            raise SwzError("SWZ604", f"{reader.place}: {name!r} is no name of its own for a variable or constant")
+
+
+def _check_expressions(reader: Reader, texts: Sequence[str], known: frozenset[str]) -> set[str]:
+    """The names that some expressions read, all of them known."""
+    read: set[str] = set()
+    for text in texts:
+        try:
+            read |= names_of(read_expression(text))
+        except ValueError as error:
+            raise SwzError("SWZ604", f"{reader.place}: the expression {text[:80]!r}: {error}") from None
+    unknown = sorted(read - known)
+    if unknown:
+        raise SwzError("SWZ604", f"{reader.place}: nothing says what {unknown[0]!r} is")
+    return read
+
+
+def _all_read(reader: Reader, constants: Mapping[str, int], read: set[str]) -> Mapping[str, int]:
+    """Constants, each of which some expression reads: nothing stands in a statement that has no part in it."""
+    idle = sorted(set(constants) - read)
+    if idle:
+        raise SwzError("SWZ604", f"{reader.place}.constants: no expression reads {idle[0]!r}")
+    return constants

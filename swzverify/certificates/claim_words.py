@@ -1,0 +1,121 @@
+"""A statement in words: what a recheck prints is what it judged, and nothing is said that has no part in that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Loop, Tile
+
+
+def sentences(claim: Claim) -> tuple[str, ...]:
+    """The claim, then each tile, access and map that it is about."""
+    tiles = [_tile(tile) for tile in claim.tiles.values()]
+    accesses = [_access(access) for access in claim.accesses.values()]
+    return (_claim(claim), *accesses, *tiles, *(_map(index) for index in claim.maps.values()))
+
+
+def _claim(claim: Claim) -> str:
+    names = [f"{role} {name}" for role, name in claim.of]
+    first, numbers = names[0], claim.numbers
+    match claim.kind:
+        case "injective":
+            return f"injective: no two elements of {first} share a bit, in any stage, at any base"
+        case "bijective":
+            return f"bijective: no two elements of {first} share a bit, and they fill its allocation"
+        case "contiguous":
+            vectors = f"vectors of {numbers['elements']} elements along mode {numbers['mode']} of {first}"
+            return f"contiguous: aligned {vectors} lie at consecutive, aligned places, in order"
+        case "aligned":
+            return f"aligned: every active lane of {first} begins at a multiple of the instruction's width"
+        case "in_bounds" if claim.of[0][0] == "tile":
+            return f"in_bounds: every element of {first} lies in its stage's allocation"
+        case "in_bounds":
+            return f"in_bounds: every active lane of {first} keeps to the coordinates and bytes that it may touch"
+        case "conflict_free":
+            return f"conflict_free: every warp instruction of {first} is aligned and has no bank conflict"
+        case "wavefronts":
+            return f"wavefronts: every warp instruction of {first} is aligned and takes at most {numbers['at_most']}"
+        case "covers":
+            return f"covers: {first} touches each element of {names[1]} exactly {numbers['times']} times in each stage"
+        case "equivalent":
+            return f"equivalent: {first} and {names[1]} are the same everywhere, at every common base"
+        case "disjoint" if len(names) == 1:
+            return f"disjoint: no element of {first} shares a bit with one of another stage"
+        case "disjoint":
+            return f"disjoint: no element of {first} shares a bit with one of {names[1]}, in any stages"
+        case _:
+            return f"{claim.kind}: {first} takes its box one to one onto another"
+
+
+def layout_text(tile: Tile) -> str:
+    """The layout as CuTe writes it.
+
+    >>> layout_text(Tile("A", 16, (((2, 1), (4, 16)), ((8, 2),)), None, Base(0, 1024), 1, 128, 1024))
+    '((2,4),8):((1,16),2)'
+    """
+    sides = [[[str(leaf[side]) for leaf in mode] for mode in tile.modes] for side in (0, 1)]
+    texts = [",".join(mode[0] if len(mode) == 1 else f"({','.join(mode)})" for mode in side) for side in sides]
+    return f"({texts[0]}):({texts[1]})"
+
+
+def _tile(tile: Tile) -> str:
+    found = tile.swizzle
+    moved = ""
+    if found is not None:
+        where = "byte addresses" if found.on_address else "element offsets"
+        moved = f", Swizzle<{found.bits},{found.base},{found.shift}> on {where}"
+    stages = "one stage" if tile.stages == 1 else f"{tile.stages} stages {tile.pitch} bytes apart, each"
+    room = f"{stages} of {tile.allocation} bytes"
+    elements = f"elements of {tile.element_bits} bits at {layout_text(tile)}{moved}"
+    return f"tile {tile.name}: {elements}; {room}; {_base(tile.base)}"
+
+
+def _base(base: Base) -> str:
+    """Where something begins."""
+    if not base.align:
+        return f"base {base.start}" + (f" in memory {base.memory}" if base.memory else "")
+    multiples = f"any multiple of {base.align} below 2^24"
+    return f"base: {base.start} bytes into memory {base.memory} at {multiples}" if base.memory else f"base: {multiples}"
+
+
+def _access(access: Access) -> str:
+    parts = [f"access {access.name}: {access.instruction} by a block of {' x '.join(map(str, access.block))} threads"]
+    parts += [_loop(loop) for loop in access.loops]
+    if access.tile:
+        stage = "every stage" if access.stage is None else f"stage {_plain(access.stage)}"
+        parts.append(f"at [{_list(access.coord)}] of tile {access.tile}, {stage}")
+    else:
+        size = "" if access.bytes is None else f", {access.bytes} bytes from there on"
+        parts.append(f"at address {_plain(access.address or '')} from {_base(access.base)}{size}")
+    if access.predicate is not None:
+        parts.append(f"lanes if {_plain(access.predicate)}")
+    parts += [f"assuming {_plain(text)}" for text in access.assume]
+    return "; ".join([*parts, *_constants(access.constants)])
+
+
+def _loop(loop: Loop) -> str:
+    if loop.stop is None:
+        return f"for every {loop.name} >= {loop.start} in steps of {loop.step} where no thread leaves C's range"
+    return f"for {loop.name} from {loop.start} below {loop.stop} in steps of {loop.step}"
+
+
+def _map(index: IndexMap) -> str:
+    over = ", ".join(f"{name} < {extent}" for name, extent in index.over)
+    onto = "" if index.onto is None else f", onto {' x '.join(map(str, index.onto))}"
+    base = [] if index.base is None else [_base(index.base)]
+    values = f"map {index.name}: [{_list(index.value)}] for {over}{onto}"
+    return "; ".join([values, *base, *_constants(index.constants)])
+
+
+def _constants(constants: Mapping[str, int]) -> list[str]:
+    found = ", ".join(f"{name} = {value}" for name, value in constants.items())
+    return [f"with {found}"] if found else []
+
+
+def _list(texts: Sequence[str]) -> str:
+    return ", ".join(map(_plain, texts))
+
+
+def _plain(text: str) -> str:
+    """An expression on one line."""
+    return " ".join(text.split())

@@ -1,0 +1,142 @@
+"""From the prover's subjects to the statement of a certificate: a copy of what the front end read, nothing more.
+
+The only part of the way from a spec to a recheck that is believed; docs/certificates.md, "What a recheck believes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+from swzverify.certificates import claim as st
+from swzverify.claims import (
+    Aligned,
+    Bijective,
+    Claim,
+    ConflictFree,
+    Contiguous,
+    Covers,
+    Disjoint,
+    Equivalent,
+    InBounds,
+    Injective,
+    Permutation,
+    Wavefronts,
+)
+from swzverify.errors import SwzError
+from swzverify.ir.c_ast import Expression
+from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, Tile
+
+Subject: TypeAlias = Tile | Access | IndexMap
+Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
+
+
+def describe(claim: Claim) -> st.Claim:
+    """The statement of a claim.
+
+    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart.
+    """
+    subjects, numbers = _parts(claim)
+    tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
+    for subject in subjects:
+        if isinstance(subject, Access):
+            _add(accesses, _access(subject))
+            subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement
+        if isinstance(subject, Tile):
+            _add(tiles, _tile(subject))
+        elif subject is not None:
+            _add(maps, _map(subject))
+    of = tuple((_role(subject), subject.name) for subject in subjects)
+    return st.Claim(claim.kind, of, numbers, tiles, accesses, maps)
+
+
+def _parts(claim: Claim) -> tuple[Sequence[Subject], Mapping[str, int]]:
+    """What a claim is about, and its numbers."""
+    match claim:
+        case Injective(tile) | Bijective(tile):
+            return (tile,), {}
+        case Contiguous(tile, elements):
+            return (tile,), {"elements": elements, "mode": claim.along}
+        case Aligned(access) | ConflictFree(access):
+            return (access,), {}
+        case InBounds(about):
+            return (about,), {}
+        case Wavefronts(access, at_most):
+            return (access,), {"at_most": at_most}
+        case Covers(access, tile, times):
+            return (access, tile), {"times": times}
+        case Equivalent(first, second):
+            return (first, second), {}
+        case Disjoint(first, second):
+            return (first,) if second is None else (first, second), {}
+        case Permutation(index_map):
+            return (index_map,), {}
+
+
+def _role(subject: Subject) -> str:
+    return "tile" if isinstance(subject, Tile) else "access" if isinstance(subject, Access) else "map"
+
+
+def _add(found: dict[str, Stated], one: Stated) -> None:
+    if found.setdefault(one.name, one) != one:
+        raise SwzError("SWZ607", f"no certificate can state this: two different subjects have the name {one.name!r}")
+
+
+def _base(base: Base) -> st.Base:
+    match base:
+        case FixedBase(address_bytes=address):
+            return st.Base(address, 0)
+        case AlignedBase(align_bytes=align):
+            return st.Base(0, align)
+        case MemoryBase(memory=Memory(base_bytes=None) as memory, offset_bytes=offset):
+            return st.Base(offset, memory.alignment_bytes, memory.name)
+        case MemoryBase(memory=memory, offset_bytes=offset):
+            return st.Base((memory.base_bytes or 0) + offset, 0, memory.name)
+
+
+def _tile(tile: Tile) -> st.Tile:
+    found = tile.swizzle
+    on_address = tile.swizzle_on == "address"
+    return st.Tile(
+        name=tile.name,
+        element_bits=tile.element_bits,
+        modes=tuple(mode.leaves for mode in tile.layout.modes),
+        swizzle=None if found is None else st.Swizzle(found.bits, found.base, found.shift, on_address),
+        base=_base(tile.base),
+        stages=tile.stages,
+        allocation=tile.allocation_bytes,
+        pitch=tile.pitch_bytes if tile.stages > 1 else 0,
+    )
+
+
+def _access(access: Access) -> st.Access:
+    single = (access.stage, access.address, access.predicate)
+    read = (*access.coord, *access.assume, *(each for each in single if each is not None))
+    return st.Access(
+        name=access.name,
+        instruction=access.instruction.name,
+        block=access.block,
+        loops=tuple(st.Loop(loop.name, loop.start, loop.stop, loop.step) for loop in access.loops),
+        constants=_constants(access.constants, read),
+        tile="" if access.tile is None else access.tile.name,
+        coord=tuple(each.text for each in access.coord),
+        stage=None if access.stage is None else access.stage.text,
+        address=None if access.address is None else access.address.text,
+        base=st.Base(0, 0) if access.tile is not None else _base(access.base),
+        bytes=None if access.tile is not None else access.bytes,
+        predicate=None if access.predicate is None else access.predicate.text,
+        assume=tuple(each.text for each in access.assume),
+    )
+
+
+def _map(index: IndexMap) -> st.IndexMap:
+    constants = _constants(index.constants, index.value)
+    texts = tuple(each.text for each in index.value)
+    base = None if index.base is None else _base(index.base)
+    return st.IndexMap(index.name, index.over, texts, index.onto, constants, base)
+
+
+def _constants(constants: Mapping[str, int], read: Sequence[Expression]) -> dict[str, int]:
+    """Those that some expression reads."""
+    names = frozenset[str]().union(*(each.names for each in read))
+    return {name: value for name, value in constants.items() if name in names}

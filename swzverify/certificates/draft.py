@@ -1,0 +1,80 @@
+"""What the goals of all claims have in common: lines in the making, and how goals are closed over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swzverify.certificates.exact import Arithmetic
+from swzverify.certificates.places import Origin
+from swzverify.certificates.program import Builder, Operation, Program, reachable
+from swzverify.certificates.statement import Always, Statement
+
+
+class UntrueError(Exception):
+    """A claim that is false by its numbers alone; the text says why."""
+
+
+class MeaninglessError(Exception):
+    """A statement that says nothing, or that docs/semantics.md gives no meaning; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement that a claim rests on; `what` names it where there are several."""
+
+    what: str
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """All that a claim rests on, and what must be possible for it to say anything; None where nothing is excluded."""
+
+    asked: tuple[Asked, ...]
+    exists: Always | None = None
+    counted: str = ""
+
+
+class Draft:
+    """A program in the making, and the exact integers over it."""
+
+    def __init__(self) -> None:
+        self.out = Builder()
+        self.numbers = Arithmetic(self.out)
+
+    @property
+    def true(self) -> int:
+        """The constant 1."""
+        return self.out.const(1, 1)
+
+    def base(self, *origins: Origin) -> list[int]:
+        """The variables of some bases."""
+        open_ = [origin for origin in origins if origin.count > 1]
+        return list(dict.fromkeys(self.numbers.variable(origin.name, origin.count).place for origin in open_))
+
+    def closed(self, variables: Sequence[int], roots: Sequence[int]) -> tuple[Program, dict[int, int]]:
+        """Some variables and what some roots depend on as a program, and where each line of it went."""
+        lines = self.out.lines
+        kept = [*variables, *(place for place in reachable(lines, roots) if place not in set(variables))]
+        again = {old: new for new, old in enumerate(kept)}
+        program = tuple(
+            Operation(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
+            for line in (lines[place] for place in kept)
+        )
+        return program, again
+
+    def always(self, variables: Sequence[int], assumption: int, holds: int) -> Always:
+        """A condition at every point."""
+        program, at = self.closed(variables, (assumption, holds))
+        return Always(program, tuple(at[place] for place in variables), at[assumption], at[holds])
+
+    def possible(self, variables: Sequence[int], condition: int) -> Always | None:
+        """Something that must be possible; None where it is so at every point at sight."""
+        return None if self.out.known(condition) == 1 else self.always(variables, condition, condition)
+
+    def defined(self, variables: Sequence[int], present: int, must_hold: Sequence[int]) -> list[Asked]:
+        """That expressions mean something, where bounds do not show it."""
+        if not must_hold:
+            return []
+        return [Asked("defined", self.always(variables, present, self.out.all(must_hold)))]

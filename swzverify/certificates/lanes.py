@@ -1,0 +1,235 @@
+"""What an access's lanes do: docs/semantics.md, section 4, over exact integers.
+
+Which lane is active, where it begins, in which iterations the access runs at all, and what must hold for its
+expressions to mean something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from swzverify.certificates.bounds import bounds
+from swzverify.certificates.c_text import names_of, read_expression
+from swzverify.certificates.c_value import Conditions, Values
+from swzverify.certificates.claim import Access, Tile
+from swzverify.certificates.claim_file import THREAD_NAMES
+from swzverify.certificates.exact import Arithmetic, Exact
+from swzverify.certificates.places import Origin, digits_of, inner_offset, position, stage_start
+from swzverify.certificates.program import Builder
+from swzverify.certificates.warp_rule import LANES, warp_rule
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a lane begins, in units: from address 0 on, and `relative` to where its stage (or bare address) starts."""
+
+    unit_bits: int
+    position: Exact
+    start: Exact
+    relative: Exact
+    coord: tuple[Exact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The lanes of an access over its variables: the lane, the warp, the loops, perhaps a stage and a base.
+
+    `assumption` says which iterations there are, `existing` which there are before `assume:` is read. The expressions
+    mean something where each of `must_hold` is 1, at every point of `present`.
+    """
+
+    variables: tuple[int, ...]
+    where: Where
+    active: int
+    assumption: int
+    existing: int
+    present: int
+    must_hold: tuple[int, ...]
+
+    @property
+    def lane(self) -> int:
+        """The lane's variable."""
+        return self.variables[0]
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """All others."""
+        return self.variables[1:]
+
+
+def lanes_of(
+    numbers: Arithmetic, access: Access, tile: Tile | None, origin: Origin, counts: Mapping[str, int]
+) -> Lanes:
+    """The lanes of an access whose base lies at an origin; `counts` says how many values of a loop are looked at."""
+    return _Reading(numbers, access, tile, origin, counts).lanes()
+
+
+def existing_counts(access: Access, tile: Tile | None, origin: Origin) -> dict[str, int]:
+    """How many first values each unbounded loop has, beyond which bounds show that no iteration exists."""
+    return _counts(access, tile, origin, lambda _, lanes: lanes.existing)
+
+
+def counted_counts(access: Access, tile: Tile | None, origin: Origin) -> dict[str, int]:
+    """The same, beyond which bounds show that no lane is active, or that the assumptions fail."""
+    return _counts(access, tile, origin, lambda out, lanes: out.all([lanes.assumption, lanes.active]))
+
+
+def _counts(
+    access: Access, tile: Tile | None, origin: Origin, counted: Callable[[Builder, Lanes], int]
+) -> dict[str, int]:
+    if all(loop.stop is not None for loop in access.loops):
+        return {}
+    reading = _Reading(Arithmetic(Builder()), access, tile, origin, {})
+    return reading.counts_until(counted(reading.out, reading.lanes()))
+
+
+class _Reading:
+    """An access with what its names stand for, and what its expressions were found to need."""
+
+    def __init__(
+        self, numbers: Arithmetic, access: Access, tile: Tile | None, origin: Origin, counts: Mapping[str, int]
+    ) -> None:
+        self.numbers, self.access, self.tile, self.origin = numbers, access, tile, origin
+        self.out = numbers.out
+        self.lane, self.warp = numbers.variable("lane", LANES), numbers.variable("warp", access.warps)
+        self.tid = numbers.add(numbers.times(self.warp, LANES), self.lane)
+        self.indices = [numbers.variable(loop.name, counts.get(loop.name, max(1, loop.count))) for loop in access.loops]
+        self.fixed: dict[str, Exact] = {name: numbers.number(value) for name, value in access.constants.items()}
+        for loop, index in zip(access.loops, self.indices, strict=True):
+            self.fixed[loop.name] = numbers.add(numbers.times(index, loop.step), numbers.number(loop.start))
+        self.names = {**self.fixed, **thread_names(numbers, access, self.tid), "lane": self.lane, "warp": self.warp}
+        self.open_ended = any(loop.stop is None for loop in access.loops)
+        self.inside: list[int] = []
+        self.defined: list[int] = []
+        self.leaving: list[str] = []
+
+    def lanes(self) -> Lanes:
+        """All that is asked of the access."""
+        access, out, numbers = self.access, self.out, self.numbers
+        assumed = [numbers.truth(self._value(text, self.fixed)) for text in access.assume]
+        active = self._active()
+        coord = [self._value(text, self.names) for text in access.coord]
+        own = None if access.address is None else self._value(access.address, self.names)
+        stage = None if access.stage is None else self._value(access.stage, self.names)
+        existing = self._existing()
+        assumption = out.all([existing, *assumed])
+        bounds = [numbers.within(value, 0, value.high) for value in (*coord, own) if value is not None]
+        if stage is not None and self.tile is not None:
+            bounds.append(numbers.within(stage, 0, self.tile.stages - 1))
+        # Negative ones, and stages that are none, matter where a lane has an address only.
+        idle = out.negate(out.all([assumption, active]))
+        held = [*self.defined, *([] if self.open_ended else self.inside)]
+        held += [out.any([idle, bound]) for bound in bounds if out.known(bound) != 1]
+        variables = [self.lane, self.warp, *self.indices]
+        if self.tile is not None and self.tile.stages > 1 and stage is None:
+            stage = numbers.variable("stage", self.tile.stages)
+            variables.append(stage)
+        if self.origin.count > 1:
+            variables.append(numbers.variable(self.origin.name, self.origin.count))
+        return Lanes(
+            variables=tuple(one.place for one in variables),
+            where=self._of_address(own) if self.tile is None else self._of_tile(self.tile, coord, stage),
+            active=active,
+            assumption=assumption,
+            existing=existing,
+            present=out.all([existing, self._thread_exists()]),
+            must_hold=tuple(one for one in held if out.known(one) != 1),
+        )
+
+    def _value(self, text: str, names: Mapping[str, Exact]) -> Exact:
+        """The value of an expression; what it needs, and whether it may leave C's range, is remembered."""
+        conditions = Conditions()
+        value = Values(self.numbers, names, conditions).of(text)
+        self.defined += conditions.defined
+        self.inside += conditions.inside
+        if conditions.inside:
+            self.leaving.append(text)
+        return value
+
+    def _thread_exists(self) -> int:
+        if self.access.threads % LANES == 0:
+            return self.out.const(1, 1)
+        return self.numbers.less(self.tid, self.numbers.number(self.access.threads))
+
+    def _active(self) -> int:
+        parts = [self._thread_exists()]
+        leading = warp_rule(self.access.instruction).address_lanes
+        if leading < LANES:
+            parts.append(self.numbers.less(self.lane, self.numbers.number(leading)))
+        if self.access.predicate is not None:
+            parts.append(self.numbers.truth(self._value(self.access.predicate, self.names)))
+        return self.out.all(parts)
+
+    def _existing(self) -> int:
+        """One bit: no loop is without iterations, and with an unbounded one no thread leaves C's range."""
+        if any(loop.count == 0 for loop in self.access.loops):
+            return self.out.const(0, 1)
+        inside: dict[int, None] = {}
+        for text in dict.fromkeys(self.leaving if self.open_ended else ()):
+            of_threads = names_of(read_expression(text)) & THREAD_NAMES
+            for thread in range(self.access.threads if of_threads else 1):
+                names = {**self.fixed, **thread_names(self.numbers, self.access, self.numbers.number(thread))}
+                conditions = Conditions()
+                Values(self.numbers, names, conditions).of(text)
+                inside.update(dict.fromkeys(conditions.inside))
+        return self.out.all(list(inside))
+
+    def counts_until(self, counted: int) -> dict[str, int]:
+        """For each unbounded loop a number of first values beyond which a one-bit line is 0, seen by bounds."""
+        found: dict[str, int] = {}
+        for loop, index in zip(self.access.loops, self.indices, strict=True):
+            if loop.stop is None:
+                found[loop.name] = self._count_until(index, counted)
+        return found
+
+    def _count_until(self, index: Exact, counted: int) -> int:
+        """Halving; what is found holds, whether it is the smallest or not."""
+        low, high = 0, index.high + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            after = bounds(self.out.lines, {index.place: (middle, index.high)})
+            low, high = (low, middle) if after[counted] == (0, 0) else (middle, high)
+        return high
+
+    def _of_address(self, own: Exact | None) -> Where:
+        start = self.origin.address(self.numbers)
+        relative = _from_zero(self.numbers, self.numbers.number(0) if own is None else own)
+        return Where(8, self.numbers.add(start, relative), start, relative)
+
+    def _of_tile(self, tile: Tile, coord: Sequence[Exact], stage: Exact | None) -> Where:
+        numbers = self.numbers
+        kept = tuple(_from_zero(numbers, value) for value in coord)
+        digits = digits_of(numbers, tile, kept)
+        here = numbers.number(0) if stage is None else numbers.clamp(stage, 0, tile.stages - 1)
+        return Where(
+            tile.unit_bits,
+            position(numbers, tile, digits, here, self.origin),
+            stage_start(numbers, tile, here, self.origin),
+            numbers.times(inner_offset(numbers, tile, digits), tile.element_units),
+            kept,
+        )
+
+
+def _from_zero(numbers: Arithmetic, value: Exact) -> Exact:
+    """A value that counts only where it is not negative."""
+    return numbers.clamp(value, 0, max(0, value.high))
+
+
+def thread_names(numbers: Arithmetic, access: Access, tid: Exact) -> dict[str, Exact]:
+    """What the names of a thread stand for."""
+    extents = (*access.block, 1, 1)[:3]
+    parts = {
+        "x": numbers.remainder(tid, numbers.number(extents[0])),
+        "y": numbers.remainder(numbers.divide(tid, numbers.number(extents[0])), numbers.number(extents[1])),
+        "z": numbers.divide(tid, numbers.number(extents[0] * extents[1])),
+    }
+    names = {
+        "tid": tid,
+        "lane": numbers.remainder(tid, numbers.number(LANES)),
+        "warp": numbers.divide(tid, numbers.number(LANES)),
+    }
+    for axis, extent in zip("xyz", extents, strict=True):
+        names[f"tid_{axis}"] = names[f"threadIdx.{axis}"] = parts[axis]
+        names[f"blockDim.{axis}"] = numbers.number(extent)
+    return names

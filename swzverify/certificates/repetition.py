@@ -1,0 +1,98 @@
+"""Which values of a variable stand for all others: a statement says the same again after so many.
+
+What a statement reads must not change, or move alike, line by line (`steps`). An assumption that does not repeat may
+be left out where the statement then says more: of every point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import lcm
+from typing import assert_never
+
+from swzverify.certificates.affine import columns, forms, numbering
+from swzverify.certificates.program import reachable
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+from swzverify.certificates.steps import Step
+from swzverify.certificates.warp_rule import LINE_BYTES, WORD_BYTES, warp_rule
+
+After = Sequence[Step | None]
+
+
+def repeating(goal: Statement) -> tuple[int, ...]:
+    """The variables of which fewer values may stand for all."""
+    match goal:
+        case Always():
+            return goal.variables
+        case Cost():
+            return goal.free
+        case Injective() | Covers() | Apart():
+            return goal.shared
+        case _:
+            assert_never(goal)
+
+
+def assumption_of(goal: Statement) -> int:
+    """The line that says which points count at all."""
+    return goal.condition if isinstance(goal, Apart) else goal.assumption
+
+
+def may_drop(goal: Statement) -> bool:
+    """Whether the statement without its assumption says no less: not where points are counted, nor lanes left out."""
+    match goal:
+        case Always() | Injective():
+            return True
+        case Cost():
+            return goal.lane not in reachable(goal.program, [goal.assumption])
+        case Covers() | Apart():
+            return False
+        case _:
+            assert_never(goal)
+
+
+def is_still(after: After, root: int) -> bool:
+    """Whether a line has the same value again."""
+    one = after[root]
+    return one is not None and one.still
+
+
+def repeats(goal: Statement, place: int, after: After) -> bool:
+    """Whether a statement, its assumption aside, says the same after a step; `after` has what the step does."""
+    match goal:
+        case Always():
+            return is_still(after, goal.holds)
+        case Cost():
+            return is_still(after, goal.active) and (_turns(goal, after) or _flips(goal, place))
+        case Injective():
+            return not goal.outer and _alike(after, goal.inner)
+        case Covers():
+            return is_still(after, goal.active) and _alike(after, goal.address, goal.position)
+        case Apart():
+            return _alike(after, goal.first_position, goal.second_position)
+        case _:
+            assert_never(goal)
+
+
+def _alike(after: After, *roots: int) -> bool:
+    """Some lines grow by the same number, exactly."""
+    found = [after[root] for root in roots]
+    return all(one is not None and one.exact and one == found[0] for one in found)
+
+
+def _turns(goal: Cost, after: After) -> bool:
+    """Every address grows by the same multiple of a unit: banks turn, and equal stays equal."""
+    rule = warp_rule(goal.instruction)
+    unit = lcm(LINE_BYTES if rule.octets else WORD_BYTES, rule.width_bytes)
+    one = after[goal.address]
+    whole = one is not None and (one.exact or goal.program[goal.address].width >= LINE_BYTES.bit_length() - 1)
+    return whole and one is not None and one.increase % unit == 0
+
+
+def _flips(goal: Cost, place: int) -> bool:
+    """The variable only flips address bits, the same in every lane, and none below the width."""
+    variables = (goal.lane, *goal.free)
+    rows = [form for form in forms(goal.program, variables, [goal.address])[0] if form is not None]
+    first = numbering(goal.program, variables)[place]
+    flipped = columns(rows, range(first, first + goal.program[place].width))
+    width = warp_rule(goal.instruction).width_bytes
+    return len(rows) == goal.program[goal.address].width and not any(column & (width - 1) for column in flipped)

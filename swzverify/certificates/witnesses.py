@@ -1,0 +1,37 @@
+"""All kinds of witnesses: how each is checked, and how one is looked for.
+
+Looking needs nothing but the statement. So a recheck can tell a goal that has no witness from one whose witness was
+taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from swzverify.certificates.propose import periods
+from swzverify.certificates.statement import Statement
+from swzverify.certificates.witness import Data
+from swzverify.certificates.witness_bounds import check_bounds, find_bounds
+from swzverify.certificates.witness_gf2 import check_gf2, find_gf2
+from swzverify.certificates.witness_radix import check_radix, find_radix
+from swzverify.certificates.witness_residues import check_residues, find_residues
+
+CHECKERS: Mapping[str, Callable[[Statement, Data], None]] = {
+    "bounds": check_bounds,
+    "gf2": check_gf2,
+    "radix": check_radix,
+    "residues": check_residues,
+}
+
+
+def find_witness(statement: Statement) -> tuple[str, dict[str, object]] | None:
+    """The cheapest witness of a statement, with its name; None where none applies."""
+    for name, find in (("bounds", find_bounds), ("gf2", find_gf2), ("radix", find_radix)):
+        found = find(statement)
+        if found is not None:
+            return name, found
+    for proposed in periods(statement):
+        found = find_residues(statement, proposed)
+        if found is not None:
+            return "residues", found
+    return None

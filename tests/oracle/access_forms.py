@@ -1,0 +1,214 @@
+"""What a spec writes of an access: its expressions as trees, its loops, and who runs it (section 4 of the page)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+from . import c_expr
+from .c_expr import MOST, Expr
+from .hardware import Instruction, check_target, read_instruction
+from .oracle_errors import OracleAmbiguousError, OracleError
+from .subjects import Base, Tile, read_base
+from .yaml_values import Yaml, as_dict, as_list, as_str
+
+Columns = dict[str, list[int]]
+
+AXES_FROM = {
+    name: extents
+    for axis, extents in (("y", 2), ("z", 3))
+    for name in (f"tid_{axis}", f"threadIdx.{axis}", f"blockDim.{axis}")
+}
+"""Names that a block must have so many extents for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """C's loop from `start` below `stop`; one marked `any` takes every value up to 2^32 - 1."""
+
+    start: int
+    stop: int
+    step: int
+    is_open: bool = False
+
+    @property
+    def values(self) -> list[int]:
+        return list(range(self.start, self.stop, self.step))
+
+    @property
+    def judged(self) -> list[int]:
+        """The values at which expressions are judged: a loop without an iteration is, as if it took its start."""
+        return self.values or [self.start]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One value of each loop, by the loops' names in alphabetical order.
+
+    It stands for `weight` iterations in which every lane does the same; None where it is one of several that stand
+    together for all others, though lanes do not do the same in them.
+    """
+
+    values: tuple[int, ...]
+    weight: int | None = 1
+
+
+@dataclass(frozen=True)
+class AccessForm:
+    """An access with all constants known and no iteration laid out."""
+
+    name: str
+    instruction: Instruction
+    block: tuple[int, ...]
+    loops: dict[str, Loop]
+    constants: dict[str, int]
+    tile: Tile | None
+    base: Base
+    bytes_allowed: int | None
+    condition: Expr | None
+    assumptions: tuple[Expr, ...]
+    coordinates: tuple[Expr, ...]
+    stage: Expr | None
+    address: Expr | None
+
+    @property
+    def threads(self) -> int:
+        return prod(self.block)
+
+    @property
+    def loop_names(self) -> list[str]:
+        return sorted(self.loops)
+
+    @property
+    def open_loops(self) -> list[str]:
+        return [name for name in self.loop_names if self.loops[name].is_open]
+
+    @property
+    def runs(self) -> bool:
+        """No loop is without iterations."""
+        return all(loop.is_open or loop.values for loop in self.loops.values())
+
+    @property
+    def of_threads(self) -> list[Expr]:
+        """The expressions that each thread evaluates, in the order in which they are judged."""
+        trees = [self.condition, *self.coordinates, self.stage, self.address]
+        return [tree for tree in trees if tree is not None]
+
+    @cached_property
+    def thread_columns(self) -> Columns:
+        """For each name of the thread index its values over the threads; only those that the block gives."""
+        bx, by, bz = (*self.block, 1, 1)[:3]
+        tids = list(range(self.threads))
+        columns: Columns = {"tid": tids, "lane": [t % 32 for t in tids], "warp": [t // 32 for t in tids]}
+        axes = {"x": [t % bx for t in tids], "y": [t // bx % by for t in tids], "z": [t // (bx * by) for t in tids]}
+        for (axis, values), extent in zip(axes.items(), (bx, by, bz), strict=True):
+            columns[f"tid_{axis}"] = columns[f"threadIdx.{axis}"] = values
+            columns[f"blockDim.{axis}"] = [extent] * len(tids)
+        return {key: values for key, values in columns.items() if AXES_FROM.get(key, 1) <= len(self.block)}
+
+    def point_columns(self, iterations: list[Iteration]) -> Columns:
+        """The values of all names at all points: iteration by iteration, and in each thread by thread."""
+        columns = {key: values * len(iterations) for key, values in self.thread_columns.items()}
+        threads = self.threads
+        for key, values in self.loop_columns(iterations).items():
+            columns[key] = [value for value in values for _ in range(threads)]
+        return columns
+
+    def loop_columns(self, iterations: list[Iteration]) -> Columns:
+        """The values of loop variables and constants in each iteration."""
+        columns = {key: [i.values[at] for i in iterations] for at, key in enumerate(self.loop_names)}
+        return columns | {key: [number] * len(iterations) for key, number in self.constants.items()}
+
+    def closed_iterations(self) -> list[Iteration]:
+        """All iterations, where no loop is open."""
+        return [Iteration(values) for values in product(*(self.loops[name].judged for name in self.loop_names))]
+
+
+def read_form(
+    name: str,
+    value: Yaml,
+    tiles: Mapping[str, Tile],
+    memories: Mapping[str, Base],
+    constants: Mapping[str, int],
+    target: str,
+) -> AccessForm:
+    """The form of an access, checked as far as that needs no values."""
+    spec = as_dict(value)
+    instruction = read_instruction(as_str(spec["instruction"]))
+    check_target(as_str(spec["instruction"]), target)
+    tile = None
+    if "tile" in spec:
+        tile = tiles.get(as_str(spec["tile"]))
+        if tile is None:
+            raise OracleError(f"access {name}: no tile {spec['tile']!r}")
+    block = tuple(c_expr.constant(extent, constants) for extent in as_list(spec.get("block", spec.get("threads"))))
+    form = AccessForm(
+        name,
+        instruction,
+        block,
+        {key: read_loop(bounds, constants) for key, bounds in as_dict(spec.get("for")).items()},
+        dict(constants),
+        tile,
+        tile.base if tile else read_base(spec.get("base", 0), memories, constants),
+        c_expr.constant(spec["bytes"], constants) if "bytes" in spec else None,
+        _parsed(spec, "if"),
+        tuple(c_expr.parse(item) for item in as_list(spec.get("assume"))),
+        tuple(c_expr.parse(item) for item in as_list(spec["coord"])) if tile else (),
+        _parsed(spec, "stage") if tile else None,
+        None if tile else c_expr.parse(spec["address"]),
+    )
+    _check_axes(form)
+    _check_literals(form)
+    if instruction.kind == "matrix" and (form.condition is not None or form.threads % 32):
+        raise OracleError(f"access {name}: ldmatrix and stmatrix need all 32 lanes", "SWZ406")
+    if tile:
+        _check_run(name, instruction, tile)
+        if len(form.coordinates) != len(tile.layout.modes):
+            raise OracleError(f"access {name}: one coordinate a mode")
+    return form
+
+
+def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:
+    """A loop: a count, C's three numbers, or `any`."""
+    if bounds == "any":
+        return Loop(0, MOST + 1, 1, is_open=True)
+    if not isinstance(bounds, dict):
+        return Loop(0, c_expr.constant(bounds, constants), 1)
+    start = c_expr.constant(bounds.get("start", 0), constants)
+    stop = c_expr.constant(bounds["stop"], constants)
+    step = c_expr.constant(bounds.get("step", 1), constants)
+    if step <= 0:
+        raise OracleError("a loop's step must be positive")
+    return Loop(start, stop, step)
+
+
+def _parsed(spec: dict[str, Yaml], key: str) -> Expr | None:
+    return c_expr.parse(spec[key]) if key in spec else None
+
+
+def _check_axes(form: AccessForm) -> None:
+    """Refuse `tid_y` where nothing says what the y axis is."""
+    read = {name for tree in form.of_threads for name in c_expr.names_in(tree)}
+    for name in sorted(read - {*form.loops, *form.constants}):
+        if AXES_FROM.get(name, 0) > len(form.block):
+            raise OracleError(f"access {form.name}: {name} under a block of {len(form.block)} extents", "SWZ307")
+
+
+def _check_literals(form: AccessForm) -> None:
+    """Refuse a literal that no value may have, which ends no iteration."""
+    if form.open_loops:
+        for tree in (*form.of_threads, *form.assumptions):
+            if c_expr.largest_literal(tree) > MOST:
+                raise OracleError(f"access {form.name}: a literal outside the range", "SWZ303")
+
+
+def _check_run(name: str, instruction: Instruction, tile: Tile) -> None:
+    width_bits = 8 * instruction.width_bytes
+    as_written, most = (run * tile.element_bits for run in tile.layout.contiguous_runs())
+    if width_bits > most:
+        raise OracleError(f"access {name} is wider than the contiguous run of tile {tile.name}", "SWZ407")
+    if width_bits > as_written:
+        raise OracleAmbiguousError(f"access {name}: the contiguous run depends on how leaves are merged")
