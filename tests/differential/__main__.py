@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -28,12 +29,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--record", type=Path, required=True, help="JSON file, continued where it exists")
     parser.add_argument("--rlimit", type=int, default=DEFAULT_RLIMIT, help="Z3's budget a query")
+    parser.add_argument(
+        "--new-themes", action="store_true", help="specs of the themes that an attack found missing, alone"
+    )
     arguments = parser.parse_args()
     first, end = (int(number) for number in arguments.seeds.split("-"))
-    record = _record(arguments.record, first, end, arguments.rlimit)
+    record = _record(arguments.record, first, end, arguments.rlimit, new=arguments.new_themes)
     left = [start for start in range(first, end, CHUNK_SPECS) if start not in record["chunks"]]
     began, before, done = time.perf_counter(), record["elapsed_s"], 0
-    for chunk in _chunks(left, end, arguments.rlimit, arguments.jobs):
+    for chunk in _chunks(left, end, arguments.rlimit, arguments.jobs, new=arguments.new_themes):
         done += chunk.comparison.specs
         record["elapsed_s"] = round(before + time.perf_counter() - began, 1)
         _note(record, chunk)
@@ -44,33 +48,36 @@ def main() -> int:
     return 1 if record["disagreements"] else 0
 
 
-def _chunks(starts: list[int], end: int, rlimit: int, jobs: int) -> Iterator[Chunk]:
+def _chunks(starts: list[int], end: int, rlimit: int, jobs: int, *, new: bool) -> Iterator[Chunk]:
+    run = partial(run_chunk, rlimit=rlimit, new=new)
     if jobs == 1:
-        yield from (run_chunk(start, min(start + CHUNK_SPECS, end), rlimit) for start in starts)
+        yield from (run(start, min(start + CHUNK_SPECS, end)) for start in starts)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(run_chunk, start, min(start + CHUNK_SPECS, end), rlimit) for start in starts}
+        waiting = {pool.submit(run, start, min(start + CHUNK_SPECS, end)) for start in starts}
         while waiting:
             ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in ended)
 
 
-def _record(path: Path, first: int, end: int, rlimit: int) -> dict:  # type: ignore[type-arg]  # JSON
+def _record(path: Path, first: int, end: int, rlimit: int, *, new: bool) -> dict:  # type: ignore[type-arg]  # JSON
     if path.exists():
         record = json.loads(path.read_text())
-        if (record["first_seed"], record["rlimit"]) == (first, rlimit):
+        if (record["first_seed"], record["rlimit"], record["new_themes"]) == (first, rlimit, new):
             return {**record, "end_seed": end}
         raise SystemExit(f"{path} is the record of another run; choose another file")
     return {
         "first_seed": first,
         "end_seed": end,
         "rlimit": rlimit,
+        "new_themes": new,
         "versions": versions(),
         "chunks": [],
         "elapsed_s": 0.0,
         "specs": 0,
         "claims": 0,
         "unknown": 0,
+        "unshown": 0,
         "verdicts": {},
         "refused": {},
         "ambiguous": {},
@@ -83,7 +90,7 @@ def _record(path: Path, first: int, end: int, rlimit: int) -> dict:  # type: ign
 def _note(record: dict, chunk: Chunk) -> None:  # type: ignore[type-arg]  # JSON
     found = chunk.comparison
     record["chunks"] = sorted([*record["chunks"], chunk.first])
-    for key in ("specs", "claims", "unknown"):
+    for key in ("specs", "claims", "unknown", "unshown"):
         record[key] += getattr(found, key)
     for kind, counter in found.verdicts.items():
         _count(record["verdicts"].setdefault(kind, {}), counter)

@@ -327,7 +327,7 @@ def test_the_runner_records_and_goes_on(monkeypatch: Patch, tmp_path: Path, caps
 
 
 def test_a_break_and_a_hang_are_findings(monkeypatch: Patch) -> None:
-    def breaks(seed: int, _: int) -> Comparison:
+    def breaks(seed: int, _: int, **__: bool) -> Comparison:
         if seed == 7:
             raise ZeroDivisionError("on purpose")
         while seed == 8:

@@ -83,8 +83,13 @@ REFUSED = [
         "'--' changes a variable, and an expression cannot",
         "write x - 1; a minus of a minus is '- -'",
     ),
-    ("a[0]", "SWZ302", (1, 2), "'[' indexes an array, and there are none", "write the index expression itself; a loop "
-     "variable is no stand-in for data, as it is the same in all lanes"),
+    (
+        "a[0]",
+        "SWZ302",
+        (1, 2),
+        "'[' indexes an array, and there are none",
+        "write the index expression itself; a loop variable is no stand-in for data, as it is the same in all lanes",
+    ),
     ("a->b", "SWZ302", (1, 3), "'->' reads through a pointer, and there are none", "give the value a name of its own"),
     ("a \u00d7 b", "SWZ302", (2, 3), "'\\xd7' is not ASCII", "write *"),
     ("a \u2264 b", "SWZ302", (2, 3), "'\\u2264' is not ASCII", "write <="),
