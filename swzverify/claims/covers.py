@@ -10,17 +10,20 @@ from typing import ClassVar
 import numpy as np
 
 from swzverify.claims.about import About
-from swzverify.claims.access_points import access_scope, exists_active
+from swzverify.claims.access_points import access_domain, access_scope, exists_active
 from swzverify.claims.common_base import check_comparable, common_origins, origin_text
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.stated import less
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.engines.obligation import Arrays, Numbers, Point, Truths, second
+from swzverify.engines.obligation import Always, Arrays, Numbers, Point, Truths, second
 from swzverify.engines.obligation import Covers as Obligation
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
+from swzverify.ir.expr import BinaryOperator, binary, conjunction, extend, negation, substitute, var
 from swzverify.subjects import Access, Tile
+from swzverify.subjects.iterations import last_active
 from swzverify.subjects.loop import STAGE, WARP
 
 MAX_SHOWN = 64
@@ -69,9 +72,15 @@ class Covers(About):
         access, points = self._placed()
         scale = max(8 // access.unit_bits, points.tile.units_a_byte)
         wide = (scale // (8 // access.unit_bits), scale // points.tile.units_a_byte)
-        free = [node for node in access.variables if node.name not in (STAGE, access.origin.name)]
         shared = points.placement
         lowered = access.lowered
+        # Iterations in which no lane runs touch nothing: where a loop has only such ones from somewhere on, that is
+        # a goal of its own, and the others are counted.
+        ends = last_active(access)
+        shorter = {node: var(node.name, max(1, ends[node.name])) for node in access.free if node.name in ends}
+        idle = _idle_goal(access, ends)
+        free = [shorter.get(node, node) for node in access.variables if node.name not in (STAGE, access.origin.name)]
+        within = {node: extend(short, node.width, signed=False) for node, short in shorter.items()}
         address = ints.multiply(lowered.position, ints.integer(wide[0]))
         position = ints.multiply(points.position_of_digits(), ints.integer(wide[1]))
 
@@ -86,9 +95,9 @@ class Covers(About):
         goal = Obligation(
             shared,
             () if base is None else ((base.name, base_values(points.place, span)),),
-            Domain(tuple(free), lowered.assumption),
-            address.bits,
-            lowered.active,
+            Domain(tuple(free), substitute(lowered.assumption, dict(within))),
+            substitute(address.bits, dict(within)),
+            substitute(lowered.active, dict(within)),
             access.width_units * wide[0],
             points.digits,
             position.bits,
@@ -97,7 +106,7 @@ class Covers(About):
             touched,
             elements,
         )
-        return Plan((Goal(goal),), exists=exists_active(access))
+        return Plan((*idle, Goal(goal)), exists=exists_active(access))
 
     def scope(self) -> str:
         """Every element, over the whole access."""
@@ -111,7 +120,8 @@ class Covers(About):
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The touches of one element, counted in plain integers."""
-        del goal  # there is one only
+        if isinstance(goal.obligation, Always):
+            return None
         access, points = self._placed()
         tile = self.tile
         coord = points.coordinate_at(point, second(""))
@@ -128,7 +138,9 @@ class Covers(About):
 
     def _touches(self, access: Access, point: Mapping[str, int], bits: tuple[int, int]) -> list[tuple[int, ...]]:
         """Every (warp, lane, loops, address) that touches some of these bits."""
-        ranges = [range(limit) for limit in access.loop_limits]
+        ends = last_active(access)
+        limits = zip(access.loops, access.loop_limits, strict=True)
+        ranges = [range(ends.get(loop.name, limit)) for loop, limit in limits]
         found: list[tuple[int, ...]] = []
         place: Point = {name: value for name, value in point.items() if name in (STAGE, access.origin.name)}
         for warp, *loops in product(range(access.warps), *ranges):
@@ -144,3 +156,21 @@ class Covers(About):
             values = [loop.start + loop.step * i for loop, i in zip(access.loops, loops, strict=True)]
             found += [(warp, int(lane), *values, int(start[lane]) // 8) for lane in np.flatnonzero(hit)]
         return found
+
+
+def _idle_goal(access: Access, ends: Mapping[str, int]) -> tuple[Goal, ...]:
+    """No lane runs in any iteration behind the given ones; no goal where none are given."""
+    if not ends:
+        return ()
+    rooms = dict(zip((loop.name for loop in access.loops), access.loop_room, strict=True))
+    early = conjunction(less(ints.named(name, rooms[name]), ints.integer(end)) for name, end in ends.items())
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        assumed, active, _, _ = access.definition(arrays)
+        inside = np.asarray(True)
+        for name, end in ends.items():
+            inside = inside & (arrays[name] < end)
+        return assumed & active, inside
+
+    holds = binary(BinaryOperator.OR, negation(access.lowered.active), early)
+    return (Goal(Always(access_domain(access, 1), holds, definition), "no lane runs later"),)

@@ -311,11 +311,15 @@ def logical_not(value: Integer) -> Integer:
 
 def logical_and(left: Integer, right: Integer) -> Integer:
     """1 where both are non-zero, else 0."""
+    if left.low == left.high == 0 or right.low == right.high == 0:
+        return integer(0)
     return _truth(binary(BinaryOperator.AND, truth(left), truth(right)))
 
 
 def logical_or(left: Integer, right: Integer) -> Integer:
     """1 where one is non-zero, else 0."""
+    if left.low > 0 or right.low > 0:
+        return integer(1)
     return _truth(binary(BinaryOperator.OR, truth(left), truth(right)))
 
 

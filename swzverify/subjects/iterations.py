@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
+from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN, Expression
 from swzverify.ir.c_lower import Lowering
 from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
 from swzverify.ir.integers import Integer
@@ -58,6 +58,36 @@ def iterations(access: Access) -> Iterations:
             ended_by.append((access.loops[index].name, thread))
     all_exist = 0 in limits or limits[unbounded[0]] == safe or existence(access, limits, limits) is TRUE
     return Iterations(tuple(limits), all_exist, tuple(ended_by))
+
+
+def last_active(access: Access) -> dict[str, int]:
+    """For each unbounded loop, after how many iterations intervals see that no lane is active any more, if they do.
+
+    A guess for claims that count iterations: what they do with it they prove.
+    """
+    found: dict[str, int] = {}
+    conditions = [*access.assume, *(() if access.predicate is None else (access.predicate,))]
+    fixed = names.constants(access) | names.threads(access)
+    for loop, limit in zip(access.loops, access.loop_limits, strict=True):
+        if loop.stop is not None or not conditions or limit == 0:
+            continue
+
+        def is_idle(first: int, name: str = loop.name) -> bool:
+            env = fixed | names.loops(access, access.loop_limits, first={name: first})
+            return any(_is_false(Lowering(env, leaving=[]), each) for each in conditions)
+
+        first_idle = _last(lambda first, idle=is_idle: first == 0 or not idle(first - 1), limit)
+        if is_idle(first_idle):
+            found[loop.name] = first_idle
+    return found
+
+
+def _is_false(lowering: Lowering, condition: Expression) -> bool:
+    try:
+        value = lowering.lower(condition)
+    except SwzError:
+        return False
+    return value.low == value.high == 0
 
 
 def existence(access: Access, limits: Sequence[int], room: Sequence[int]) -> Expr:
