@@ -11,7 +11,7 @@ from benchmarks.measure import Effort, Row, fastest, require, slowdown, speedup
 from benchmarks.native import bijective_obligations, holds
 from swzverify.claims import Bijective
 from swzverify.layout import Layout, Swizzle
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.subjects import Tile
 
 COLUMNS_LOG2 = 7

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from swzverify.lazy import importer
@@ -11,7 +9,7 @@ from swzverify.lazy import importer
 if TYPE_CHECKING:
     from swzverify.hardware import access_cost
     from swzverify.layout import Layout, Swizzle
-    from swzverify.prove import prove
+    from swzverify.prover import prove
     from swzverify.spec import load_spec
     from swzverify.subjects import Access, Tile
 
@@ -28,16 +26,6 @@ __getattr__ = importer(
         "Tile": ".subjects",
         "access_cost": ".hardware",
         "load_spec": ".spec",
-        "prove": ".prove",
+        "prove": ".prover",
     },
 )
-
-
-class _Package(ModuleType):
-    """This package, whose `prove` is the function: importing the folder of that name would put the module there."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        super().__setattr__(name, value.prove if name == "prove" and isinstance(value, ModuleType) else value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from swzverify import obligations as ob
 from swzverify.certificates import claim as st
 from swzverify.certificates.claim_file import read_claim
 from swzverify.certificates.claim_write import claim_data
@@ -21,14 +22,13 @@ from swzverify.certificates.statement import Statement, check_names, write_state
 from swzverify.certificates.vacuity import conditions_of
 from swzverify.certificates.witnesses import find_witness
 from swzverify.claims import Claim, ConflictFree, Verdict, Wavefronts
-from swzverify.engines import obligation as ob
 from swzverify.errors import SwzError
 from swzverify.hardware import basis
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, Var, conjunction, negation
 from swzverify.ir.expr import variables as variables_of
-from swzverify.prove import Options
-from swzverify.prove.panel import Panel
+from swzverify.prover import Options
+from swzverify.prover.panel import Panel
 
 __all__ = ["CLAIMS", "Claimed", "certify"]
 

@@ -12,8 +12,8 @@ from swzverify.claims.access_points import access_domain, access_scope, exists_a
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
-from swzverify.engines.obligation import Always, Arrays, Truths
 from swzverify.ir.expr import BinaryOperator, binary, negation
+from swzverify.obligations import Always, Arrays, Truths
 from swzverify.subjects import Access
 
 

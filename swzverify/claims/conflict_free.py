@@ -11,7 +11,6 @@ from swzverify.claims.access_points import access_domain, access_scope, exists_a
 from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample, WarpMeasure
-from swzverify.engines.obligation import Always, Arrays, Cost, Numbers, Truths
 from swzverify.hardware import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
@@ -22,6 +21,7 @@ from swzverify.hardware import (
     evidence,
 )
 from swzverify.ir import integers as ints
+from swzverify.obligations import Always, Arrays, Cost, Numbers, Truths
 from swzverify.subjects import Access
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Protocol
 
 from swzverify.claims.about import Subject
 from swzverify.claims.verdict import Counterexample
-from swzverify.engines.obligation import Cost, Obligation
 from swzverify.ir.expr import TRUE, Expr
+from swzverify.obligations import Cost, Obligation
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from swzverify.claims.about import About
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.engines.obligation import Arrays, Bijection, Numbers, Truths, second
-from swzverify.engines.obligation import Injective as Obligation
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import var
 from swzverify.ir.integers import Integer
 from swzverify.layout import Swizzle
+from swzverify.obligations import Arrays, Bijection, Numbers, Truths, second
+from swzverify.obligations import Injective as Obligation
 from swzverify.subjects import Tile
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 

@@ -13,11 +13,11 @@ from swzverify.claims.about import About
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.engines.obligation import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import conjunction
+from swzverify.obligations import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.subjects import IndexMap
 
 

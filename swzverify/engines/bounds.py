@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from swzverify.engines.obligation import Always, Answer, Apart, Cost, Covers, Finding, Injective, Obligation
 from swzverify.ir.intervals import intervals
+from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, Injective, Obligation
 
 NAME = "intervals"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)

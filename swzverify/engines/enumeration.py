@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.engines.obligation import Answer, Finding, Injective, Numbers, Truths, second
+from swzverify.obligations import Answer, Finding, Injective, Numbers, Truths, second
 
 
 def grid(counts: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:

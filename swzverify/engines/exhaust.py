@@ -13,7 +13,9 @@ from typing import assert_never
 import numpy as np
 
 from swzverify.engines.enumeration import first_overlap, grid
-from swzverify.engines.obligation import (
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import LANES
+from swzverify.obligations import (
     Always,
     Answer,
     Apart,
@@ -27,8 +29,6 @@ from swzverify.engines.obligation import (
     Side,
     second,
 )
-from swzverify.engines.worst import judge_rows
-from swzverify.hardware import LANES
 
 NAME = "exhaustion"
 MAX_POINTS = 1 << 20

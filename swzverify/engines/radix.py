@@ -9,19 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from swzverify.engines.f2 import one_to_one
-from swzverify.engines.obligation import (
-    Always,
-    Answer,
-    Apart,
-    Cost,
-    Covers,
-    Finding,
-    Injective,
-    Obligation,
-    Side,
-    second,
-)
+from swzverify.engines.gf2 import one_to_one
 from swzverify.ir.expr import (
     TRUE,
     Binary,
@@ -36,6 +24,18 @@ from swzverify.ir.expr import (
 )
 from swzverify.ir.intervals import intervals
 from swzverify.ir.periods import repetition
+from swzverify.obligations import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    Injective,
+    Obligation,
+    Side,
+    second,
+)
 
 NAME = "radix"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)

@@ -14,7 +14,13 @@ from typing import assert_never
 import numpy as np
 
 from swzverify.engines.enumeration import first_overlap, grid
-from swzverify.engines.obligation import (
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr, Var, postorder
+from swzverify.ir.gf2 import VariableBits, affine_bits
+from swzverify.ir.periods import Repetition, repetition
+from swzverify.obligations import (
     Always,
     Answer,
     Apart,
@@ -25,12 +31,6 @@ from swzverify.engines.obligation import (
     Obligation,
     Point,
 )
-from swzverify.engines.worst import judge_rows
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
-from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr, Var, postorder
-from swzverify.ir.gf2 import VariableBits, affine_bits
-from swzverify.ir.periods import Repetition, repetition
 
 NAME = "residues"
 MAX_POINTS = 1 << 21

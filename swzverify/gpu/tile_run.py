@@ -207,7 +207,7 @@ class TileRun:
     def tokens_at(self, offset: Array, box: Box | None) -> tuple[Array, Array]:
         """(offset, token) of every byte of every element.
 
-        A load brings the elements of one stage; its tokens are numbered as the source lies in global memory, row by row.
+        A load brings the elements of one stage, and numbers its tokens as the source lies in global memory, by rows.
         """
         width = self.tile.element_bits // 8
         number = np.arange(self.count, dtype=np.int64)

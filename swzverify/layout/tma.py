@@ -1,9 +1,9 @@
 """Where a TMA tile load puts a box of global memory: the row pitch, and the swizzle on absolute shared addresses.
 
 Source: measured on an H100 (sm_90) for every mode below, inner boxes of 16 to 128 bytes and destinations of every
-128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. On an H200 a load faults at every destination that
-is no multiple of 128 bytes, in all modes, and the driver refuses extents beyond 256 and inner boxes of no whole 16 bytes:
-`tests/data/h200_tma_limits.csv`. The three ATOM modes of later chips are not modelled: this chip's driver refuses them.
+128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. On an H200 a load faults at every destination
+that is no multiple of 128 bytes, in all modes, and the driver refuses extents beyond 256 and inner boxes of no whole 16
+bytes: `tests/data/h200_tma_limits.csv`. The three ATOM modes of later chips are not modelled: the driver refuses them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import lru_cache
 from swzverify.certificates.folder import save_list
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
-from swzverify.prove import Options
+from swzverify.prover import Options
 from swzverify.report.result import ClaimResult
 from swzverify.run.version import installed_version
 from swzverify.spec import SpecClaim

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
-from swzverify.prove import DEFAULT_RLIMIT, Limits, Options, prove
+from swzverify.prover import DEFAULT_RLIMIT, Limits, Options, prove
 from swzverify.report.result import ClaimResult
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.settings import Settings

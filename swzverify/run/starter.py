@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from swzverify.claims.verdict import Outcome
 from swzverify.errors import SwzError
-from swzverify.prove import Options, prove
+from swzverify.prover import Options, prove
 from swzverify.report.escape import prose
 from swzverify.spec import Spec, SpecError, parse_spec
 from swzverify.spec.starter import Expectation, StarterOptions, make_plan, starter_text

@@ -20,7 +20,7 @@ from typing import TypeAlias, cast
 from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Verdict, Wavefronts
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
-from swzverify.prove import DEFAULT_RLIMIT, Options, prove
+from swzverify.prover import DEFAULT_RLIMIT, Options, prove
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function, block_of
 from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls

@@ -12,7 +12,7 @@ from swzverify.certificates.program import Operation, Program
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import Answer, ask
 from swzverify.certificates.statement import Statement
-from swzverify.engines.obligation import Obligation
+from swzverify.obligations import Obligation
 from tests.certificates.export import state
 
 

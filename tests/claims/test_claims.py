@@ -32,7 +32,7 @@ from swzverify.claims.verdict import Outcome
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle
-from swzverify.prove import Options, prove
+from swzverify.prover import Options, prove
 from swzverify.spec.load import parse_spec
 from swzverify.subjects import Access, AlignedBase, FixedBase, IndexMap, Loop, Memory, MemoryBase, Tile
 

@@ -19,11 +19,11 @@ from swzverify.claims import Claim, Permutation
 from swzverify.claims.goal import Goal
 from swzverify.claims.verdict import Outcome
 from swzverify.engines.enumeration import grid
-from swzverify.engines.obligation import Always, Apart, Cost, Covers, Injective, Side, second
 from swzverify.hardware import LANES, cost_many
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Var
-from swzverify.prove import Options, prove
+from swzverify.obligations import Always, Apart, Cost, Covers, Injective, Side, second
+from swzverify.prover import Options, prove
 from tests.claims.edges import OTHERS, PROVED, REFUTED, alone, claims
 from tests.differential.comparison import difference
 from tests.oracle.brute_force import judge

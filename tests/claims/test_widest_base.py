@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swzverify.claims.verdict import Outcome
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.spec import parse_spec
 
 SPEC = """

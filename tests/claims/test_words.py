@@ -18,9 +18,9 @@ import pytest
 
 from swzverify.claims import Claim, Counterexample, Covers, Disjoint, Equivalent, Permutation
 from swzverify.claims.common_base import common_origins
-from swzverify.engines.obligation import Apart, Obligation
-from swzverify.engines.obligation import Covers as Cover
 from swzverify.ir.expr import Var
+from swzverify.obligations import Apart, Obligation
+from swzverify.obligations import Covers as Cover
 from swzverify.subjects import Access, Tile
 from tests.claims.edges import alone, claims
 from tests.oracle.subjects import Tile as Judged

@@ -409,7 +409,8 @@ class TestFormats:
             }
         ]  # fmt: skip
         assert claim["base"] == {
-            "id": ID, "line": 12, "expected": "proved", "verdict": "proved", "ok": True, "wavefronts": 1, "bank_conflicts": 0,
+            "id": ID, "line": 12, "expected": "proved", "verdict": "proved", "ok": True, "wavefronts": 1,
+            "bank_conflicts": 0,
         }  # fmt: skip
 
     def test_markdown(self, repository, swzverify):

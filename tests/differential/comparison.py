@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.prove import Options, prove
-from swzverify.prove.prover import DEFAULT_RLIMIT
+from swzverify.prover import Options, prove
+from swzverify.prover.judge import DEFAULT_RLIMIT
 from swzverify.spec import SpecError
 from swzverify.spec.build import SpecClaim
 from swzverify.spec.load import parse_spec

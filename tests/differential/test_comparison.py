@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
-from swzverify.prove import Options, prove
+from swzverify.prover import Options, prove
 from tests.differential import comparison
 from tests.differential.comparison import STARVED_RLIMIT, compare, difference
 from tests.oracle.judgement import Judgement

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from swzverify.claims import equivalent
-from swzverify.engines import f2, worst
-from swzverify.engines.obligation import Cost, Finding, WorstCost
+from swzverify.engines import gf2, worst
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir import c_eval, c_lower, c_parse
 from swzverify.ir import integers as ints
@@ -24,7 +23,8 @@ from swzverify.ir.c_ast import BinaryOp, CExpr, UnaryOp
 from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.ir.integers import Integer
 from swzverify.layout import tma
-from swzverify.prove import prover
+from swzverify.obligations import Cost, Finding, WorstCost
+from swzverify.prover import judge as prover
 from swzverify.spec import build, build_access, build_tile
 from swzverify.spec.models import AccessPart
 from swzverify.subjects import Access, Loop, Tile, access_names, iterations, lowered_access, plain_access
@@ -192,7 +192,7 @@ def one_worst_case(patch: Patch) -> None:
     def wrong(engine: str, cost: Cost, found: WorstCost) -> Finding:
         return sound(engine, cost, WorstCost.of_one(found.most_conflicts))
 
-    for module in (worst, f2, smt_cost):
+    for module in (worst, gf2, smt_cost):
         patch.setattr(module, "judged", wrong)
 
 

@@ -13,7 +13,7 @@ from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
 from swzverify.hardware import INSTRUCTIONS, access_cost
 from swzverify.layout import Swizzle
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.run.starter import make_starter
 from swzverify.spec import parse_spec
 from swzverify.spec.elements import ELEMENT_BITS

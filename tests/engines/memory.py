@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swzverify.claims import aligned, conflict_free, equivalent, in_bounds, injective
-from swzverify.engines import f2, radix, residue
+from swzverify.engines import gf2, radix, residue
 from swzverify.engines.smt import cost, engine, linear
 from swzverify.engines.smt import injective as smt_injective
-from swzverify.prove import panel
+from swzverify.prover import panel
 
 _MODULES = (
-    *(aligned, conflict_free, equivalent, in_bounds, injective, f2, radix, residue),
+    *(aligned, conflict_free, equivalent, in_bounds, injective, gf2, radix, residue),
     *(cost, engine, smt_injective, linear, panel),
 )
 

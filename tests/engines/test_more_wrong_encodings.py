@@ -19,8 +19,7 @@ import z3
 from swzverify.claims import Claim, ConflictFree, Contiguous, Disjoint
 from swzverify.claims import Injective as InjectiveClaim
 from swzverify.claims.verdict import Outcome
-from swzverify.engines import enumeration, exhaust, f2, radix, residue
-from swzverify.engines.obligation import Always, Answer, Apart, Cost, Covers, Engine, Finding, Injective, Obligation
+from swzverify.engines import enumeration, exhaust, gf2, radix, residue
 from swzverify.engines.smt import SMT, octets, warp_rule
 from swzverify.engines.smt import apart as smt_apart
 from swzverify.engines.smt import cost as smt_cost
@@ -29,15 +28,16 @@ from swzverify.engines.smt import engine as smt_engine
 from swzverify.engines.smt import injective as smt_injective
 from swzverify.engines.smt import terms as smt_terms
 from swzverify.hardware import find_instruction, find_target
-from swzverify.ir import gf2
+from swzverify.ir import gf2 as affine_reading
 from swzverify.ir import integers as ints
 from swzverify.ir.c_parse import parse
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, BinaryOperator, Comparison, Expr, Var, binary, compare, const, negation, var
 from swzverify.ir.integers import Integer
 from swzverify.layout import Layout, Swizzle
-from swzverify.prove import Options, panel, prove
-from swzverify.prove.panel import Panel
+from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Engine, Finding, Injective, Obligation
+from swzverify.prover import Options, panel, prove
+from swzverify.prover.panel import Panel
 from swzverify.subjects import Access, AlignedBase, Tile, lowered_access
 from swzverify.subjects import tile as tile_module
 from tests.engines import obligations as ob
@@ -54,7 +54,7 @@ X16, BIT = var("n", 16), var("i", 2)
 X32, X128 = "ld.shared.b32", "ld.shared.v4.b32"
 HOLDS, FAILS = Answer.HOLDS, Answer.FAILS
 PROVED, REFUTED = Outcome.PROVED, Outcome.REFUTED
-Z3, GF2, RADIX, RESIDUES, EXHAUST = SMT(), f2.GF2(), radix.Radix(), residue.Residues(), exhaust.Exhaustion()
+Z3, GF2, RADIX, RESIDUES, EXHAUST = SMT(), gf2.GF2(), radix.Radix(), residue.Residues(), exhaust.Exhaustion()
 
 
 class Counting:
@@ -259,33 +259,33 @@ def blocks_need_no_alignment(patch: Patch) -> None:
 
 def carries_dropped(patch: Patch) -> None:
     """Addition taken for XOR: a wrong `proved`."""
-    patch.setattr(gf2, "_majority", lambda *_: 0)
+    patch.setattr(affine_reading, "_majority", lambda *_: 0)
 
 
 def or_is_affine(patch: Patch) -> None:
     """`|` taken for XOR: a wrong `proved`."""
-    sound = gf2._binary
+    sound = affine_reading._binary
     xor = BinaryOperator.XOR
-    patch.setattr(gf2, "_binary", lambda op, a, b: sound(xor if op is BinaryOperator.OR else op, a, b))
+    patch.setattr(affine_reading, "_binary", lambda op, a, b: sound(xor if op is BinaryOperator.OR else op, a, b))
 
 
 def constants_dropped_from_forms(patch: Patch) -> None:
     """No complement: a difference becomes a sum."""
-    patch.setattr(gf2, "_not", lambda bits: bits)
+    patch.setattr(affine_reading, "_not", lambda bits: bits)
 
 
 def choices_are_affine(patch: Patch) -> None:
     """`c ? a : b` taken for `a ^ b`."""
-    patch.setattr(gf2, "_choose", lambda _, a, b: gf2._xor(a, b))
+    patch.setattr(affine_reading, "_choose", lambda _, a, b: affine_reading._xor(a, b))
 
 
 def banks_of_twice_the_memory(patch: Patch) -> None:
     """64 banks: lanes 128 bytes apart no longer meet, a wrong `proved`."""
-    patch.setattr(f2, "BANK_PERIOD_BYTES", 256)
+    patch.setattr(gf2, "BANK_PERIOD_BYTES", 256)
 
 
 def groups_never_join_in_ranks(patch: Patch) -> None:
-    patch.setattr(f2, "PAIR_DISTANCES", ())
+    patch.setattr(gf2, "PAIR_DISTANCES", ())
 
 
 def words_of_one_byte(patch: Patch) -> None:

@@ -17,14 +17,14 @@ import z3
 
 from swzverify.claims import conflict_free as conflict_free_module
 from swzverify.claims.conflict_free import cost_goal
-from swzverify.engines import exhaust, f2, residue
-from swzverify.engines.obligation import Answer, Cost
+from swzverify.engines import exhaust, gf2, residue
 from swzverify.engines.smt import SMT, octets, warp_rule
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import engine as smt_engine
 from swzverify.hardware import access_cost, find_instruction
 from swzverify.ir.expr import var
 from swzverify.ir.integers import Integer
+from swzverify.obligations import Answer, Cost
 from swzverify.subjects import AlignedBase
 from tests.engines import obligations as ob
 from tests.engines import test_wrong_encodings as first_file
@@ -41,7 +41,7 @@ ROWS_EACH = 100
 QUERIED_ROWS_EACH = 3
 LANE, STEP = var("lane", LANES), var("v", 4)
 HOLDS, FAILS = Answer.HOLDS, Answer.FAILS
-Z3, GF2, RESIDUES = SMT(), f2.GF2(), residue.Residues()
+Z3, GF2, RESIDUES = SMT(), gf2.GF2(), residue.Residues()
 
 
 # --- measured patterns --------------------------------------------------------------------------------------
@@ -400,7 +400,7 @@ MUTATIONS: list[tuple[str, Callable[[Patch], None], Callable[[], bool]]] = [
         priced_by_banks(smt_engine, "cost", 0),
         says(Z3, every_other_pair_swapped(), FAILS),
     ),
-    ("octets_by_banks_in_gf2", priced_by_banks(f2, "_cost", 0), says(GF2, every_other_pair_swapped(), FAILS)),
+    ("octets_by_banks_in_gf2", priced_by_banks(gf2, "_cost", 0), says(GF2, every_other_pair_swapped(), FAILS)),
     (
         "octets_by_banks_in_exhaustion",
         priced_by_banks(exhaust, "judge_rows", 1),

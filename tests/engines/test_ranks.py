@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from swzverify.engines.f2 import GF2
-from swzverify.engines.obligation import Answer, Cost
+from swzverify.engines.gf2 import GF2
 from swzverify.hardware import INSTRUCTIONS, LANES, access_cost, find_instruction
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, BinaryOperator, Expr, binary, const, extend, extract, var
+from swzverify.obligations import Answer, Cost
 
 LANE = var("lane", LANES)
 WIDTH = 13

@@ -14,8 +14,7 @@ import z3
 
 from swzverify.claims import Aligned, ConflictFree, Counterexample, Verdict
 from swzverify.claims.verdict import Outcome
-from swzverify.engines import enumeration, exhaust, f2, radix, residue
-from swzverify.engines.obligation import Always, Answer, Cost, Covers, Engine, Finding, Injective, Obligation
+from swzverify.engines import enumeration, exhaust, gf2, radix, residue
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import covers as smt_covers
@@ -25,7 +24,9 @@ from swzverify.engines.smt import terms as smt_terms
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.ir.expr import BinaryOperator, Expr, Var, var
-from swzverify.prove import Options, panel, prove, prover
+from swzverify.obligations import Always, Answer, Cost, Covers, Engine, Finding, Injective, Obligation
+from swzverify.prover import Options, panel, prove
+from swzverify.prover import judge as prover
 from swzverify.subjects import Access, AlignedBase
 from tests.engines import obligations as ob
 from tests.engines.memory import forget, forgotten
@@ -174,7 +175,7 @@ def outer_unchecked(patch: Patch) -> None:
 
 
 def outer_unchecked_in_gf2(patch: Patch) -> None:
-    patch.setattr(f2, "one_to_one", lambda _, __: True)
+    patch.setattr(gf2, "one_to_one", lambda _, __: True)
 
 
 def outer_unchecked_in_radix(patch: Patch) -> None:
@@ -205,13 +206,13 @@ def touch_counts_unchecked(patch: Patch) -> None:
 
 
 def rank_off_by_one(patch: Patch) -> None:
-    sound = f2.rank
-    patch.setattr(f2, "rank", lambda rows: sound(rows) + 1)
+    sound = gf2.rank
+    patch.setattr(gf2, "rank", lambda rows: sound(rows) + 1)
 
 
 def kernel_missed(patch: Patch) -> None:
-    sound = f2.kernel_vector
-    patch.setattr(f2, "kernel_vector", lambda columns: None if len(columns) > 2 else sound(columns))
+    sound = gf2.kernel_vector
+    patch.setattr(gf2, "kernel_vector", lambda columns: None if len(columns) > 2 else sound(columns))
 
 
 def period_of_one(patch: Patch) -> None:
@@ -377,7 +378,7 @@ def dependent_bits() -> Injective:
     return ob.injective((x, y, z), (), ob.xor(ob.xor(leaf(x), ob.times(leaf(y), 2)), ob.times(leaf(z), 3)))
 
 
-Z3, GF2, RADIX, RESIDUES, EXHAUST = SMT(), f2.GF2(), radix.Radix(), residue.Residues(), exhaust.Exhaustion()
+Z3, GF2, RADIX, RESIDUES, EXHAUST = SMT(), gf2.GF2(), radix.Radix(), residue.Residues(), exhaust.Exhaustion()
 HOLDS, FAILS = Answer.HOLDS, Answer.FAILS
 
 MUTATIONS: list[tuple[Callable[[Patch], None], Callable[[], bool]]] = [

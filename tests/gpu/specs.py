@@ -12,7 +12,7 @@ from swzverify.gpu.crosscheck import CrossCheck, Method, judge_all, plan_all
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import Answer
 from swzverify.hardware import access_cost
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.spec import load_spec, parse_spec
 from tests.gpu.simulated import answers_of
 

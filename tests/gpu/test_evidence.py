@@ -12,7 +12,7 @@ from swzverify.gpu.recording import RecordedCost, RecordedSubject, digest
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.loop import Loop
 from tests.gpu.test_calibration import ABOUT, honest

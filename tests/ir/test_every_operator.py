@@ -21,7 +21,6 @@ import pytest
 import z3
 from numpy.typing import NDArray
 
-from swzverify.engines.obligation import Always, Answer
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.terms import Translator
 from swzverify.ir.c_source import c_function
@@ -45,6 +44,7 @@ from swzverify.ir.expr import (
 from swzverify.ir.gf2 import VariableBits, affine_bits
 from swzverify.ir.intervals import intervals
 from swzverify.ir.smtlib import smtlib_script
+from swzverify.obligations import Always, Answer
 from tests.ir.reference import BINARY, COMPARISONS, operator_meaning
 
 WIDTHS = range(1, 7)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.spec import parse_spec
 from swzverify.testing import named_specs, spec_items
 

@@ -18,7 +18,7 @@ from swzverify.ir.c_eval import evaluate, evaluate_within
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import TRUE
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.subjects import Access, Loop, iterations
 
 CHIP = find_target("sm_90")

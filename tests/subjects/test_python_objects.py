@@ -25,7 +25,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.subjects import Access, IndexMap, Loop, Memory, MemoryBase, Tile
 from swzverify.testing import assert_conflict_free
 

@@ -13,7 +13,6 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import grid
-from swzverify.engines.obligation import Answer, Cost, Finding, WarpCost, WorstCost
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.query import NAME, Query, evaluable, finding
 from swzverify.engines.smt.terms import Model
@@ -22,6 +21,7 @@ from swzverify.engines.worst import judged
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, AccessCost, access_cost
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
+from swzverify.obligations import Answer, Cost, Finding, WarpCost, WorstCost
 
 MAX_ENUMERATED_ROWS = 4096
 

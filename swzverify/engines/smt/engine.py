@@ -13,7 +13,6 @@ from typing import assert_never
 import numpy as np
 import z3
 
-from swzverify.engines.obligation import Always, Answer, Apart, Cost, Covers, Finding, Injective, Obligation
 from swzverify.engines.smt.apart import apart
 from swzverify.engines.smt.cost import cost
 from swzverify.engines.smt.covers import covers
@@ -22,6 +21,7 @@ from swzverify.engines.smt.query import NAME, OutOfBudgetError, Query, evaluable
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
+from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, Injective, Obligation
 
 DEFAULT_RLIMIT = 30_000_000
 """Z3's own deterministic measure of work; some tens of seconds."""

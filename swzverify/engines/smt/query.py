@@ -19,10 +19,10 @@ from collections.abc import Iterable
 
 import z3
 
-from swzverify.engines.obligation import Answer, Finding
 from swzverify.engines.smt.terms import Bits, Model, Translator, Truth
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Expr, Var, postorder
+from swzverify.obligations import Answer, Finding
 
 NAME = "z3"
 QUICK_RLIMIT = 400_000

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 import z3
 
-from swzverify.engines.obligation import Cost
 from swzverify.engines.smt.octets import number, octet_costs, total
 from swzverify.engines.smt.terms import Bits, Translator, Truth
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES, Instruction
 from swzverify.ir.expr import const, substitute
+from swzverify.obligations import Cost
 
 
 def unit_bytes(row: Instruction) -> int:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from swzverify.engines.bounds import Intervals
 from swzverify.engines.exhaust import Exhaustion
-from swzverify.engines.f2 import GF2
-from swzverify.engines.obligation import Always, Answer, Engine, Finding, Obligation
+from swzverify.engines.gf2 import GF2
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.prove.isolation import IsolatedSMT
+from swzverify.obligations import Always, Answer, Engine, Finding, Obligation
+from swzverify.prover.isolation import IsolatedSMT
 
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
-    from swzverify.prove.prover import Options
+    from swzverify.prover.judge import Options
 
 NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""

@@ -3,7 +3,7 @@
 May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`.
 """
 
-from swzverify.prove.isolation import Limits
-from swzverify.prove.prover import DEFAULT_RLIMIT, Options, prove
+from swzverify.prover.isolation import Limits
+from swzverify.prover.judge import DEFAULT_RLIMIT, Options, prove
 
 __all__ = ["DEFAULT_RLIMIT", "Limits", "Options", "prove"]

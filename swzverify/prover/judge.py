@@ -24,11 +24,11 @@ from swzverify.claims import (
 from swzverify.claims.about import About
 from swzverify.claims.conflict_free import measured
 from swzverify.claims.goal import Goal, Plan
-from swzverify.engines.obligation import Answer, Cost, Finding
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
-from swzverify.prove.isolation import Limits
-from swzverify.prove.panel import FOLDING, Panel
+from swzverify.obligations import Answer, Cost, Finding
+from swzverify.prover.isolation import Limits
+from swzverify.prover.panel import FOLDING, Panel
 
 DEFAULT_RLIMIT = 30_000_000
 ARITHMETIC = "arithmetic"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
 

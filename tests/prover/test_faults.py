@@ -17,7 +17,6 @@ from dataclasses import asdict
 import pytest
 
 from swzverify.claims import Bijective, ConflictFree, Outcome
-from swzverify.engines.obligation import Always, Answer, Finding
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt import query as smt_query
 from swzverify.hardware import find_instruction, find_target
@@ -25,8 +24,9 @@ from swzverify.ir.c_parse import parse
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Comparison, binary, compare, const, extend, negation, var
 from swzverify.layout import Layout, Swizzle
-from swzverify.prove import Limits, Options, isolation, prove
-from swzverify.prove.isolation import IsolatedSMT, LostAnswerError, ask
+from swzverify.obligations import Always, Answer, Finding
+from swzverify.prover import Limits, Options, isolation, prove
+from swzverify.prover.isolation import IsolatedSMT, LostAnswerError, ask
 from swzverify.subjects import Access, Tile
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="isolation needs fork")
@@ -294,8 +294,8 @@ def test_ctrl_c_leaves_no_process_behind() -> None:
     program = (
         "import sys\n"
         "from swzverify.engines.smt import SMT\n"
-        "from swzverify.prove.isolation import IsolatedSMT, Limits\n"
-        "from tests.prove import test_faults as t\n"
+        "from swzverify.prover.isolation import IsolatedSMT, Limits\n"
+        "from tests.prover import test_faults as t\n"
         "import os; fork = os.fork\n"
         "def told():\n"
         "    child = fork()\n"

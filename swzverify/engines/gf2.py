@@ -12,7 +12,11 @@ from typing import assert_never
 
 import numpy as np
 
-from swzverify.engines.obligation import (
+from swzverify.engines.worst import judge_rows, judged
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES
+from swzverify.ir.expr import TRUE, Expr, Var, variables
+from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
+from swzverify.obligations import (
     Always,
     Answer,
     Apart,
@@ -26,10 +30,6 @@ from swzverify.engines.obligation import (
     WorstCost,
     second,
 )
-from swzverify.engines.worst import judge_rows, judged
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES
-from swzverify.ir.expr import TRUE, Expr, Var, variables
-from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
 
 NAME = "gf2"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)

@@ -9,7 +9,7 @@ import pytest
 import z3
 
 from swzverify.engines.smt import query as smt_query
-from swzverify.prove import prove
+from swzverify.prover import prove
 from swzverify.spec import load_spec
 from tests.engines.memory import forgotten
 
