@@ -24,7 +24,7 @@ from swzverify.claims import (
     Wavefronts,
 )
 from swzverify.errors import SwzError
-from swzverify.ir.c_ast import Expression
+from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, Tile
 
 Subject: TypeAlias = Tile | Access | IndexMap
@@ -136,7 +136,7 @@ def _map(index: IndexMap) -> st.IndexMap:
     return st.IndexMap(index.name, index.over, texts, index.onto, constants, base)
 
 
-def _constants(constants: Mapping[str, int], read: Sequence[Expression]) -> dict[str, int]:
+def _constants(constants: Mapping[str, int], read: Sequence[Formula]) -> dict[str, int]:
     """Those that some expression reads."""
     names = frozenset[str]().union(*(each.names for each in read))
     return {name: value for name, value in constants.items() if name in names}

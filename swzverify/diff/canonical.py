@@ -8,29 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import TypeAlias, assert_never, cast
+from typing import TypeAlias, cast
 
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
-from swzverify.ir.c_ast import (
-    VALUE_MAX,
-    Binary,
-    Call,
-    CExpr,
-    Conditional,
-    Expression,
-    Name,
-    Number,
-    Span,
-    Unary,
-    UnaryOp,
-    render,
-)
+from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, IndexMap, Loop, MemoryBase
 
 Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
-_HERE: Span = (0, 0)
-_ALIASES: Mapping[str, CExpr] = {f"threadIdx.{axis}": Name(f"tid_{axis}", _HERE) for axis in "xyz"}
 
 
 def canonical(value: object, *, named: bool = True) -> Canon:
@@ -43,11 +28,11 @@ def canonical(value: object, *, named: bool = True) -> Canon:
     >>> canonical(one) == canonical(other), canonical(one, named=False) == canonical(other, named=False)
     (False, True)
     """
-    return _Form(named, {}, {}).of(value)
+    return _Form(named, {}, {}, {}).of(value)
 
 
-def spelled(expression: Expression, access: Access, loops: Mapping[str, str] | None = None) -> str:
-    """An expression of an access with its constants' values put in and, if wanted, its loop variables renamed.
+def spelled(formula: Formula, access: Access, loops: Mapping[str, str] | None = None) -> str:
+    """A formula of an access with its constants' values put in and, if wanted, its loop variables renamed.
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
@@ -56,67 +41,37 @@ def spelled(expression: Expression, access: Access, loops: Mapping[str, str] | N
     >>> spelled(access.address, access)
     'tid * 4'
     """
-    renamed: Mapping[str, CExpr] = {name: Name(other, _HERE) for name, other in (loops or {}).items()}
-    return render(_rewritten(expression.root, {**_values(access.constants), **renamed}))
+    return formula.spelled(access.constants, loops or {})
 
 
 def spelled_values(index_map: IndexMap) -> tuple[str, ...]:
-    """A map's expressions with its constants' values put in, and its variables called by their places in the box."""
-    names = _map_names(index_map)
-    return tuple(render(_rewritten(each.root, names)) for each in index_map.value)
+    """A map's formulas with its constants' values put in, and its variables called by their places in the box."""
+    return tuple(each.spelled(index_map.constants, _places(index_map)) for each in index_map.value)
 
 
-def _map_names(index_map: IndexMap) -> dict[str, CExpr]:
-    places: dict[str, CExpr] = {name: Name(f"over{index}", _HERE) for index, (name, _) in enumerate(index_map.over)}
-    return _values(index_map.constants) | places
-
-
-def _values(constants: Mapping[str, int]) -> dict[str, CExpr]:
-    """The names that stand for something fixed, as nodes; the other spelling of a thread's coordinates too."""
-    return {**_ALIASES, **{name: _literal(value) for name, value in constants.items()}}
-
-
-def _literal(value: int) -> CExpr:
-    if 0 <= value <= VALUE_MAX:
-        return Number(value, _HERE)
-    return Unary(UnaryOp.MINUS, Number(-value, _HERE), _HERE)
-
-
-def _rewritten(node: CExpr, names: Mapping[str, CExpr]) -> CExpr:
-    """The tree with some names replaced."""
-    match node:
-        case Number():
-            return node
-        case Name():
-            return names.get(node.name, node)
-        case Unary():
-            return Unary(node.op, _rewritten(node.operand, names), node.span)
-        case Binary():
-            return Binary(node.op, _rewritten(node.left, names), _rewritten(node.right, names), node.span)
-        case Conditional():
-            parts = [_rewritten(part, names) for part in (node.condition, node.then, node.otherwise)]
-            return Conditional(parts[0], parts[1], parts[2], node.span)
-        case Call():
-            return Call(node.function, tuple(_rewritten(each, names) for each in node.arguments), node.span)
-    assert_never(node)
+def _places(index_map: IndexMap) -> dict[str, str]:
+    return {name: f"over{index}" for index, (name, _) in enumerate(index_map.over)}
 
 
 class _Form:
     """How values are taken apart: with or without names, and what names in expressions stand for here."""
 
-    __slots__ = ("_memories", "_named", "_names")
+    __slots__ = ("_constants", "_memories", "_named", "_renamed")
 
-    def __init__(self, named: bool, names: Mapping[str, CExpr], memories: dict[str, int]) -> None:
+    def __init__(
+        self, named: bool, constants: Mapping[str, int], renamed: Mapping[str, str], memories: dict[str, int]
+    ) -> None:
         self._named = named
-        self._names = names
+        self._constants = constants
+        self._renamed = renamed
         self._memories = memories
 
     def of(self, value: object) -> Canon:
         match value:
             case None | int() | str():
                 return value
-            case Expression():
-                return render(_rewritten(value.root, self._names))
+            case Formula():
+                return value.spelled(self._constants, self._renamed)
             case Instruction() | Target():
                 return value.name
             case MemoryBase():
@@ -146,13 +101,11 @@ class _Form:
 
     def _access(self, access: Access) -> Canon:
         """Constants go into the expressions; loops and assumptions are sets."""
-        names = _values(access.constants)
-        if not self._named:
-            names |= {loop.name: Name(f"loop{index}", _HERE) for index, loop in enumerate(access.loops)}
-        inner = _Form(self._named, names, self._memories)
+        renamed = {} if self._named else {loop.name: f"loop{index}" for index, loop in enumerate(access.loops)}
+        inner = _Form(self._named, access.constants, renamed, self._memories)
         whole = inner._fields(access, frozenset({"constants", "loops", "assume"}))
         loops = [self._loop(loop, index) for index, loop in enumerate(access.loops)]
-        assumed = {render(_rewritten(each.root, names)) for each in access.assume}
+        assumed = {each.spelled(access.constants, renamed) for each in access.assume}
         return (whole, tuple(sorted(loops, key=str)), tuple(sorted(assumed)))
 
     def _loop(self, loop: Loop, index: int) -> Canon:
@@ -162,7 +115,6 @@ class _Form:
 
     def _map(self, index_map: IndexMap) -> Canon:
         """A map's variables are positions of its box; what they are called matters to nobody."""
-        whole = _Form(self._named, _map_names(index_map), self._memories)._fields(
-            index_map, frozenset({"constants", "over"})
-        )
+        inner = _Form(self._named, index_map.constants, _places(index_map), self._memories)
+        whole = inner._fields(index_map, frozenset({"constants", "over"}))
         return (whole, tuple(extent for _, extent in index_map.over))

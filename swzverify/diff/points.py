@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from swzverify.diff.canonical import spelled
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
-from swzverify.ir.c_ast import Expression
-from swzverify.ir.c_eval import evaluate_many, evaluate_within
 from swzverify.ir.c_parse import parse
+from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, Loop
 from swzverify.subjects.plain_access import thread_names
 
@@ -166,15 +165,15 @@ def _active(
     holds = np.ones(shape, dtype=np.bool_)
     if 0 not in shape:
         for condition in _conditions(access):
-            holds &= evaluate_within(condition, env)[0] != 0
+            holds &= condition.within(env)[0] != 0
     return holds
 
 
-def _conditions(access: Access) -> tuple[Expression, ...]:
+def _conditions(access: Access) -> tuple[Formula, ...]:
     return (*access.assume, *(() if access.predicate is None else (access.predicate,)))
 
 
-def _names(conditions: Sequence[Expression]) -> frozenset[str]:
+def _names(conditions: Sequence[Formula]) -> frozenset[str]:
     return frozenset[str]().union(*(each.names for each in conditions))
 
 
@@ -209,7 +208,7 @@ def _exist_alike(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
     return sides[0] == sides[1] and inner.block == outer.block and steps
 
 
-def _threads_alike(one: Access, other: Access, read: Sequence[Expression]) -> bool:
+def _threads_alike(one: Access, other: Access, read: Sequence[Formula]) -> bool:
     """Whether what these expressions read of a thread is the same in both blocks."""
     return one.block == other.block or not any("." in name or "_" in name for name in _names(read))
 
@@ -238,14 +237,14 @@ def same_stage(inner: Access, outer: Access) -> bool:
         return False
     axes = {TID: np.arange(threads, dtype=np.int64), **{pair.name: pair.axis.values() for pair in taken}}
     try:
-        here = evaluate_many(mine, _environment(inner, axes) | once)
-        there = evaluate_many(others, _environment(outer, axes, renamed))
+        here = mine.at_many(_environment(inner, axes) | once)
+        there = others.at_many(_environment(outer, axes, renamed))
     except SwzError:  # it overflows somewhere, or reads a loop that is gone
         return False
-    return bool(np.all(np.asarray(here) == np.asarray(there)))
+    return bool(np.all(here == there))
 
 
-def _stage_of(access: Access) -> Expression | None:
+def _stage_of(access: Access) -> Formula | None:
     """The stage that an access names; None where it visits each of several."""
     if access.stage is None and access.tile is not None and access.tile.stages == 1:
         return parse("0")
@@ -266,7 +265,7 @@ def stages_perhaps(access: Access) -> frozenset[int]:
     try:
         active = _active(access, axes, {}, {})
         active &= _along(axes[TID] % LANES < access.instruction.address_lanes, 0, len(axes))
-        values = np.asarray(evaluate_many(access.stage, _environment(access, axes)), dtype=np.int64)
+        values = access.stage.at_many(_environment(access, axes))
     except SwzError:
         return every
     return frozenset(int(value) for value in np.unique(np.broadcast_to(values, active.shape)[active]))

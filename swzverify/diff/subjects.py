@@ -11,7 +11,7 @@ from swzverify.diff.change import Aspect, Change, Direction
 from swzverify.diff.places import base_change, period_bytes
 from swzverify.diff.points import cover, same_stage, stages_perhaps
 from swzverify.hardware import Instruction
-from swzverify.ir.c_ast import Expression
+from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.memory import base_text
 
@@ -278,7 +278,7 @@ def _expressions(before: Access, after: Access) -> list[Change]:
     return changes
 
 
-def _some(expression: Expression | None) -> tuple[Expression, ...]:
+def _some(expression: Formula | None) -> tuple[Formula, ...]:
     return () if expression is None else (expression,)
 
 

@@ -1,15 +1,14 @@
 """C integer expressions lowered to bit-vectors that cannot wrap.
 
-Intervals decide whether an operation is defined and stays in range; where they are too coarse, the caller's
+Intervals decide whether an operation is defined and stays in range; where they are too coarse, the reading's
 `enumerate_names` gives every value of the names involved and the sub-expression's exact range decides. What remains
 possible is an error with the sub-expression marked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,71 +33,59 @@ from swzverify.ir.c_ast import (
     render,
 )
 from swzverify.ir.c_eval import evaluate_many
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 
-Enumeration: TypeAlias = Callable[[frozenset[str]], Mapping[str, NDArray[np.int64]] | None]
-"""Every joint value of some names as arrays of one shape, or None when there are too many."""
-
-
 MAX_EVALUATIONS = 1 << 26
-"""Operators times points that one lowering may evaluate; some seconds' worth."""
+"""Operators times points that one reading may evaluate; some seconds' worth."""
 
 
-def no_enumeration(_: frozenset[str]) -> None:
-    """For callers whose names cannot be enumerated."""
-    return
+def lower(expression: Expression, reading: Reading) -> Integer:
+    """The expression's exact value at every point.
+
+    Errors: SWZ301 unknown name, SWZ303 out of range, SWZ304 shift amount, SWZ305 zero divisor; each with its span.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> from swzverify.ir.integers import named
+    >>> value = lower(parse("((tid >> 1) & 7) << 4"), Reading({"tid": named("tid", 128)}))
+    >>> value.low, value.high
+    (0, 112)
+    """
+    return Lowering(reading, expression.text).value(expression.root)
 
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """How to lower: what each name stands for, and how to enumerate names where intervals are too coarse.
+    """One expression's text, and how it is read."""
 
-    With a list for `leaving`, values may leave -2^31 .. 2^32 - 1: they are noted there, and the caller excludes the
-    points where they do.
-    """
+    reading: Reading
+    text: str
 
-    env: Mapping[str, Integer]
-    enumerate_names: Enumeration = no_enumeration
-    leaving: list[Integer] | None = None
-    _spent: list[int] = field(default_factory=lambda: [0], repr=False, compare=False)
-
-    def lower(self, expression: Expression) -> Integer:
-        """The expression's exact value at every point.
-
-        Errors: SWZ301 unknown name, SWZ303 out of range, SWZ304 shift amount, SWZ305 zero divisor; each with its span.
-
-        >>> from swzverify.ir.c_parse import parse
-        >>> from swzverify.ir.integers import named
-        >>> value = Lowering({"tid": named("tid", 128)}).lower(parse("((tid >> 1) & 7) << 4"))
-        >>> value.low, value.high
-        (0, 112)
-        """
-        return self._node(expression.root, expression.text)
-
-    def _node(self, node: CExpr, text: str) -> Integer:
+    def value(self, node: CExpr) -> Integer:
+        """The value of a part of the expression, over expressions."""
         match node:
             case Number(value):
                 return ints.integer(value)
             case Name(name, span):
-                found = self.env.get(name)
+                found = self.reading.env.get(name)
                 if found is None:
-                    hint = nearest(name, self.env) or "known names: " + ", ".join(sorted(self.env))
-                    raise SwzError("SWZ301", f"unknown name '{name}'", hint=hint, text=text, span=span)
+                    hint = nearest(name, self.reading.env) or "known names: " + ", ".join(sorted(self.reading.env))
+                    raise SwzError("SWZ301", f"unknown name '{name}'", hint=hint, text=self.text, span=span)
                 return found
             case Unary(operator, operand):
-                return self._in_range(self._unary(operator, self._node(operand, text)), node, text)
+                return self._in_range(self._unary(operator, self.value(operand)), node)
             case Binary(operator, left, right):
-                a, b = self._node(left, text), self._node(right, text)
+                a, b = self.value(left), self.value(right)
                 if operator in (BinaryOp.DIVIDE, BinaryOp.REMAINDER):
-                    b = self._divisor(b, right, text)
+                    b = self._divisor(b, right)
                 if operator in (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT):
-                    b = self._amount(b, right, text)
-                return self._in_range(_binary(operator, a, b), node, text)
+                    b = self._amount(b, right)
+                return self._in_range(_binary(operator, a, b), node)
             case Conditional(condition, then, otherwise):
-                chooser = ints.truth(self._node(condition, text))
-                return ints.choose(chooser, self._node(then, text), self._node(otherwise, text))
+                chooser = ints.truth(self.value(condition))
+                return ints.choose(chooser, self.value(then), self.value(otherwise))
             case Call(function, arguments):
-                values = [self._node(argument, text) for argument in arguments]
+                values = [self.value(argument) for argument in arguments]
                 result = values[0]
                 for value in values[1:]:
                     result = ints.minimum(result, value) if function == "min" else ints.maximum(result, value)
@@ -119,7 +106,7 @@ class Lowering:
             case _:
                 assert_never(operator)
 
-    def _divisor(self, value: Integer, node: CExpr, text: str) -> Integer:
+    def _divisor(self, value: Integer, node: CExpr) -> Integer:
         if value.low > 0 or value.high < 0:
             return value
         every = self._values(node)
@@ -136,11 +123,11 @@ class Lowering:
             "SWZ305",
             f"the divisor '{render(node)}' {possible}",
             hint="judged over every value of its variables, before `if` and `assume` apply",
-            text=text,
+            text=self.text,
             span=node.span,
         )
 
-    def _amount(self, value: Integer, node: CExpr, text: str) -> Integer:
+    def _amount(self, value: Integer, node: CExpr) -> Integer:
         if value.low >= 0 and value.high <= ints.MAX_SHIFT_BITS:
             return value
         every = self._values(node)
@@ -155,13 +142,13 @@ class Lowering:
         if isinstance(node, Binary) and node.op in (BinaryOp.ADD, BinaryOp.SUBTRACT):
             hint += "; + and - bind tighter than << and >>: did you mean parentheses around the shift?"
         message = f"the shift amount '{render(node)}' {reach}: it must lie in 0..{ints.MAX_SHIFT_BITS}"
-        raise SwzError("SWZ304", message, hint=hint, text=text, span=node.span)
+        raise SwzError("SWZ304", message, hint=hint, text=self.text, span=node.span)
 
-    def _in_range(self, value: Integer, node: CExpr, text: str) -> Integer:
+    def _in_range(self, value: Integer, node: CExpr) -> Integer:
         if value.low >= VALUE_MIN and value.high <= VALUE_MAX:
             return value
-        if self.leaving is not None:
-            self.leaving.append(value)
+        if self.reading.leaving is not None:
+            self.reading.leaving.append(value)
             return value
         every = self._values(node)
         low, high = (value.low, value.high) if every is None else (int(every.min()), int(every.max()))
@@ -171,7 +158,7 @@ class Lowering:
             "SWZ303",
             f"'{render(node)}' can go from {low} to {high}, outside -2^31..2^32-1",
             hint="bound its variables, or write it so that no step grows that large",
-            text=text,
+            text=self.text,
             span=node.span,
         )
 
@@ -180,14 +167,14 @@ class Lowering:
 
         Each sub-expression of a long one may ask, so what they may ask for together is bounded too.
         """
-        if self._spent[0] > MAX_EVALUATIONS:
+        if self.reading.spent[0] > MAX_EVALUATIONS:
             return None
-        arrays = self.enumerate_names(names(node))
+        arrays = self.reading.enumerate_names(names(node))
         if arrays is None:
             return None
         points = max((array.size for array in arrays.values()), default=1)
-        self._spent[0] += points * sum(1 for _ in nodes(node))
-        if self._spent[0] > MAX_EVALUATIONS:
+        self.reading.spent[0] += points * sum(1 for _ in nodes(node))
+        if self.reading.spent[0] > MAX_EVALUATIONS:
             return None
         try:
             result = np.asarray(evaluate_many(node, arrays))

@@ -22,7 +22,6 @@ from swzverify.ir.c_ast import (
     Call,
     CExpr,
     Conditional,
-    Expression,
     Name,
     Number,
     Span,
@@ -30,6 +29,7 @@ from swzverify.ir.c_ast import (
     UnaryOp,
     precedence,
 )
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_tokens import REFUSED, Token, literal_value, next_token
 
 MAX_CHARACTERS: Final = 4096
@@ -59,7 +59,7 @@ class _Part(NamedTuple):
     height: int
 
 
-def expression(value: int | str) -> Expression:
+def expression(value: int | str) -> CFormula:
     """The expression that a spec's value stands for: text, or a plain integer in `VALUE_MIN .. VALUE_MAX`.
 
     Errors: SWZ302 for text that is no expression and for true and false; SWZ303 for an integer out of range.
@@ -81,7 +81,7 @@ def expression(value: int | str) -> Expression:
     return parse(str(value))
 
 
-def parse(text: str) -> Expression:
+def parse(text: str) -> CFormula:
     """The tree of a C integer expression of at most 4,096 characters, 2,000 nodes and depth 100.
 
     Errors: SWZ302 for anything else, SWZ303 for a literal above 2^32 - 1, both with the span.
@@ -103,7 +103,7 @@ def parse(text: str) -> Expression:
     root = parser.expression(CONDITIONAL_PRECEDENCE).node
     if parser.token.kind != "end":
         parser.refuse_stray()
-    return Expression(text, root)
+    return CFormula(text, root)
 
 
 class _Parser:

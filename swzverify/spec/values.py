@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from swzverify.errors import SwzError, nearest
-from swzverify.ir.c_ast import CExpr, Expression, Name, children
+from swzverify.ir.c_ast import CExpr, Name, children
 from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
 from swzverify.spec.problems import Noting, Problems
 from swzverify.spec.tree import Mapping as MappingNode
@@ -120,7 +121,7 @@ class Values:
             return most
         return result
 
-    def expression(self, value: int | str, known: Collection[str], *path: str | int) -> Expression:
+    def expression(self, value: int | str, known: Collection[str], *path: str | int) -> CFormula:
         """A C expression that reads no other names than constants and the `known` ones."""
         where = self.at(*path)
         with self.noted(where):

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Target, require
-from swzverify.ir.c_ast import Expression, Name, nodes
 from swzverify.ir.expr import TRUE, Var, var
+from swzverify.ir.formula import Formula
 from swzverify.subjects.iterations import Iterations, iterations
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, describe_loops, own_constants
 from swzverify.subjects.lowered_access import LoweredAccess, lowered_access
@@ -55,13 +55,13 @@ class Access:
     loops: tuple[Loop, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     tile: Tile | None = None
-    coord: tuple[Expression, ...] = ()
-    stage: Expression | None = None
-    address: Expression | None = None
+    coord: tuple[Formula, ...] = ()
+    stage: Formula | None = None
+    address: Formula | None = None
     base: Base = AT_ZERO
     bytes: int | None = None
-    predicate: Expression | None = None
-    assume: tuple[Expression, ...] = ()
+    predicate: Formula | None = None
+    assume: tuple[Formula, ...] = ()
     place: Origin | None = None
     room: tuple[int, ...] = ()
 
@@ -85,7 +85,7 @@ class Access:
             ("tile", self.tile, (Tile, NoneType), "the Tile itself"),
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, Loop, "Loop('k', 0, 64, 16)") for loop in self.loops),
-            *(("expression", each, Expression, "parse('tid*4')") for each in self.expressions),
+            *(("expression", each, Formula, "parse('tid*4')") for each in self.expressions),
         ]
         for what, value, kinds, example in wanted:
             if not isinstance(value, kinds) or isinstance(value, bool):
@@ -106,7 +106,7 @@ class Access:
                     hint=f"give `block:` with {'xyz'.index(unsaid[name]) + 1} extents, such as "
                     f"block: {_example_block(self.threads, 'xyz'.index(unsaid[name]) + 1)}, in place of `threads:`",
                     text=expression.text,
-                    span=next(node.span for node in nodes(expression.root) if node == Name(name, node.span)),
+                    span=expression.span_of(name),
                 )
 
     def _check_lanes(self) -> None:
@@ -170,7 +170,7 @@ class Access:
         return 8 * self.instruction.width_bytes // self.unit_bits
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
+    def expressions(self) -> tuple[Formula, ...]:
         """Every expression that each thread evaluates in each iteration."""
         single = (self.address, self.stage, self.predicate)
         return (*self.coord, *(each for each in single if each is not None), *self.assume)

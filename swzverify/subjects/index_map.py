@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import Expression
-from swzverify.ir.c_eval import evaluate, evaluate_many
-from swzverify.ir.c_lower import Lowering
 from swzverify.ir.expr import Var, var
+from swzverify.ir.formula import Formula, Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects.loop import NOT_FOR_MAPS, check_variables, own_constants
 from swzverify.subjects.memory import AlignedBase, Base, Origin, origin
@@ -35,7 +33,7 @@ class IndexMap:
 
     name: str
     over: tuple[tuple[str, int], ...]
-    value: tuple[Expression, ...]
+    value: tuple[Formula, ...]
     onto: tuple[int, ...] | None = None
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     base: Base | None = None
@@ -76,8 +74,8 @@ class IndexMap:
         env |= {node.name: ints.variable(node) for node in self.variables}
         if place is not None and self.uses_base:
             env["base"] = place.address()
-        lowering = Lowering(env, self._enumerate)
-        return tuple(lowering.lower(expression) for expression in self.value)
+        reading = Reading(env, self._enumerate)
+        return tuple(expression.lowered(reading) for expression in self.value)
 
     def _enumerate(self, names: frozenset[str]) -> dict[str, NDArray[np.int64]] | None:
         wanted = [(name, extent) for name, extent in self.over if name in names]
@@ -92,9 +90,9 @@ class IndexMap:
     def at(self, point: Mapping[str, int]) -> tuple[int, ...]:
         """The results at one point, in plain integers; `point` has `base` in bytes where the map uses it."""
         env = {**self.constants, **point}
-        return tuple(evaluate(expression, env) for expression in self.value)
+        return tuple(expression.at(env) for expression in self.value)
 
     def at_many(self, point: Mapping[str, NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
         """The results at many points, from the same definition."""
         env = {**self.constants, **point}
-        return tuple(np.asarray(evaluate_many(expression, env), dtype=np.int64) for expression in self.value)
+        return tuple(expression.at_many(env) for expression in self.value)

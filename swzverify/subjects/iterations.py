@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN, Expression
-from swzverify.ir.c_lower import Lowering
+from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
 from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
+from swzverify.ir.formula import Formula, Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import access_names as names
 from swzverify.subjects.loop import ANY_LIMIT
@@ -74,7 +74,7 @@ def last_active(access: Access) -> dict[str, int]:
 
         def is_idle(first: int, name: str = loop.name) -> bool:
             env = fixed | names.loops(access, access.loop_limits, first={name: first})
-            return any(_is_false(Lowering(env, leaving=[]), each) for each in conditions)
+            return any(_is_false(each, Reading(env, leaving=[])) for each in conditions)
 
         first_idle = _last(lambda first, idle=is_idle: first == 0 or not idle(first - 1), limit)
         if is_idle(first_idle):
@@ -82,9 +82,9 @@ def last_active(access: Access) -> dict[str, int]:
     return found
 
 
-def _is_false(lowering: Lowering, condition: Expression) -> bool:
+def _is_false(condition: Formula, reading: Reading) -> bool:
     try:
-        value = lowering.lower(condition)
+        value = condition.lowered(reading)
     except SwzError:
         return False
     return value.low == value.high == 0
@@ -135,11 +135,11 @@ def _values(
     With the first undefined operation, if there is one: then values that depend on it are missing.
     """
     found = [env[loop.name] for loop in access.loops if loop.stop is None]
-    lowering = Lowering(env, lambda read: names.joint_values(access, read, limits, tid), found)
+    reading = Reading(env, lambda read: names.joint_values(access, read, limits, tid), found)
     undefined: SwzError | None = None
     for expression in access.expressions:
         try:
-            lowering.lower(expression)
+            expression.lowered(reading)
         except SwzError as error:
             undefined = undefined or error
     return found, undefined

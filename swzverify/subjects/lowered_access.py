@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,9 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import Expression
-from swzverify.ir.c_eval import evaluate_within
-from swzverify.ir.c_lower import Lowering
 from swzverify.ir.expr import FALSE, Expr, compare, conjunction, const
 from swzverify.ir.expr import Comparison as Cmp
+from swzverify.ir.formula import Formula, Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import access_names as names
 from swzverify.subjects.iterations import existence
@@ -67,39 +64,39 @@ def _lower(access: Access, limits: tuple[int, ...], room: tuple[int, ...]) -> Lo
     def every(read: frozenset[str]) -> dict[str, Array] | None:
         return names.joint_values(access, read, limits)
 
-    assuming = Lowering(constants | loops, every, leaving)
+    assuming = Reading(constants | loops, every, leaving)
     # All of them before they are joined: one that is false everywhere must not hide what another leaves undefined.
-    assumed = [ints.truth(assuming.lower(each)) for each in access.assume]
+    assumed = [ints.truth(each.lowered(assuming)) for each in access.assume]
     assumption = conjunction(assumed)
     env = constants | loops | names.threads(access)
-    lowering = Lowering(env, every, leaving)
-    active = _lower_active(access, lowering, env)
+    reading = Reading(env, every, leaving)
+    active = _lower_active(access, reading)
     stage = ints.integer(0)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
-        own = _not_negative(access, lowering.lower(access.address), access.address, "address")
+        own = _not_negative(access, access.address.lowered(reading), access.address, "address")
         return LoweredAccess(ints.add(access.origin.address(), own), None, (), active, assumption)
     if access.stage is not None:
-        stage = _in_stages(access, lowering.lower(access.stage), access.stage)
+        stage = _in_stages(access, access.stage.lowered(reading), access.stage)
     elif access.tile.stages > 1:
         stage = ints.named(STAGE, access.tile.stages)
-    coord = tuple(_not_negative(access, lowering.lower(each), each, "coordinate") for each in access.coord)
+    coord = tuple(_not_negative(access, each.lowered(reading), each, "coordinate") for each in access.coord)
     start = access.tile.lower_start(stage, access.origin)
     return LoweredAccess(access.tile.lower_position(coord, stage, access.origin), start, coord, active, assumption)
 
 
-def _lower_active(access: Access, lowering: Lowering, env: Mapping[str, Integer]) -> Expr:
+def _lower_active(access: Access, reading: Reading) -> Expr:
     parts: list[Expr] = []
     if access.threads % LANES:
-        parts.append(ints.truth(ints.less(env["tid"], ints.integer(access.threads))))
+        parts.append(ints.truth(ints.less(reading.env["tid"], ints.integer(access.threads))))
     if access.instruction.address_lanes < LANES:
         parts.append(compare(Cmp.ULT, access.lane, const(access.instruction.address_lanes, 5)))
     if access.predicate is not None:
-        parts.append(ints.truth(lowering.lower(access.predicate)))
+        parts.append(ints.truth(access.predicate.lowered(reading)))
     return conjunction(parts)
 
 
-def _active_values(access: Access, node: Expression) -> Array | None:
+def _active_values(access: Access, node: Formula) -> Array | None:
     """The values that an expression takes where a lane is active and the assumptions hold; None if too many."""
     wanted = node.names.union(*(each.names for each in access.assume))
     if access.predicate is not None:
@@ -114,11 +111,11 @@ def _active_values(access: Access, node: Expression) -> Array | None:
     if not access.iterations.all_exist:
         keep = keep & exist(access, {loop.name: arrays[loop.name] for loop in access.loops})
     for condition in (*access.assume, *(() if access.predicate is None else (access.predicate,))):
-        keep = keep & (evaluate_within(condition, arrays)[0] != 0)
-    return np.broadcast_to(evaluate_within(node, arrays)[0], shape)[keep]
+        keep = keep & (condition.within(arrays)[0] != 0)
+    return np.broadcast_to(node.within(arrays)[0], shape)[keep]
 
 
-def _reach(access: Access, node: Expression) -> tuple[int, int]:
+def _reach(access: Access, node: Formula) -> tuple[int, int]:
     """Bounds of an expression where a lane is active: exact where its values can be listed, else thread by thread."""
     every = _active_values(access, node)
     if every is not None:
@@ -127,16 +124,16 @@ def _reach(access: Access, node: Expression) -> tuple[int, int]:
     bounds: list[Integer] = []
     for tid in range(access.threads):
         if tid % LANES < access.instruction.address_lanes:
-            lowering = Lowering(
+            reading = Reading(
                 env | names.one_thread(access, tid),
                 lambda read, tid=tid: names.joint_values(access, read, access.loop_limits, tid),
                 [],
             )
-            bounds.append(lowering.lower(node))
+            bounds.append(node.lowered(reading))
     return min(each.low for each in bounds), max(each.high for each in bounds)
 
 
-def _not_negative(access: Access, value: Integer, node: Expression, what: str) -> Integer:
+def _not_negative(access: Access, value: Integer, node: Formula, what: str) -> Integer:
     if value.low >= 0:
         return value
     low, _ = _reach(access, node)
@@ -151,7 +148,7 @@ def _not_negative(access: Access, value: Integer, node: Expression, what: str) -
     )
 
 
-def _in_stages(access: Access, value: Integer, node: Expression) -> Integer:
+def _in_stages(access: Access, value: Integer, node: Formula) -> Integer:
     last = access.tile.stages - 1 if access.tile is not None else 0
     if value.low >= 0 and value.high <= last:
         return value

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
-from swzverify.ir.c_ast import VALUE_MAX, Expression
-from swzverify.ir.c_eval import evaluate, evaluate_many, evaluate_within
+from swzverify.ir.c_ast import VALUE_MAX
+from swzverify.ir.formula import Formula
 from swzverify.subjects.loop import LANE, STAGE, WARP
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def definition(access: Access, point: Mapping[str, Array]) -> tuple[NDArray[np.b
     return np.asarray(assumed), active, position, start
 
 
-def _read(access: Access, expression: Expression, env: Mapping[str, Array]) -> Array:
+def _read(access: Access, expression: Formula, env: Mapping[str, Array]) -> Array:
     """An expression's values; those of iterations that do not exist mean nothing."""
     if access.is_unbounded:
-        return evaluate_within(expression, env)[0]
-    return np.asarray(evaluate_many(expression, env), dtype=np.int64)
+        return expression.within(env)[0]
+    return expression.at_many(env)
 
 
 def exist(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
@@ -127,7 +127,7 @@ def _stay(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
     """Whether each thread stays in C's range in each iteration: iterations by threads."""
     env: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
     env |= thread_names(access, np.arange(access.threads, dtype=np.int64)[None, :])
-    inside = [evaluate_within(expression, {**env, **loops})[1] for expression in access.expressions]
+    inside = [expression.within({**env, **loops})[1] for expression in access.expressions]
     shape = np.broadcast_shapes((1, access.threads), *(each.shape for each in inside))
     return np.logical_and.reduce([np.broadcast_to(each, shape) for each in inside])
 
@@ -184,14 +184,14 @@ def _thread_at(access: Access, tid: int) -> dict[str, int]:
 def _lane_at(access: Access, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
     """One thread, given everything that an expression can name, the base address in bytes, and the stage of a tile."""
     lane = env["lane"]
-    if access.predicate is not None and not evaluate(access.predicate, env):
+    if access.predicate is not None and not access.predicate.at(env):
         return LaneRecord(lane, None, None, None)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
-        return LaneRecord(lane, None, None, base + evaluate(access.address, env))
-    coord = tuple(evaluate(each, env) for each in access.coord)
+        return LaneRecord(lane, None, None, base + access.address.at(env))
+    coord = tuple(each.at(env) for each in access.coord)
     if access.stage is not None:
-        stage = evaluate(access.stage, env)
+        stage = access.stage.at(env)
     elif access.tile.stages == 1:
         stage = 0
     position = int(access.tile.position(coord, stage=stage, base=base))
@@ -209,7 +209,7 @@ def _loops_at(access: Access, point: Mapping[str, int]) -> dict[str, int]:
 def assumed_at(access: Access, point: Mapping[str, int]) -> bool:
     """Whether the assumptions hold at a point of the free variables, in plain Python integers."""
     env = _loops_at(access, point)
-    return exists_at(access, point) and all(evaluate(each, env) for each in access.assume)
+    return exists_at(access, point) and all(each.at(env) for each in access.assume)
 
 
 def exists_at(access: Access, point: Mapping[str, int]) -> bool:
@@ -223,7 +223,7 @@ def exists_at(access: Access, point: Mapping[str, int]) -> bool:
         env = {**loops, **_thread_at(access, tid)}
         for expression in access.expressions:
             try:
-                evaluate(expression, env)
+                expression.at(env)
             except SwzError as error:
                 if error.code != "SWZ303":
                     raise

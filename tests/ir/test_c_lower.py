@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_eval import evaluate, evaluate_many
-from swzverify.ir.c_lower import Enumeration, Lowering, no_enumeration
+from swzverify.ir.c_lower import lower
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate as evaluate_bits
+from swzverify.ir.formula import Enumeration, Reading, no_enumeration
 from tests.ir.reference import grid, points
 
 LIMITS = {"tid": 24, "k": 3, "one": 1}
@@ -52,8 +53,8 @@ def enumeration(limits: Mapping[str, int]) -> Enumeration:
     return every
 
 
-def lowering(limits: Mapping[str, int], enumerate_names: Enumeration = no_enumeration) -> Lowering:
-    return Lowering({name: ints.named(name, limit) for name, limit in limits.items()}, enumerate_names)
+def reading(limits: Mapping[str, int], enumerate_names: Enumeration = no_enumeration) -> Reading:
+    return Reading({name: ints.named(name, limit) for name, limit in limits.items()}, enumerate_names)
 
 
 def value_at(value: ints.Integer, point: Mapping[str, int]) -> int:
@@ -86,10 +87,10 @@ def test_lowered_value_is_the_expressions(with_enumeration: bool) -> None:
     lowered = refused = 0
     for _ in range(700):
         text = random_text(source, source.randint(0, 8))
-        how = lowering(LIMITS, enumeration(LIMITS) if with_enumeration else no_enumeration)
+        how = reading(LIMITS, enumeration(LIMITS) if with_enumeration else no_enumeration)
         error: SwzError | None = None
         try:
-            value = how.lower(parse(text))
+            value = lower(parse(text), how)
         except SwzError as caught:
             error = caught
         if error is not None:
@@ -142,7 +143,7 @@ ERRORS = [
 @pytest.mark.parametrize(("text", "code", "part", "message", "hint"), ERRORS, ids=[row[0] for row in ERRORS])
 def test_error(text: str, code: str, part: str, message: str, hint: str) -> None:
     with pytest.raises(SwzError) as caught:
-        lowering(TID).lower(parse(text))
+        lower(parse(text), reading(TID))
     error = caught.value
     assert error.span is not None
     assert (error.code, error.text, text[slice(*error.span)]) == (code, text, part)
@@ -153,7 +154,7 @@ def test_error(text: str, code: str, part: str, message: str, hint: str) -> None
 def test_shift_of_a_sum_tells_the_precedence_trap() -> None:
     for enumerate_names in (no_enumeration, enumeration({"a": 8})):
         with pytest.raises(SwzError, match="the shift amount '4 \\+ 2048'") as caught:
-            lowering({"a": 8}, enumerate_names).lower(parse("a << 4 + 2048"))
+            lower(parse("a << 4 + 2048"), reading({"a": 8}, enumerate_names))
         assert (caught.value.code, caught.value.span) == ("SWZ304", (5, 13))
         assert "did you mean parentheses around the shift?" in caught.value.hint
 
@@ -172,13 +173,13 @@ REFINED = [
 @pytest.mark.parametrize("text", REFINED)
 def test_enumeration_decides(text: str) -> None:
     with pytest.raises(SwzError):
-        lowering(TID).lower(parse(text))
-    how = lowering(TID, enumeration(TID))
+        lower(parse(text), reading(TID))
+    how = reading(TID, enumeration(TID))
     if "65536 * 65536 * (" in text:
         with pytest.raises(SwzError, match="4294967296"):
-            how.lower(parse(text))
+            lower(parse(text), how)
         return
-    value = how.lower(parse(text))
+    value = lower(parse(text), how)
     for point in points(TID):
         assert value_at(value, point) == evaluate(parse(text), point)
 
@@ -194,13 +195,13 @@ def test_enumeration_decides(text: str) -> None:
 )
 def test_enumeration_tells_the_exact_reach(text: str, code: str, message: str) -> None:
     with pytest.raises(SwzError, match=code) as caught:
-        lowering(TID, enumeration(TID)).lower(parse(text))
+        lower(parse(text), reading(TID, enumeration(TID)))
     assert message in caught.value.message
 
 
 def test_values_that_leave_the_range_are_noted() -> None:
     leaving: list[ints.Integer] = []
-    value = Lowering({"tid": ints.named("tid", 128)}, leaving=leaving).lower(parse("tid * 65536 * 65536 * 65536"))
+    value = lower(parse("tid * 65536 * 65536 * 65536"), Reading({"tid": ints.named("tid", 128)}, leaving=leaving))
     assert (value.low, value.high) == (0, 127 * 2**48)
     assert value_at(value, {"tid": 3}) == 3 * 2**48
     # The product by 2^16 stays; those by 2^32 and 2^48 leave.

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.ir import c_lower
 from swzverify.ir import integers as ints
-from swzverify.ir.c_lower import Enumeration, Lowering, no_enumeration
+from swzverify.ir.c_lower import lower
 from swzverify.ir.c_parse import parse
+from swzverify.ir.formula import Enumeration, Reading, no_enumeration
 from tests.ir.reference import grid
 
 LIMITS = {"tid": 24, "k": 3, "big": 2**31}
@@ -24,9 +25,8 @@ def every(names: frozenset[str]) -> Mapping[str, NDArray[np.int64]] | None:
 
 
 def lowered(text: str, enumerate_names: Enumeration) -> ints.Integer:
-    return Lowering({name: ints.named(name, limit) for name, limit in LIMITS.items()}, enumerate_names).lower(
-        parse(text)
-    )
+    reading = Reading({name: ints.named(name, limit) for name, limit in LIMITS.items()}, enumerate_names)
+    return lower(parse(text), reading)
 
 
 JUDGED = "judged over every value of its variables, before `if` and `assume` apply"

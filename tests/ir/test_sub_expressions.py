@@ -19,6 +19,7 @@ from swzverify.ir.c_lower import Lowering
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import postorder
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.ir.intervals import intervals
 from tests.ir.reference import grid
@@ -47,8 +48,8 @@ def every(names: frozenset[str]) -> dict[str, NDArray[np.int64]]:
 class Recording(Lowering):
     """A lowering that keeps the value of every sub-expression."""
 
-    def _node(self, node: CExpr, text: str) -> Integer:
-        found = super()._node(node, text)
+    def value(self, node: CExpr) -> Integer:
+        found = super().value(node)
         KEPT.append((node, found))
         return found
 
@@ -63,7 +64,7 @@ def lowered_or_code(text: str) -> Integer | str:
     """The expression lowered, its parts kept; the code where it is refused."""
     KEPT.clear()
     try:
-        return Recording(ENV, every).lower(parse(text))
+        return Recording(Reading(ENV, every), text).value(parse(text).root)
     except SwzError as error:
         return error.code
 

@@ -1,0 +1,97 @@
+"""A C integer expression as a formula: what subjects and claims read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.ir.c_ast import (
+    VALUE_MAX,
+    Binary,
+    Call,
+    CExpr,
+    Conditional,
+    Expression,
+    Name,
+    Number,
+    Span,
+    Unary,
+    UnaryOp,
+    nodes,
+    render,
+)
+from swzverify.ir.c_eval import Int64s, evaluate, evaluate_many, evaluate_within
+from swzverify.ir.c_lower import lower
+from swzverify.ir.formula import Reading
+from swzverify.ir.integers import Integer
+
+_HERE: Span = (0, 0)
+_ALIASES: Final[Mapping[str, CExpr]] = {f"threadIdx.{axis}": Name(f"tid_{axis}", _HERE) for axis in "xyz"}
+"""The other spelling of a thread's coordinates."""
+
+
+class CFormula(Expression):
+    """A parsed expression that can be evaluated, lowered and compared: a `Formula`.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> formula = parse("(tid) * BK")
+    >>> formula.at({"tid": 3, "BK": 16}), formula.spelled({"BK": 16}, {})
+    (48, 'tid * 16')
+    """
+
+    __slots__ = ()
+
+    def at(self, env: Mapping[str, int]) -> int:
+        """The value at one point, in plain Python integers. Errors: those of `c_eval.evaluate`."""
+        return evaluate(self, env)
+
+    def at_many(self, env: Mapping[str, int | Int64s]) -> Int64s:
+        """The values at many points. Errors: those of `c_eval.evaluate_many`."""
+        return np.asarray(evaluate_many(self, env), dtype=np.int64)
+
+    def within(self, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
+        """The values at many points, and where they mean something: see `c_eval.evaluate_within`."""
+        return evaluate_within(self, env)
+
+    def lowered(self, reading: Reading) -> Integer:
+        """The exact value over expressions. Errors: those of `c_lower.lower`."""
+        return lower(self, reading)
+
+    def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
+        """The text with constants' values put in and names exchanged; spaces and needless parentheses are gone."""
+        stands_for: dict[str, CExpr] = {**_ALIASES, **{name: _literal(value) for name, value in values.items()}}
+        stands_for |= {name: Name(other, _HERE) for name, other in renamed.items()}
+        return render(_rewritten(self.root, stands_for))
+
+    def span_of(self, name: str) -> tuple[int, int]:
+        """Where a name that it reads stands first."""
+        return next(node.span for node in nodes(self.root) if isinstance(node, Name) and node.name == name)
+
+
+def _literal(value: int) -> CExpr:
+    if 0 <= value <= VALUE_MAX:
+        return Number(value, _HERE)
+    return Unary(UnaryOp.MINUS, Number(-value, _HERE), _HERE)
+
+
+def _rewritten(node: CExpr, stands_for: Mapping[str, CExpr]) -> CExpr:
+    """The tree with some names replaced."""
+    match node:
+        case Number():
+            return node
+        case Name():
+            return stands_for.get(node.name, node)
+        case Unary():
+            return Unary(node.op, _rewritten(node.operand, stands_for), node.span)
+        case Binary():
+            left, right = (_rewritten(part, stands_for) for part in (node.left, node.right))
+            return Binary(node.op, left, right, node.span)
+        case Conditional():
+            parts = [_rewritten(part, stands_for) for part in (node.condition, node.then, node.otherwise)]
+            return Conditional(parts[0], parts[1], parts[2], node.span)
+        case Call():
+            return Call(node.function, tuple(_rewritten(each, stands_for) for each in node.arguments), node.span)
+    assert_never(node)
