@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from swzverify import obligations as ob
@@ -21,38 +21,35 @@ from swzverify.certificates.smtlib import script
 from swzverify.certificates.statement import Statement, check_names, write_statement
 from swzverify.certificates.vacuity import conditions_of
 from swzverify.certificates.witnesses import find_witness
-from swzverify.claims import Claim, ConflictFree, Verdict, Wavefronts
+from swzverify.claims import Claim, ConflictFree, Wavefronts
 from swzverify.errors import SwzError
 from swzverify.hardware import basis
-from swzverify.ir.domain import Domain
-from swzverify.ir.expr import Expr, Var, conjunction, negation
-from swzverify.ir.expr import variables as variables_of
-from swzverify.prover import Options
-from swzverify.prover.panel import Panel
+from swzverify.ir.expr import Expr, conjunction
+from swzverify.prover import Judgement
 
 __all__ = ["CLAIMS", "Claimed", "certify"]
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A claim of a spec with the spec's text and where it stands in it."""
+    """Where a claim stands: in which spec, with its text, and at what line."""
 
     id: str
-    claim: Claim
     spec: str
     spec_text: str
     line: int
     case: Mapping[str, int]
 
 
-def certify(folder: str, claimed: Claimed, verdict: Verdict, versions: Mapping[str, str], options: Options) -> None:
+def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mapping[str, str]) -> None:
     """Write the certificate of a proved claim into a folder that `prepare` made ready.
 
     Errors: SWZ606 where it cannot be written; SWZ607 where no certificate can state it, or no point shows that it says
     anything.
     """
-    stated, goals = _stated(claimed.claim)
-    points = _Points(claimed.claim, Panel(options))
+    verdict = judgement.verdict
+    stated, goals = _stated(judgement.claim)
+    points = _Points(judgement)
     certificate = Certificate(
         id=claimed.id,
         spec=claimed.spec,
@@ -65,7 +62,7 @@ def certify(folder: str, claimed: Claimed, verdict: Verdict, versions: Mapping[s
             evidence=verdict.evidence,
             engines=verdict.engines,
             reason=verdict.reason,
-            assumptions=_assumptions(claimed.claim, verdict),
+            assumptions=_assumptions(judgement),
             versions=versions,
         ),
         goals=tuple(_goal(folder, asked, points) for asked in goals.asked),
@@ -106,9 +103,9 @@ class _Points:
     The prover's variables have the same names; whatever point they suggest is evaluated in the statement itself.
     """
 
-    def __init__(self, claim: Claim, panel: Panel) -> None:
-        self.claim, self.panel = claim, panel
-        self._found: list[Mapping[str, int]] = []
+    def __init__(self, judgement: Judgement) -> None:
+        self._judgement = judgement
+        self._found = [] if judgement.point is None else [judgement.point]
         self._left: Iterator[Mapping[str, int]] = self._asked()
 
     def possible(self, statement: Statement) -> Possible:
@@ -141,38 +138,31 @@ class _Points:
             yield point
 
     def _asked(self) -> Iterator[Mapping[str, int]]:
-        plan = self.claim.plan()
-        conditions = [(variables_of(plan.exists), plan.exists), *(_presumed(goal.obligation) for goal in plan.goals)]
-        for variables, condition in conditions:
-            answer = self.panel.smt(ob.Always(Domain(tuple(variables)), negation(condition), _undefined))
-            if answer.answer is ob.Answer.FAILS and answer.point is not None:
-                yield answer.point
+        for goal in self._judgement.plan.goals:
+            point = self._judgement.panel.possible(_presumed(goal.obligation)).point
+            if point is not None:
+                yield point
 
 
-def _presumed(goal: ob.Obligation) -> tuple[Sequence[Var], Expr]:
+def _presumed(goal: ob.Obligation) -> Expr:
     """What some point must satisfy for the prover's obligation to be about anything."""
     match goal:
         case ob.Always(domain) | ob.Injective(domain):
-            return domain.variables, domain.assumption
+            return domain.assumption
         case ob.Cost(domain, _, _, active):
-            return domain.variables, conjunction([domain.assumption, active])
-        case ob.Apart(shared=shared, first=first, second=second, condition=condition):
-            return (*shared, *first.variables, *second.variables), condition
+            return conjunction([domain.assumption, active])
+        case ob.Apart():
+            return goal.condition
         case ob.Covers():
-            variables = (*goal.shared, *goal.points.variables, *goal.elements)
-            return variables, conjunction([goal.points.assumption, goal.active])
+            return conjunction([goal.points.assumption, goal.active])
 
 
-def _undefined(_: ob.Arrays) -> tuple[ob.Truths, ob.Truths]:
-    """Such a question has no definition in a front end, and only Z3 is asked, which reads the expression."""
-    raise AssertionError("only exhaustion reads a definition")
-
-
-def _assumptions(claim: Claim, verdict: Verdict) -> tuple[str, ...]:
+def _assumptions(judgement: Judgement) -> tuple[str, ...]:
     """What the certificate takes for granted, in words."""
+    claim = judgement.claim
     found = ["the statement is what the spec says; a recheck does not read the spec again"]
     if isinstance(claim, ConflictFree | Wavefronts):
         access = claim.access
         known = basis(access.target, access.instruction)
         found.append(f"the cost rule of docs/semantics.md, section 4, holds for {access.instruction.name}: {known}")
-    return (*found, *verdict.notes)
+    return (*found, *judgement.verdict.notes)

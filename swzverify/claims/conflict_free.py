@@ -104,7 +104,7 @@ def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
     if found is None:
         return None
     free = {name: value for name, value in point.items() if name != "lane"}
-    return WarpMeasure(found.wavefronts, found.minimum, access.binding(free))
+    return WarpMeasure(found.wavefronts, found.minimum, access.binding(free), free)
 
 
 def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:

@@ -76,7 +76,7 @@ class Covers(About):
         lowered = access.lowered
         # Iterations in which no lane runs touch nothing: where a loop has only such ones from somewhere on, that is
         # a goal of its own, and the others are counted.
-        ends = last_active(access)
+        ends = last_active(access, access.loop_limits)
         shorter = {node: var(node.name, max(1, ends[node.name])) for node in access.free if node.name in ends}
         idle = _idle_goal(access, ends)
         free = [shorter.get(node, node) for node in access.variables if node.name not in (STAGE, access.origin.name)]
@@ -138,7 +138,7 @@ class Covers(About):
 
     def _touches(self, access: Access, point: Mapping[str, int], bits: tuple[int, int]) -> list[tuple[int, ...]]:
         """Every (warp, lane, loops, address) that touches some of these bits."""
-        ends = last_active(access)
+        ends = last_active(access, access.loop_limits)
         limits = zip(access.loops, access.loop_limits, strict=True)
         ranges = [range(ends.get(loop.name, limit)) for loop, limit in limits]
         found: list[tuple[int, ...]] = []

@@ -19,11 +19,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WarpMeasure:
-    """What one warp instruction takes at the binding `where`; `minimum` is what its lanes take without conflicts."""
+    """What one warp instruction takes at the binding `where`; `minimum` is what its lanes take without conflicts.
+
+    `point` is the same place as the engines know it.
+    """
 
     wavefronts: int
     minimum: int
     where: Mapping[str, int]
+    point: Mapping[str, int] = field(default_factory=dict[str, int], compare=False)
 
     @property
     def bank_conflicts(self) -> int:
@@ -100,7 +104,8 @@ class Row:
 class Counterexample:
     """A concrete case that breaks the claim, already replayed in plain integers.
 
-    `binding` gives every variable's value; `columns` name the cells of `rows` (for accesses: lane, coord, offset,
+    `binding` gives every variable's value as people know it, `point` as the engines do (loops counted from 0, bases by
+    their place in the range); `columns` name the cells of `rows` (for accesses: lane, coord, offset,
     address, word, bank); `note` says in one sentence what goes wrong.
     """
 
@@ -108,6 +113,7 @@ class Counterexample:
     note: str
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
+    point: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,8 @@ class Verdict:
 
     `scope` says in words what was covered; `engines` name what agreed ("z3", "gf2", ...); `evidence` is the hardware
     row's ("measured", "documented", "assumed") or empty where no hardware fact is used; `reason` explains every outcome
-    but a plain `proved`, and for `proved` says what a reader must know (a single engine, say).
+    but a plain `proved`, and for `proved` says what a reader must know (a single engine, say); `is_fault` marks an
+    `error` that is swzverify's own.
     """
 
     outcome: Outcome
@@ -128,3 +135,4 @@ class Verdict:
     counterexample: Counterexample | None = None
     time_ms: float = 0.0
     notes: tuple[str, ...] = field(default=())
+    is_fault: bool = False

@@ -46,7 +46,6 @@ class Format(StrEnum):
 @click.option(
     "--against", metavar="FILE", help="Compare with what an emitted program answered instead of running here."
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to prove with.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell what was left out, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only disagreements, and the summary.")
 def crosscheck(
@@ -58,7 +57,6 @@ def crosscheck(
     record: str | None,
     emit: str | None,
     against: str | None,
-    jobs: int | None,
     verbose: bool,
     quiet: bool,
 ) -> NoReturn:
@@ -78,8 +76,8 @@ def crosscheck(
 
     with one_way_out():
         if emit is not None:
-            _emit(paths, emit, jobs, quiet)
-        report = _run(paths, method, against, jobs, quiet)
+            _emit(paths, emit, quiet)
+        report = _run(paths, method, against, quiet)
         _write(report, Format(form), output, int(verbose) - int(quiet))
         if record is not None and report.recording is not None:
             from swzverify.gpu.recording import save_recording  # noqa: PLC0415
@@ -88,7 +86,7 @@ def crosscheck(
     sys.exit(int(report.exit_code))
 
 
-def _emit(paths: tuple[str, ...], folder: str, jobs: int | None, quiet: bool) -> NoReturn:
+def _emit(paths: tuple[str, ...], folder: str, quiet: bool) -> NoReturn:
     from swzverify.run.collect import collect_specs  # noqa: PLC0415 - see cli/__init__.py
     from swzverify.run.emit import run_emit  # noqa: PLC0415
     from swzverify.run.progress import progress_line  # noqa: PLC0415
@@ -96,17 +94,16 @@ def _emit(paths: tuple[str, ...], folder: str, jobs: int | None, quiet: bool) ->
 
     collected = collect_specs(paths)
     with progress_line(enabled=not quiet) as watch:
-        problems = run_emit(
-            collected.files, Settings(jobs=jobs), Path(folder), problems=collected.problems, watch=watch
-        )
+        problems = run_emit(collected.files, Settings(), Path(folder), problems=collected.problems, watch=watch)
     _show_problems(problems)
     sys.exit(2 if problems else 0)
 
 
-def _run(paths: tuple[str, ...], method: str, against: str | None, jobs: int | None, quiet: bool) -> CrossReport:
+def _run(paths: tuple[str, ...], method: str, against: str | None, quiet: bool) -> CrossReport:
     from swzverify.gpu.crosscheck import Method  # noqa: PLC0415 - see cli/__init__.py
     from swzverify.run.collect import collect_specs  # noqa: PLC0415
-    from swzverify.run.crosscheck import run_crosscheck  # noqa: PLC0415
+    from swzverify.run.crosscheck import by_device, run_crosscheck  # noqa: PLC0415
+    from swzverify.run.emit import by_answers  # noqa: PLC0415
     from swzverify.run.progress import progress_line  # noqa: PLC0415
     from swzverify.run.settings import Settings  # noqa: PLC0415
 
@@ -114,9 +111,8 @@ def _run(paths: tuple[str, ...], method: str, against: str | None, jobs: int | N
     with progress_line(enabled=not quiet) as watch:
         return run_crosscheck(
             collected.files,
-            Settings(jobs=jobs),
-            Method(method),
-            against=None if against is None else Path(against),
+            Settings(),
+            by_device(Method(method)) if against is None else by_answers(Path(against)),
             problems=collected.problems,
             watch=watch,
         )

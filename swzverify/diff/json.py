@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from swzverify.diff.result import ClaimDiff, DiffReport, SideName, Status
+from swzverify.errors import Problem
 from swzverify.report.json import Json
 from swzverify.report.result import ClaimResult
 from swzverify.spec import SpecClaim
-from swzverify.spec.problems import Problem
 
 SCHEMA = "swzverify.diff/1"
 

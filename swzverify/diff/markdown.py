@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from swzverify.diff.result import ClaimDiff, DiffCode, DiffReport, Status
 from swzverify.diff.words import change_words, cost_facts, side_words, summary_words, verdict_words
+from swzverify.errors import Problem
 from swzverify.report.escape import markdown_code, markdown_text
-from swzverify.spec.problems import Problem
 
 MAX_ROWS = 200
 """A job's summary takes a megabyte, a comment less."""

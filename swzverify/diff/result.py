@@ -8,9 +8,9 @@ from enum import IntEnum, StrEnum
 
 from swzverify.claims.verdict import Measure, Outcome
 from swzverify.diff.change import Change
+from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult
 from swzverify.spec import SpecClaim
-from swzverify.spec.problems import Problem
 
 
 class Status(StrEnum):

@@ -11,14 +11,13 @@ from time import perf_counter
 from swzverify.diff.pair import Placed, pair_claims
 from swzverify.diff.result import LOST, Allow, ClaimDiff, DiffReport, Status
 from swzverify.diff.sides import Side, open_sides
-from swzverify.errors import SwzError, nearest
+from swzverify.errors import Problem, SwzError, nearest
 from swzverify.report.result import ClaimResult, Report
 from swzverify.run.collect import collect_specs
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.run import Progress, run_specs
 from swzverify.run.settings import Settings
 from swzverify.spec import SpecError, load_spec
-from swzverify.spec.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,9 @@ from typing import TypeAlias
 
 from swzverify.diff import git
 from swzverify.diff.result import SideName
-from swzverify.errors import SwzError
+from swzverify.errors import Problem, SwzError
 from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES
 from swzverify.spec.guard import is_spec_name
-from swzverify.spec.problems import Problem
 
 MARK = "git:"
 """Before a name: it is a revision, whatever file has that name."""

@@ -28,7 +28,6 @@ from swzverify.gpu.launch import Answer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.tile_run import TileRun
 from swzverify.subjects import Access, IndexMap, Tile
-from swzverify.subjects.loop import STAGE, WARP
 from swzverify.subjects.memory import Origin
 
 Run: TypeAlias = AccessRun | TileRun | MapRun
@@ -37,11 +36,11 @@ Key: TypeAlias = tuple[int, Origin | None]
 
 @dataclass(slots=True)
 class _Wanted:
-    """A subject at an origin, with the counterexamples' bindings that it must run."""
+    """A subject at an origin, with the counterexamples' points that it must run."""
 
     subject: Access | Tile | IndexMap
     place: Origin | None
-    bindings: list[Mapping[str, int]] = field(default_factory=list[Mapping[str, int]])
+    points: list[Mapping[str, int]] = field(default_factory=list[Mapping[str, int]])
 
 
 @dataclass(frozen=True)
@@ -76,42 +75,37 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
     """The runs that these claims need; a block may have `room_bytes` of shared memory, kernels' names get a prefix."""
     wanted: dict[Key, _Wanted] = {}
     for claim, verdict in claims:
-        cases = [] if verdict.counterexample is None else [verdict.counterexample.binding]
+        failing = None if verdict.counterexample is None else verdict.counterexample.point
+        points = [] if failing is None else [failing]
         if verdict.measure is not None:
-            cases += [verdict.measure.most_wavefronts.where, verdict.measure.most_conflicts.where]
+            points += [verdict.measure.most_wavefronts.point, verdict.measure.most_conflicts.point]
         for subject, place in subjects_of(claim):
             entry = wanted.setdefault((id(subject), place), _Wanted(subject, place))
-            entry.bindings += cases
+            entry.points += points
     return Plan(
         {key: _run(f"{prefix}{number}", entry, room_bytes) for number, (key, entry) in enumerate(wanted.items())}
     )
 
 
 def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
-    bases = tuple(value for binding in entry.bindings for name, value in binding.items() if name.startswith("base"))
     match entry.subject:
         case Access() as access:
             moved = access if entry.place is None else access.moved(entry.place)
-            seen = tuple(_index_point(moved, binding) for binding in entry.bindings)
+            free = {node.name for node in moved.free}
+            seen = tuple({name: at for name, at in point.items() if name in free} for point in entry.points)
             return AccessRun(moved, f"access_{number}", seen)
         case Tile() as tile:
-            return TileRun(tile, f"tile_{number}", entry.place or tile.origin, room_bytes, bases)
+            place = entry.place or tile.origin
+            return TileRun(tile, f"tile_{number}", place, room_bytes, _bases(place, entry.points))
         case IndexMap() as index:
-            return MapRun(index, f"map_{number}", entry.place, bases)
+            return MapRun(index, f"map_{number}", entry.place, _bases(entry.place, entry.points))
 
 
-def _index_point(access: Access, binding: Mapping[str, int]) -> dict[str, int]:
-    """A report's binding as the expressions count: loops from 0, the base by its index."""
-    point = {name: value for name, value in binding.items() if name in (WARP, STAGE)}
-    for loop in access.loops:
-        if loop.name in binding:
-            point[loop.name] = (binding[loop.name] - loop.start) // loop.step
-    place = access.origin
-    if place.variable is not None and "base" in binding:
-        index, rest = divmod(binding["base"] - place.start_bytes, place.unit_bytes)
-        if rest == 0 and 0 <= index < place.count:
-            point[place.name] = index
-    return point
+def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[int, ...]:
+    """The base addresses in bytes at which the points are."""
+    if place is None:
+        return ()
+    return tuple(place.start_bytes + place.unit_bytes * point[place.name] for point in points if place.name in point)
 
 
 def subjects_of(claim: Claim) -> list[tuple[Access | Tile | IndexMap, Origin | None]]:

@@ -4,6 +4,7 @@ May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`
 """
 
 from swzverify.prover.isolation import Limits
-from swzverify.prover.judge import DEFAULT_RLIMIT, Options, prove
+from swzverify.prover.judgement import Judgement, judge, prove
+from swzverify.prover.options import DEFAULT_RLIMIT, Options
 
-__all__ = ["DEFAULT_RLIMIT", "Limits", "Options", "prove"]
+__all__ = ["DEFAULT_RLIMIT", "Judgement", "Limits", "Options", "judge", "prove"]

@@ -70,18 +70,17 @@ class IsolatedSMT:
 
     def decide(self, obligation: Obligation) -> Finding:
         """The answer of Z3, or undecided."""
+        return self._found(lambda: self.inner.decide(obligation))
+
+    def possible(self, condition: Expr) -> Finding:
+        """Whether some point satisfies a one-bit condition, or undecided."""
+        return self._found(lambda: self.inner.possible(condition))
+
+    def _found(self, question: Callable[[], Finding]) -> Finding:
         try:
-            return _finding_from(ask(lambda: asdict(self.inner.decide(obligation)), self.limits))
+            return _finding_from(ask(lambda: asdict(question()), self.limits))
         except LostAnswerError as reason:
             return Finding(self.name, Answer.UNDECIDED, detail=str(reason))
-
-    def satisfiable(self, condition: Expr) -> bool | None:
-        """Whether Z3 finds a point for a one-bit condition; None without an answer."""
-        try:
-            found = ask(lambda: self.inner.satisfiable(condition), self.limits)
-        except LostAnswerError:
-            return None
-        return found if isinstance(found, bool) else None
 
 
 def ask(question: Callable[[], object], limits: Limits) -> Any:

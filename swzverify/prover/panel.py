@@ -13,10 +13,10 @@ from swzverify.engines.residue import Residues
 from swzverify.ir.expr import TRUE, Expr
 from swzverify.obligations import Always, Answer, Engine, Finding, Obligation
 from swzverify.prover.isolation import IsolatedSMT
+from swzverify.prover.options import Options
 
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
-    from swzverify.prover.judge import Options
 
 NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""
@@ -74,9 +74,9 @@ class Panel:
             return Finding(FOLDING, Answer.HOLDS)
         return _by_z3(self._engine(), obligation)
 
-    def satisfiable(self, condition: Expr) -> bool | None:
-        """Whether Z3 finds a point for a one-bit condition."""
-        return self._engine().satisfiable(condition)
+    def possible(self, condition: Expr) -> Finding:
+        """Whether some point satisfies a one-bit condition: it holds at one, there is none, or Z3 gave up."""
+        return self._engine().possible(condition)
 
     def _engine(self) -> SMT | IsolatedSMT:
         if self._smt is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import CrossResult
 from swzverify.gpu.recording import Recording
 from swzverify.report.result import ClaimResult, ExitCode
-from swzverify.spec.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ GitHub community discussions 26680 and 68471 (the limits of 10 a level and step,
 from __future__ import annotations
 
 from swzverify.error_codes import TITLES
+from swzverify.errors import Problem
 from swzverify.report.escape import github_message, github_property, shortened
 from swzverify.report.finding import Severity, findings
 from swzverify.report.problems import render_problems
@@ -15,7 +16,6 @@ from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.story import facts, headline
 from swzverify.report.style import TextStyle
 from swzverify.report.text import render_text
-from swzverify.spec.problems import Problem
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

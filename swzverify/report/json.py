@@ -7,8 +7,8 @@ import operator
 from typing import SupportsIndex, TypeAlias
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row
+from swzverify.errors import Problem
 from swzverify.report.result import BaselineUse, ClaimResult, Report
-from swzverify.spec.problems import Problem
 
 SCHEMA = "swzverify.report/1"
 

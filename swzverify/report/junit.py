@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from swzverify.claims.verdict import Outcome
 from swzverify.error_codes import TITLES
+from swzverify.errors import Problem
 from swzverify.report.escape import prose, xml_text
 from swzverify.report.finding import plain_story
 from swzverify.report.problems import render_problems
@@ -21,7 +22,6 @@ from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.story import headline
 from swzverify.report.style import TextStyle
 from swzverify.report.text import render_text
-from swzverify.spec.problems import Problem
 
 _STYLE = TextStyle(width=120)
 _NO_FILE = "swzverify"

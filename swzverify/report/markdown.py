@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from swzverify.errors import Problem
 from swzverify.report import words
 from swzverify.report.escape import html_text, markdown_code, markdown_text, shortened
 from swzverify.report.finding import Severity, findings, severity
 from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.story import expectation, facts, headline, subject_words
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header, remainder
-from swzverify.spec.problems import Problem
 
 LIMIT_BYTES = 1024 * 1024
 _RESERVE_BYTES = 2048

@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from swzverify.errors import Problem
 from swzverify.report.escape import visible, visible_lines
 from swzverify.report.style import TextStyle, indented, rendered
-from swzverify.spec.problems import Problem
 
 _SOURCE_WIDTH = 110
 """Characters of a source line that are shown; a longer one is cut around the caret."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.spec.problems import Problem
+from swzverify.errors import Problem
 
 
 class ExitCode(IntEnum):

@@ -24,6 +24,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from swzverify.errors import Problem
 from swzverify.report.escape import (
     markdown_text,
     sarif_markdown,
@@ -38,7 +39,6 @@ from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.rules import Rule, claim_rules, problem_rule
 from swzverify.report.story import headline
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header
-from swzverify.spec.problems import Problem
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -6,26 +6,24 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from swzverify.certificates.folder import save_list
-from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.errors import SwzError
-from swzverify.prover import Options
+from swzverify.claims.verdict import Outcome
+from swzverify.prover import Judgement
 from swzverify.report.result import ClaimResult
 from swzverify.run.version import installed_version
-from swzverify.spec import SpecClaim
-from swzverify.spec.load import spec_text
+from swzverify.spec import Spec, SpecClaim
 
 
-def certify_claim(folder: str, file: str, claim: SpecClaim, verdict: Verdict, options: Options) -> None:
+def certify_claim(folder: str, spec: Spec, claim: SpecClaim, judgement: Judgement) -> None:
     """Write the certificate of a claim that was proved; nothing for another one.
 
     Errors: SWZ606 where it cannot be written, SWZ607 where the proof cannot be stated.
     """
-    if verdict.outcome is not Outcome.PROVED:
+    if judgement.verdict.outcome is not Outcome.PROVED:
         return
     from swzverify.certificates.make import Claimed, certify  # noqa: PLC0415 - with the engines, in the worker only
 
-    claimed = Claimed(claim.id, claim.claim, file, _spec_text(file), claim.line, claim.case)
-    certify(folder, claimed, verdict, certificate_versions(), options)
+    claimed = Claimed(claim.id, spec.path, spec.text, claim.line, claim.case)
+    certify(folder, claimed, judgement, certificate_versions())
 
 
 def list_certificates(folder: str, results: Sequence[ClaimResult]) -> None:
@@ -38,12 +36,3 @@ def list_certificates(folder: str, results: Sequence[ClaimResult]) -> None:
 def certificate_versions() -> dict[str, str]:
     """What proved, by name."""
     return {name: installed_version(name) for name in ("swzverify", "z3-solver", "numpy")}
-
-
-@lru_cache(maxsize=1)
-def _spec_text(file: str) -> str:
-    """The spec as the front end reads it: without a byte order mark, plain line ends; of a source its contract."""
-    text = spec_text(file)
-    if text is None:
-        raise SwzError("SWZ606", f"{file}: the spec can no longer be read, so there is no certificate")
-    return text

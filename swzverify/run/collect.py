@@ -8,10 +8,9 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from swzverify.errors import nearest
+from swzverify.errors import Problem, nearest
 from swzverify.spec.guard import is_spec_name
 from swzverify.spec.kernel_source import holds_contract
-from swzverify.spec.problems import Problem
 
 SUFFIX = ".swz.yaml"
 """What specs are called; `is_spec_name` knows other spellings too."""

@@ -4,87 +4,90 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from swzverify.claims import Claim, Outcome
+from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import Claims, CrossCheck, CrossResult, Method, crosscheck, subject_key
 from swzverify.gpu.recording import RecordedClaim, RecordedCost, RecordedSubject, Recording, digest
 from swzverify.report.cross_result import CrossReport, CrossRow
-from swzverify.report.result import ClaimResult, Report
-from swzverify.run.run import Progress, run_specs
+from swzverify.run.one import Judged, run_spec
+from swzverify.run.run import Progress
 from swzverify.run.settings import Settings
 from swzverify.run.version import installed_version
-from swzverify.spec import SpecClaim, load_spec
-from swzverify.spec.problems import Problem
 from swzverify.subjects import Access
 
-Chosen: TypeAlias = dict[str, list[tuple[SpecClaim, ClaimResult]]]
-"""Claims with their results, by file."""
+Chosen: TypeAlias = Mapping[str, Sequence[Judged]]
+"""Claims with their verdicts, by file; those without one are left out."""
+Ask: TypeAlias = Callable[[Mapping[str, Claims]], CrossCheck]
+"""What answers for the claims: the device here, or what an emitted program has written."""
 NO_VERDICT = frozenset({Outcome.ERROR})
 
 
 def run_crosscheck(
     files: Sequence[str],
     settings: Settings,
-    method: Method,
+    ask: Ask,
     *,
-    against: Path | None = None,
     problems: Sequence[Problem] = (),
     watch: Callable[[Progress], None] | None = None,
 ) -> CrossReport:
-    """Prove every spec's claims, then hold them against the device, or against what an emitted program answered.
+    """Prove every spec's claims, then hold them against what answers. Errors: those of `ask`."""
+    chosen, found = judged_claims(files, settings, watch=watch)
+    problems = (*problems, *found)
+    return cross_report(chosen, ask(verdicts(chosen)), problems) if chosen else CrossReport((), None, problems)
 
-    Errors: those of `gpu.crosscheck` and `run.emit`.
-    """
-    report = run_specs(files, settings, problems=problems, watch=watch)
-    chosen = claims_of(report, settings)
-    failed = tuple(
-        Problem("SWZ901", f"{result.id} has no verdict: {result.verdict.reason}", file=result.spec, line=result.line)
-        for result in report.results
-        if result.verdict.outcome in NO_VERDICT
-    )
-    problems = (*report.problems, *failed)
-    if not chosen:
-        return CrossReport((), None, problems)
-    if against is not None:
-        from swzverify.run.emit import check_against  # noqa: PLC0415 - it needs this module
 
-        return cross_report(chosen, check_against(chosen, against), problems)
-    with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:
-        found = crosscheck(verdicts(chosen), Path(folder), method)
-    return cross_report(chosen, found, problems)
+def by_device(method: Method) -> Ask:
+    """What the device at hand answers. Errors: those of `gpu.crosscheck`."""
+
+    def ask(specs: Mapping[str, Claims]) -> CrossCheck:
+        with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:
+            return crosscheck(specs, Path(folder), method)
+
+    return ask
+
+
+def judged_claims(
+    files: Sequence[str], settings: Settings, *, watch: Callable[[Progress], None] | None = None
+) -> tuple[Chosen, tuple[Problem, ...]]:
+    """The claims of some files, proved here, and what is wrong with those files or has no verdict."""
+    chosen: dict[str, list[Judged]] = {}
+    problems: list[Problem] = []
+    progress = Progress(len(files))
+
+    def tell(judged: Judged) -> None:
+        result = judged.result
+        progress.count(result)
+        if watch is not None:
+            watch(progress)
+        if result.verdict.outcome in NO_VERDICT:
+            message = f"{result.id} has no verdict: {result.verdict.reason}"
+            problems.append(Problem("SWZ901", message, file=result.spec, line=result.line))
+        else:
+            chosen.setdefault(result.spec, []).append(judged)
+
+    for file in files:
+        problems += run_spec(file, settings, tell)
+        progress.specs_done += 1
+    return chosen, tuple(problems)
 
 
 def verdicts(chosen: Chosen) -> dict[str, Claims]:
     """Claims and verdicts alone."""
-    return {file: [(claim.claim, result.verdict) for claim, result in pairs] for file, pairs in chosen.items()}
-
-
-def claims_of(report: Report, settings: Settings) -> Chosen:
-    """The claims with their results, by file; those without a verdict are left out."""
-    results = {(result.spec, result.id): result for result in report.results}
-    chosen: Chosen = {}
-    for file in dict.fromkeys(result.spec for result in report.results):
-        pairs = [
-            (claim, result)
-            for claim in load_spec(file, target=settings.target).claims
-            if (result := results.get((file, claim.id))) is not None and result.verdict.outcome not in NO_VERDICT
-        ]
-        if pairs:
-            chosen[file] = pairs
-    return chosen
+    return {file: [(each.claim.claim, each.result.verdict) for each in judged] for file, judged in chosen.items()}
 
 
 def cross_report(chosen: Chosen, found: CrossCheck, problems: tuple[Problem, ...]) -> CrossReport:
     """The rows of a report, in the order of the claims, and what a recording keeps."""
     rows: list[CrossRow] = []
     subjects: dict[str, RecordedSubject] = {}
-    for file, pairs in chosen.items():
-        for (claim, result), cross in zip(pairs, found.results[file], strict=True):
-            rows.append(CrossRow(result, cross))
-            _note(subjects, file, claim.claim, cross)
+    for file, judged in chosen.items():
+        for each, cross in zip(judged, found.results[file], strict=True):
+            rows.append(CrossRow(each.result, cross))
+            _note(subjects, file, each.claim.claim, cross)
     recording = Recording(
         found.device.name,
         found.device.capability,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from swzverify.errors import Problem
 from swzverify.gpu.cost_check import clocked
 from swzverify.gpu.costs import joined
 from swzverify.gpu.crosscheck import (
@@ -20,10 +21,9 @@ from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.emit import Emitted, emit, read_answers
 from swzverify.gpu.launch import Answer
 from swzverify.gpu.plan import Plan
-from swzverify.run.crosscheck import Chosen, claims_of, verdicts
-from swzverify.run.run import Progress, run_specs
+from swzverify.run.crosscheck import Ask, judged_claims, verdicts
+from swzverify.run.run import Progress
 from swzverify.run.settings import Settings
-from swzverify.spec.problems import Problem
 
 
 def run_emit(
@@ -35,10 +35,10 @@ def run_emit(
     watch: Callable[[Progress], None] | None = None,
 ) -> tuple[Problem, ...]:
     """Write the program for the claims of some specs; what is wrong with them is returned. Errors: SWZ504."""
-    report = run_specs(files, settings, problems=problems, watch=watch)
-    specs = verdicts(claims_of(report, settings))
+    chosen, found = judged_claims(files, settings, watch=watch)
+    specs = verdicts(chosen)
     emit(folder, emitted(specs, plan_all(specs)))
-    return report.problems
+    return (*problems, *found)
 
 
 def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
@@ -50,9 +50,12 @@ def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
     return Emitted(kernels, tuple(launch for job in jobs for launch in job.launches), some)
 
 
-def check_against(chosen: Chosen, path: Path) -> CrossCheck:
-    """The claims against what an emitted program answered. Errors: SWZ503, SWZ703."""
-    specs = verdicts(chosen)
+def by_answers(path: Path) -> Ask:
+    """What an emitted program has answered, in a file. Errors: SWZ503, SWZ703."""
+    return lambda specs: _answered(specs, path)
+
+
+def _answered(specs: Mapping[str, Claims], path: Path) -> CrossCheck:
     plans = plan_all(specs)
     program = emitted(specs, plans)
     read = read_answers(path, program)

@@ -3,67 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.errors import SwzError
-from swzverify.prover import DEFAULT_RLIMIT, Limits, Options, prove
+from swzverify.errors import Problem, SwzError
+from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
 from swzverify.report.result import ClaimResult
 from swzverify.run.fault import fault, what_to_send
+from swzverify.run.reading import read_spec
 from swzverify.run.settings import Settings
-from swzverify.spec import SpecClaim, SpecError, load_spec
-from swzverify.spec.problems import Problem
-
-_INTERRUPTED = "interrupted from keyboard"
-"""Z3's own word for a Ctrl-C during a query: it takes the signal from Python and answers `unknown`."""
+from swzverify.spec import Spec, SpecClaim
 
 
-def run_spec(file: str, settings: Settings, tell: Callable[[ClaimResult], None]) -> list[Problem]:
-    """Prove the spec's claims in order, tell each result as it comes, and return what is wrong with the file."""
-    try:
-        spec = load_spec(file, target=settings.target)
-    except SpecError as error:
-        problems = list(error.problems)
-        if error.left_out:
-            problems.append(Problem("SWZ107", f"{error.left_out} more problems are not shown", file=file))
-        return problems
-    except SwzError as error:
-        return [Problem(error.code, error.message, error.hint, file)]
-    except OSError as error:
-        return [Problem("SWZ503", f"cannot read the file: {error.strerror or error}", file=file)]
-    except Exception as error:  # noqa: BLE001 - the other specs of the run must still be proved
-        return [Problem("SWZ901", f"reading this spec failed: {fault(error)}", what_to_send(), file)]
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim of a spec with what became of it; without a judgement where the prover did not come to one."""
+
+    claim: SpecClaim
+    judgement: Judgement | None
+    result: ClaimResult
+
+
+def run_spec(file: str, settings: Settings, tell: Callable[[Judged], None]) -> list[Problem]:
+    """Prove the spec's claims in order, tell each as it is judged, and return what is wrong with the file."""
+    spec = read_spec(file, settings.target)
+    if not isinstance(spec, Spec):
+        return spec
     for claim in spec.claims:
         if not settings.select or claim.kind in settings.select:
-            tell(run_claim(file, claim, settings))
+            tell(run_claim(spec, claim, settings))
     return []
 
 
-def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
-    """Prove one claim of a spec file."""
+def run_claim(spec: Spec, claim: SpecClaim, settings: Settings) -> Judged:
+    """Prove one claim of a spec."""
     started = perf_counter()
+    judgement: Judgement | None = None
     try:
-        verdict = prove(claim.claim, options=options_for(settings))
-        if _INTERRUPTED in verdict.reason:
-            raise KeyboardInterrupt
-        verdict = _with_evidence(claim, verdict, settings)
+        judgement = judge(claim.claim, options=options_for(settings))
+        verdict = _with_evidence(claim, judgement.verdict, settings)
         if claim.notes:
             verdict = replace(verdict, notes=(*verdict.notes, *claim.notes))
+        judgement = replace(judgement, verdict=verdict)
         if settings.certificates is not None:
             from swzverify.run.certificates import certify_claim  # noqa: PLC0415 - few runs write certificates
 
-            certify_claim(settings.certificates, file, claim, verdict, options_for(settings))
+            certify_claim(settings.certificates, spec, claim, judgement)
     except SwzError as error:
         verdict = _error_verdict(str(error), started)
     except MemoryError:
         verdict = Verdict(Outcome.UNKNOWN, scope="", reason="out of memory", time_ms=_elapsed_ms(started))
     except Exception as error:  # noqa: BLE001 - one claim's fault must not cost the others their verdicts
-        verdict = _error_verdict(f"{fault(error)}\n{what_to_send()}", started)
-    return ClaimResult(
+        verdict = replace(_error_verdict(f"{fault(error)}\n{what_to_send()}", started), is_fault=True)
+    result = ClaimResult(
         id=claim.id,
-        spec=file,
+        spec=spec.path,
         line=claim.line,
         kind=claim.kind,
         subject=claim.subject,
@@ -73,6 +69,7 @@ def run_claim(file: str, claim: SpecClaim, settings: Settings) -> ClaimResult:
         source=claim.source,
         case=dict(claim.case),
     )
+    return Judged(claim, judgement, result)
 
 
 def _with_evidence(claim: SpecClaim, verdict: Verdict, settings: Settings) -> Verdict:

@@ -17,10 +17,10 @@ from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
 from swzverify.claims.verdict import Measure
+from swzverify.errors import Problem
 from swzverify.processes import collect_rarely, start
 from swzverify.report.result import ClaimResult
 from swzverify.run.settings import Settings
-from swzverify.spec.problems import Problem
 
 Message: TypeAlias = ClaimResult | list[Problem]
 """From a worker: a claim's result, or the problems of a file, which end it."""
@@ -116,7 +116,7 @@ def _serve(pipe: Connection[Message, Job], settings: Settings) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             _, file = pipe.recv()
-            pipe.send(run_spec(file, settings, lambda result: pipe.send(_portable(result))))
+            pipe.send(run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result))))
 
 
 def _portable(result: ClaimResult) -> ClaimResult:
@@ -124,10 +124,14 @@ def _portable(result: ClaimResult) -> ClaimResult:
     verdict = result.verdict
     measure, counterexample = verdict.measure, verdict.counterexample
     if measure is not None:
-        worst = (replace(each, where=dict(each.where)) for each in (measure.most_wavefronts, measure.most_conflicts))
+        worst = (
+            replace(each, where=dict(each.where), point=dict(each.point))
+            for each in (measure.most_wavefronts, measure.most_conflicts)
+        )
         measure = Measure(*worst, exact=measure.exact)
     if counterexample is not None:
-        counterexample = replace(counterexample, binding=dict(counterexample.binding))
+        point = None if counterexample.point is None else dict(counterexample.point)
+        counterexample = replace(counterexample, binding=dict(counterexample.binding), point=point)
     return replace(result, verdict=replace(verdict, measure=measure, counterexample=counterexample))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
 from swzverify.run.pool import run_in_pool
 from swzverify.run.settings import Settings
-from swzverify.spec.problems import Problem
 
 
 @dataclass(slots=True)
@@ -21,6 +21,12 @@ class Progress:
     claims: int = 0
     unexpected: int = 0
     latest: str = ""
+
+    def count(self, result: ClaimResult) -> None:
+        """One claim more is decided."""
+        self.claims += 1
+        self.unexpected += not result.ok
+        self.latest = result.id
 
 
 @dataclass(slots=True)
@@ -51,9 +57,7 @@ def run_specs(
         match message:
             case ClaimResult():
                 runs[index].results.append(message)
-                progress.claims += 1
-                progress.unexpected += not message.ok
-                progress.latest = message.id
+                progress.count(message)
             case _:
                 runs[index].problems += message
                 progress.specs_done += 1
@@ -67,7 +71,7 @@ def run_specs(
         from swzverify.run.one import run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
 
         for index, file in enumerate(files):
-            hear(index, run_spec(file, settings, lambda result, index=index: hear(index, result)))
+            hear(index, run_spec(file, settings, lambda judged, index=index: hear(index, judged.result)))
     results = tuple(result for run in runs for result in run.results)
     if settings.certificates is not None:
         from swzverify.run.certificates import list_certificates  # noqa: PLC0415 - few runs write certificates

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swzverify.errors import Problem
 from swzverify.lazy import importer
-from swzverify.spec.problems import Problem, SpecError
+from swzverify.spec.problems import SpecError
 
 if TYPE_CHECKING:
     from swzverify.spec.build import Spec, SpecClaim

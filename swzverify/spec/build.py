@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import TypeVar
@@ -70,12 +70,16 @@ class SpecClaim:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A spec file: its claims in the order of the file, each in all cases of the constants before the next one."""
+    """A spec file: its claims in the order of the file, each in all cases of the constants before the next one.
+
+    `text` is what was read: the file, or the contract in a kernel source, with plain line ends.
+    """
 
     path: str
     title: str
     source: str
     claims: tuple[SpecClaim, ...]
+    text: str = field(default="", repr=False)
 
 
 def build(checked: Checked, path: str, problems: Problems, target: str | None = None) -> Spec:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
+from swzverify.errors import Problem
 from swzverify.sources.languages import Language, language_of
 from swzverify.spec.build import Spec, SpecClaim, build
 from swzverify.spec.check import check
 from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
-from swzverify.spec.problems import Problem, Problems, SpecError, TooManyProblems
+from swzverify.spec.problems import Problems, SpecError, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
 from swzverify.spec.tree import Place
 
@@ -33,17 +34,6 @@ def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
     if text is None:
         raise SpecError((Problem("SWZ101", "cannot be read", file=shown),))
     return parse_spec(text, path=shown, target=target, language=language)
-
-
-def spec_text(path: str | PathLike[str]) -> str | None:
-    """What of a file is read as a spec, with plain line ends: all of it, or a source's contract; None for no spec."""
-    language, problems = language_of(Path(path)), Problems(Path(path).as_posix())
-    text = _text(Path(path), language, problems)
-    if text is None or language is None:
-        return text
-    from swzverify.spec.contracts import contract_text  # noqa: PLC0415 - few specs are contracts
-
-    return contract_text(text, language)
 
 
 def _text(file: Path, language: Language | None, problems: Problems) -> str | None:
@@ -94,18 +84,21 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
         root = read_contract(text, language, problems)
         if root is None and not len(problems):
             return Spec(path, "", "", ())
-        text = "" if root is None else contract_text(text, language).strip()
+        text = "" if root is None else contract_text(text, language)
     checked = None if root is None or (language is not None and len(problems)) else check(root, problems)
     if checked is None:
         return None
+    size = len(text if language is None else text.strip())
     if not checked.spec.from_source:
-        return build(checked, path, problems, target) if check_limits(checked, len(text), problems) else None
+        if not check_limits(checked, size, problems):
+            return None
+        return replace(build(checked, path, problems, target), text=text)
     from swzverify.spec.from_source import names_of, notes_of, read_constants  # noqa: PLC0415 - few specs read other files
 
     checked, read = read_constants(checked, path, problems)
     if len(read) < len(checked.spec.from_source):
         return None  # what the missing constants stand in would only be called wrong once more
-    if not check_limits(checked, len(text), problems):
+    if not check_limits(checked, size, problems):
         return None
     spec = build(checked, path, problems, target)
 
@@ -113,4 +106,4 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
         own = [each for each in read if each.name in claim.uses]
         return replace(claim, notes=notes_of(own), read=names_of(own, path))
 
-    return replace(spec, claims=tuple(map(told, spec.claims)))
+    return replace(spec, claims=tuple(map(told, spec.claims)), text=text)

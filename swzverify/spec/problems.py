@@ -29,10 +29,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
-from swzverify.errors import SwzError, graphic
+from swzverify.errors import Problem, SwzError
 from swzverify.spec.tree import Node, Place, Scalar, place_of
 
 MAX_PROBLEMS = 100
@@ -45,49 +45,6 @@ MAX_NOTED = 300
 _NUMBER = re.compile(r"-?[0-9]+")
 _LONGEST_MESSAGE = 400
 _LONGEST_HINT = 1000
-_LINE_WIDTH = 110
-"""Columns of a source line that are shown; a longer one is cut around the caret."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One mistake in a spec file. `line` and `column` count from 1; 0 means the file as a whole.
-
-    >>> print(Problem("SWZ104", "unknown key 'tle'", "did you mean 'tile'?", "a.yaml", 3, 5, "    tle: A", 3))
-    a.yaml:3:5: SWZ104 unknown key 'tle'
-        tle: A
-        ^^^
-      did you mean 'tile'?
-    """
-
-    code: str
-    message: str
-    hint: str = ""
-    file: str = ""
-    line: int = 0
-    column: int = 0
-    source_line: str = ""
-    caret_length: int = 0
-
-    def __str__(self) -> str:
-        """The place and message, the source line with a caret, and the hint."""
-        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        rows = [f"{where}: {self.code} {self.message}"]
-        if self.line and self.source_line.strip():
-            shown, start = _window(self.source_line.replace("\t", " "), self.column - 1)
-            length = max(1, min(self.caret_length, len(shown) - start))
-            rows += [shown, " " * start + "^" * length]
-        if self.hint:
-            rows += [f"  {row}" for row in self.hint.splitlines()]
-        return "\n".join(map(graphic, rows))
-
-
-def _window(line: str, start: int) -> tuple[str, int]:
-    """The part of a long line around column `start` (from 0), and where that column is in it."""
-    if len(line) <= _LINE_WIDTH:
-        return line, start
-    first = max(0, min(start - _LINE_WIDTH // 3, len(line) - _LINE_WIDTH))
-    return line[first : first + _LINE_WIDTH], start - first
 
 
 class SpecError(Exception):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +16,18 @@ from swzverify.ir import integers as ints
 from swzverify.ir.integers import Integer
 from swzverify.subjects.loop import LANE, WARP
 from swzverify.subjects.plain_access import thread_names
-
-if TYPE_CHECKING:
-    from swzverify.subjects.access import Access
+from swzverify.subjects.stated_access import StatedAccess
 
 MAX_ENUMERATED = 1 << 18
 Array = NDArray[np.int64]
 
 
-def constants(access: Access) -> dict[str, Integer]:
+def constants(access: StatedAccess) -> dict[str, Integer]:
     """The constants' values."""
     return {name: ints.integer(value) for name, value in access.constants.items()}
 
 
-def threads(access: Access) -> dict[str, Integer]:
+def threads(access: StatedAccess) -> dict[str, Integer]:
     """The names of every thread, over the variables of lane and warp; beyond the block they mean nothing."""
     lane, warp = ints.named(LANE, LANES), ints.named(WARP, access.warps)
     tid = ints.add(ints.multiply(warp, ints.integer(LANES)), lane)
@@ -47,14 +44,17 @@ def threads(access: Access) -> dict[str, Integer]:
     return env
 
 
-def one_thread(access: Access, tid: int) -> dict[str, Integer]:
+def one_thread(access: StatedAccess, tid: int) -> dict[str, Integer]:
     """The names of one thread."""
     names = thread_names(access, np.asarray([tid], dtype=np.int64))
     return {name: ints.integer(int(value[0])) for name, value in names.items()}
 
 
 def loops(
-    access: Access, limits: Sequence[int], room: Sequence[int] | None = None, first: Mapping[str, int] | None = None
+    access: StatedAccess,
+    limits: Sequence[int],
+    room: Sequence[int] | None = None,
+    first: Mapping[str, int] | None = None,
 ) -> dict[str, Integer]:
     """Each loop variable's value over its iterations, of which there are `limits`; those in `first` begin there.
 
@@ -71,7 +71,7 @@ def loops(
 
 
 def joint_values(
-    access: Access, names: frozenset[str], limits: Sequence[int], tid: int | None = None
+    access: StatedAccess, names: frozenset[str], limits: Sequence[int], tid: int | None = None
 ) -> dict[str, Array] | None:
     """Every joint value of some names, of one thread where `tid` says so; None when there are more than 2^18."""
     arrays: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}

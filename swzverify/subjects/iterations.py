@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
@@ -20,9 +19,7 @@ from swzverify.ir.integers import Integer
 from swzverify.subjects import access_names as names
 from swzverify.subjects.loop import ANY_LIMIT
 from swzverify.subjects.plain_access import threads_that_leave
-
-if TYPE_CHECKING:
-    from swzverify.subjects.access import Access
+from swzverify.subjects.stated_access import StatedAccess
 
 MAX_WITNESSES = 6
 """Threads of which it is tried whether one of them ends a loop."""
@@ -43,7 +40,7 @@ class Iterations:
     ended_by: tuple[tuple[str, int], ...] = ()
 
 
-def iterations(access: Access) -> Iterations:
+def iterations(access: StatedAccess) -> Iterations:
     """How far an access's loops go. Errors: those of `existence`."""
     limits = [ANY_LIMIT if loop.count is None else loop.count for loop in access.loops]
     unbounded = [index for index, loop in enumerate(access.loops) if loop.stop is None]
@@ -60,7 +57,7 @@ def iterations(access: Access) -> Iterations:
     return Iterations(tuple(limits), all_exist, tuple(ended_by))
 
 
-def last_active(access: Access) -> dict[str, int]:
+def last_active(access: StatedAccess, limits: Sequence[int]) -> dict[str, int]:
     """For each unbounded loop, after how many iterations intervals see that no lane is active any more, if they do.
 
     A guess for claims that count iterations: what they do with it they prove.
@@ -68,12 +65,12 @@ def last_active(access: Access) -> dict[str, int]:
     found: dict[str, int] = {}
     conditions = [*access.assume, *(() if access.predicate is None else (access.predicate,))]
     fixed = names.constants(access) | names.threads(access)
-    for loop, limit in zip(access.loops, access.loop_limits, strict=True):
+    for loop, limit in zip(access.loops, limits, strict=True):
         if loop.stop is not None or not conditions or limit == 0:
             continue
 
         def is_idle(first: int, name: str = loop.name) -> bool:
-            env = fixed | names.loops(access, access.loop_limits, first={name: first})
+            env = fixed | names.loops(access, limits, first={name: first})
             return any(_is_false(each, Reading(env, leaving=[])) for each in conditions)
 
         first_idle = _last(lambda first, idle=is_idle: first == 0 or not idle(first - 1), limit)
@@ -90,7 +87,7 @@ def _is_false(condition: Formula, reading: Reading) -> bool:
     return value.low == value.high == 0
 
 
-def existence(access: Access, limits: Sequence[int], room: Sequence[int]) -> Expr:
+def existence(access: StatedAccess, limits: Sequence[int], room: Sequence[int]) -> Expr:
     """Whether no thread leaves the range, over loop variables that go as far as `room`.
 
     Errors: SWZ206 where that condition would be too large; what a thread's expressions leave undefined.
@@ -128,7 +125,7 @@ def _leaves(value: Integer) -> bool:
 
 
 def _values(
-    access: Access, env: Mapping[str, Integer], limits: Sequence[int], tid: int | None
+    access: StatedAccess, env: Mapping[str, Integer], limits: Sequence[int], tid: int | None
 ) -> tuple[list[Integer], SwzError | None]:
     """The unbounded loops' variables and all values of the expressions that may leave C's range.
 
@@ -154,7 +151,7 @@ def _last(holds: Callable[[int], bool], most: int) -> int:
     return good
 
 
-def _safe_limit(access: Access, index: int, limits: Sequence[int]) -> int:
+def _safe_limit(access: StatedAccess, index: int, limits: Sequence[int]) -> int:
     """The most iterations of a loop within which intervals see that no thread leaves the range."""
     fixed = names.constants(access) | names.threads(access)
 
@@ -166,7 +163,7 @@ def _safe_limit(access: Access, index: int, limits: Sequence[int]) -> int:
     return _last(is_safe, ANY_LIMIT)
 
 
-def _end(access: Access, index: int, limits: Sequence[int], safe: int) -> tuple[int, int] | None:
+def _end(access: StatedAccess, index: int, limits: Sequence[int], safe: int) -> tuple[int, int] | None:
     """(iteration, thread): from that iteration of a loop on, wherever the other loops are, that thread overflows.
 
     None where none of the threads that were tried does. `safe` iterations are known to exist: a thread that overflows
@@ -194,7 +191,7 @@ def _end(access: Access, index: int, limits: Sequence[int], safe: int) -> tuple[
     return None if soonest[0] == ANY_LIMIT else soonest
 
 
-def _witnesses(access: Access, index: int, safe: int) -> Iterator[int]:
+def _witnesses(access: StatedAccess, index: int, safe: int) -> Iterator[int]:
     """Threads that may end a loop: the last and the first one, then those that overflow soonest from `safe` on."""
     tried = dict.fromkeys((access.threads - 1, 0))
     yield from tuple(tried)

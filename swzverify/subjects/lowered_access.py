@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,10 @@ from swzverify.ir.expr import Comparison as Cmp
 from swzverify.ir.formula import Formula, Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import access_names as names
-from swzverify.subjects.iterations import existence
+from swzverify.subjects.iterations import Iterations, existence
 from swzverify.subjects.loop import STAGE
 from swzverify.subjects.plain_access import exist
-
-if TYPE_CHECKING:
-    from swzverify.subjects.access import Access
+from swzverify.subjects.stated_access import StatedAccess
 
 MAX_POSITION = 1 << 62
 Array = NDArray[np.int64]
@@ -38,16 +35,16 @@ class LoweredAccess:
     assumption: Expr
 
 
-def lowered_access(access: Access) -> LoweredAccess:
-    """The access over expressions."""
-    limits, room = access.loop_limits, access.loop_room
-    found = _lower(access, limits, room)
+def lowered_access(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) -> LoweredAccess:
+    """The access over expressions, whose loop variables go as far as `room`."""
+    limits = iterations.limits
+    found = _lower(access, iterations, room)
     if found.position.high >= MAX_POSITION:
         raise SwzError("SWZ206", f"access {access.name} reaches beyond unit 2^62: not modelled")
     if 0 in limits:
         return replace(found, assumption=FALSE)
     parts = [found.assumption]
-    if not access.iterations.all_exist:
+    if not iterations.all_exist:
         parts.append(existence(access, limits, room))
     for loop, limit, space in zip(access.loops, limits, room, strict=True):
         if space > limit:
@@ -55,8 +52,9 @@ def lowered_access(access: Access) -> LoweredAccess:
     return replace(found, assumption=conjunction(parts))
 
 
-def _lower(access: Access, limits: tuple[int, ...], room: tuple[int, ...]) -> LoweredAccess:
+def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) -> LoweredAccess:
     """The access in every iteration that exists; its assumption does not tell yet which do."""
+    limits = iterations.limits
     # Where a loop has no bound, what leaves C's range belongs to iterations that do not exist; else it is an error.
     leaving: list[Integer] | None = [] if access.is_unbounded else None
     constants, loops = names.constants(access), names.loops(access, limits, room)
@@ -74,18 +72,18 @@ def _lower(access: Access, limits: tuple[int, ...], room: tuple[int, ...]) -> Lo
     stage = ints.integer(0)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
-        own = _not_negative(access, access.address.lowered(reading), access.address, "address")
+        own = _not_negative(access, iterations, access.address.lowered(reading), access.address, "address")
         return LoweredAccess(ints.add(access.origin.address(), own), None, (), active, assumption)
     if access.stage is not None:
-        stage = _in_stages(access, access.stage.lowered(reading), access.stage)
+        stage = _in_stages(access, iterations, access.stage.lowered(reading), access.stage)
     elif access.tile.stages > 1:
         stage = ints.named(STAGE, access.tile.stages)
-    coord = tuple(_not_negative(access, each.lowered(reading), each, "coordinate") for each in access.coord)
+    coord = tuple(_not_negative(access, iterations, each.lowered(reading), each, "coordinate") for each in access.coord)
     start = access.tile.lower_start(stage, access.origin)
     return LoweredAccess(access.tile.lower_position(coord, stage, access.origin), start, coord, active, assumption)
 
 
-def _lower_active(access: Access, reading: Reading) -> Expr:
+def _lower_active(access: StatedAccess, reading: Reading) -> Expr:
     parts: list[Expr] = []
     if access.threads % LANES:
         parts.append(ints.truth(ints.less(reading.env["tid"], ints.integer(access.threads))))
@@ -96,47 +94,47 @@ def _lower_active(access: Access, reading: Reading) -> Expr:
     return conjunction(parts)
 
 
-def _active_values(access: Access, node: Formula) -> Array | None:
+def _active_values(access: StatedAccess, iterations: Iterations, node: Formula) -> Array | None:
     """The values that an expression takes where a lane is active and the assumptions hold; None if too many."""
     wanted = node.names.union(*(each.names for each in access.assume))
     if access.predicate is not None:
         wanted |= access.predicate.names
-    if not access.iterations.all_exist:
+    if not iterations.all_exist:
         wanted |= {loop.name for loop in access.loops}
-    arrays = names.joint_values(access, wanted | {"tid"}, access.loop_limits)
+    arrays = names.joint_values(access, wanted | {"tid"}, iterations.limits)
     if arrays is None:
         return None
     shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
     keep = np.broadcast_to(arrays["lane"] < access.instruction.address_lanes, shape)
-    if not access.iterations.all_exist:
+    if not iterations.all_exist:
         keep = keep & exist(access, {loop.name: arrays[loop.name] for loop in access.loops})
     for condition in (*access.assume, *(() if access.predicate is None else (access.predicate,))):
         keep = keep & (condition.within(arrays)[0] != 0)
     return np.broadcast_to(node.within(arrays)[0], shape)[keep]
 
 
-def _reach(access: Access, node: Formula) -> tuple[int, int]:
+def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> tuple[int, int]:
     """Bounds of an expression where a lane is active: exact where its values can be listed, else thread by thread."""
-    every = _active_values(access, node)
+    every = _active_values(access, iterations, node)
     if every is not None:
         return (int(every.min()), int(every.max())) if every.size else (0, 0)
-    env = names.constants(access) | names.loops(access, access.loop_limits)
+    env = names.constants(access) | names.loops(access, iterations.limits)
     bounds: list[Integer] = []
     for tid in range(access.threads):
         if tid % LANES < access.instruction.address_lanes:
             reading = Reading(
                 env | names.one_thread(access, tid),
-                lambda read, tid=tid: names.joint_values(access, read, access.loop_limits, tid),
+                lambda read, tid=tid: names.joint_values(access, read, iterations.limits, tid),
                 [],
             )
             bounds.append(node.lowered(reading))
     return min(each.low for each in bounds), max(each.high for each in bounds)
 
 
-def _not_negative(access: Access, value: Integer, node: Formula, what: str) -> Integer:
+def _not_negative(access: StatedAccess, iterations: Iterations, value: Integer, node: Formula, what: str) -> Integer:
     if value.low >= 0:
         return value
-    low, _ = _reach(access, node)
+    low, _ = _reach(access, iterations, node)
     if low >= 0:
         return ints.maximum(value, ints.integer(0))
     raise SwzError(
@@ -148,11 +146,11 @@ def _not_negative(access: Access, value: Integer, node: Formula, what: str) -> I
     )
 
 
-def _in_stages(access: Access, value: Integer, node: Formula) -> Integer:
+def _in_stages(access: StatedAccess, iterations: Iterations, value: Integer, node: Formula) -> Integer:
     last = access.tile.stages - 1 if access.tile is not None else 0
     if value.low >= 0 and value.high <= last:
         return value
-    low, high = _reach(access, node)
+    low, high = _reach(access, iterations, node)
     if low >= 0 and high <= last:
         return ints.minimum(ints.maximum(value, ints.integer(0)), ints.integer(last))
     raise SwzError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,7 @@ from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.formula import Formula
 from swzverify.subjects.loop import LANE, STAGE, WARP
-
-if TYPE_CHECKING:
-    from swzverify.subjects.access import Access
+from swzverify.subjects.stated_access import StatedAccess
 
 Array = NDArray[np.int64]
 MAX_POINTS = 1 << 20
@@ -46,7 +44,7 @@ class LaneRecord:
         return self.bit == 0
 
 
-def thread_names(access: Access, tid: Array) -> dict[str, Array]:
+def thread_names(access: StatedAccess, tid: Array) -> dict[str, Array]:
     """The plain definition of every name that depends on the thread."""
     bx, by, bz = (*access.block, 1, 1)[:3]
     parts = {"x": tid % bx, "y": tid // bx % by, "z": tid // (bx * by)}
@@ -57,7 +55,7 @@ def thread_names(access: Access, tid: Array) -> dict[str, Array]:
     return names
 
 
-def environment(access: Access, point: Mapping[str, Array]) -> dict[str, Array]:
+def environment(access: StatedAccess, point: Mapping[str, Array]) -> dict[str, Array]:
     """The plain definition of every name, from arrays of the variables (loops counted from 0)."""
     env: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
     # Lanes beyond the block do not exist: what stands in for them must be a thread that does.
@@ -68,14 +66,16 @@ def environment(access: Access, point: Mapping[str, Array]) -> dict[str, Array]:
     return env
 
 
-def base_bytes(access: Access, point: Mapping[str, Array]) -> Array:
+def base_bytes(access: StatedAccess, point: Mapping[str, Array]) -> Array:
     """The base address at each point."""
     place = access.origin
     index = point[place.name] if place.variable is not None else np.zeros(1, dtype=np.int64)
     return place.start_bytes + place.unit_bytes * index
 
 
-def definition(access: Access, point: Mapping[str, Array]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
+def definition(
+    access: StatedAccess, point: Mapping[str, Array]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
     """(assumed, active, position in units, the stage's start in units), from plain integer functions.
 
     Lanes that are not active have some position that means nothing.
@@ -98,14 +98,14 @@ def definition(access: Access, point: Mapping[str, Array]) -> tuple[NDArray[np.b
     return np.asarray(assumed), active, position, start
 
 
-def _read(access: Access, expression: Formula, env: Mapping[str, Array]) -> Array:
+def _read(access: StatedAccess, expression: Formula, env: Mapping[str, Array]) -> Array:
     """An expression's values; those of iterations that do not exist mean nothing."""
     if access.is_unbounded:
         return expression.within(env)[0]
     return expression.at_many(env)
 
 
-def exist(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
+def exist(access: StatedAccess, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
     """Whether each iteration exists: one in which some thread leaves C's range does not."""
     if not access.is_unbounded:
         return np.ones(1, dtype=np.bool_)
@@ -118,12 +118,12 @@ def exist(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
     return every[which.ravel()].reshape(shape)
 
 
-def _exist(access: Access, loops: Mapping[str, Array], rows: Array) -> NDArray[np.bool_]:
+def _exist(access: StatedAccess, loops: Mapping[str, Array], rows: Array) -> NDArray[np.bool_]:
     stay = _stay(access, {name: rows[:, [column]] for column, name in enumerate(loops)})
     return np.logical_and((rows <= VALUE_MAX).all(axis=1), stay.all(axis=1))
 
 
-def _stay(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
+def _stay(access: StatedAccess, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
     """Whether each thread stays in C's range in each iteration: iterations by threads."""
     env: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
     env |= thread_names(access, np.arange(access.threads, dtype=np.int64)[None, :])
@@ -132,18 +132,18 @@ def _stay(access: Access, loops: Mapping[str, Array]) -> NDArray[np.bool_]:
     return np.logical_and.reduce([np.broadcast_to(each, shape) for each in inside])
 
 
-def threads_that_leave(access: Access, loops: Mapping[str, int]) -> list[int]:
+def threads_that_leave(access: StatedAccess, loops: Mapping[str, int]) -> list[int]:
     """The threads that leave C's range in one iteration."""
     arrays = {name: np.full((1, 1), value, dtype=np.int64) for name, value in loops.items()}
     return np.flatnonzero(~_stay(access, arrays)[0]).tolist()
 
 
-def coordinates(access: Access, env: Mapping[str, Array]) -> list[Array]:
+def coordinates(access: StatedAccess, env: Mapping[str, Array]) -> list[Array]:
     """The tile coordinate at each point; what is negative belongs to no active lane and counts as 0."""
     return [np.maximum(_read(access, each, env), 0) for each in access.coord]
 
 
-def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array]) -> Array:
+def stage_at(access: StatedAccess, point: Mapping[str, Array], env: Mapping[str, Array]) -> Array:
     """The stage at each point.
 
     A tile of one stage is in that one, whatever stage a point has for the access that it is compared with.
@@ -154,7 +154,7 @@ def stage_at(access: Access, point: Mapping[str, Array], env: Mapping[str, Array
     return point[STAGE] if last else np.zeros(1, dtype=np.int64)
 
 
-def lanes_at(access: Access, point: Mapping[str, int]) -> tuple[LaneRecord, ...]:
+def lanes_at(access: StatedAccess, point: Mapping[str, int]) -> tuple[LaneRecord, ...]:
     """All 32 lanes at a point of the free variables, in plain Python integers."""
     common = _loops_at(access, point)
     warp = point.get(WARP, 0)
@@ -170,7 +170,7 @@ def lanes_at(access: Access, point: Mapping[str, int]) -> tuple[LaneRecord, ...]
     return tuple(found)
 
 
-def _thread_at(access: Access, tid: int) -> dict[str, int]:
+def _thread_at(access: StatedAccess, tid: int) -> dict[str, int]:
     """The value of every name that depends on the thread or the block."""
     bx, by, bz = (*access.block, 1, 1)[:3]
     x, y, z = tid % bx, tid // bx % by, tid // (bx * by)
@@ -181,7 +181,7 @@ def _thread_at(access: Access, tid: int) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _lane_at(access: Access, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
+def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
     """One thread, given everything that an expression can name, the base address in bytes, and the stage of a tile."""
     lane = env["lane"]
     if access.predicate is not None and not access.predicate.at(env):
@@ -199,20 +199,20 @@ def _lane_at(access: Access, env: Mapping[str, int], base: int, stage: int) -> L
     return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, bit)
 
 
-def _loops_at(access: Access, point: Mapping[str, int]) -> dict[str, int]:
+def _loops_at(access: StatedAccess, point: Mapping[str, int]) -> dict[str, int]:
     """The constants, and the loop variables at a point of the free variables."""
     return dict(access.constants) | {
         loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops
     }
 
 
-def assumed_at(access: Access, point: Mapping[str, int]) -> bool:
+def assumed_at(access: StatedAccess, point: Mapping[str, int]) -> bool:
     """Whether the assumptions hold at a point of the free variables, in plain Python integers."""
     env = _loops_at(access, point)
     return exists_at(access, point) and all(each.at(env) for each in access.assume)
 
 
-def exists_at(access: Access, point: Mapping[str, int]) -> bool:
+def exists_at(access: StatedAccess, point: Mapping[str, int]) -> bool:
     """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves C's range."""
     loops = _loops_at(access, point)
     if not access.is_unbounded:

@@ -16,10 +16,10 @@ from typing import cast
 
 import pytest
 
+from swzverify.errors import Problem
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle
 from swzverify.run.collect import collect_specs
-from swzverify.spec.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

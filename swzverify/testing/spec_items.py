@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swzverify.claims.verdict import Outcome
-from swzverify.errors import SwzError
+from swzverify.errors import Problem
 from swzverify.report.escape import prose, visible, visible_lines
 from swzverify.report.problems import render_problems
 from swzverify.report.result import ClaimResult
@@ -22,15 +21,12 @@ from swzverify.report.story import engine_words, story
 from swzverify.report.style import TextStyle, rendered
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.one import run_claim
+from swzverify.run.reading import read_spec
 from swzverify.run.settings import Settings
-from swzverify.spec import SpecClaim, SpecError, load_spec
-from swzverify.spec.problems import Problem
+from swzverify.spec import Spec, SpecClaim
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
-
-_FAULT = "this is a fault of swzverify"
-"""How `run/fault.py` and the prover begin what to send."""
 
 
 class SpecFile(pytest.File):
@@ -41,36 +37,36 @@ class SpecFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """The subjects, in the order in which claims name them first."""
         file = _from_here(self.path)
-        claims = _load(file, self.config.getoption("--swz-target"))
-        if not claims and self.is_named:
+        spec = _load(file, self.config.getoption("--swz-target"))
+        if not spec.claims and self.is_named:
             # A contract that was deleted must not look like one that holds.
             what, hint = "`swzverify_specs` names this file, but it has no claim", "give it one, or take the entry out"
             problem = Problem("SWZ801", what, hint, file)
             raise self.CollectError(_problems_text([problem]))
-        if not claims:
+        if not spec.claims:
             self.warn(pytest.PytestCollectionWarning(f"{visible(file)} has no claim: nothing is proved of it"))
         of_subject: dict[str, list[SpecClaim]] = {}
-        for claim in claims:
+        for claim in spec.claims:
             of_subject.setdefault(claim.subject, []).append(claim)
         for subject, group in of_subject.items():
             yield SubjectNode.from_parent(  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
-                self, name=subject, claims=group, file=file
+                self, name=subject, claims=group, spec=spec
             )
 
 
 class SubjectNode(pytest.Collector):
     """The claims on one tile, access or map, or on a pair of them."""
 
-    def __init__(self, name: str, parent: pytest.Collector, claims: list[SpecClaim], file: str) -> None:
+    def __init__(self, name: str, parent: pytest.Collector, claims: list[SpecClaim], spec: Spec) -> None:
         super().__init__(name, parent)
         self.claims = claims
-        self.file = file
+        self.spec = spec
 
     def collect(self) -> Iterable[pytest.Item]:
         """An item a claim."""
         for claim in self.claims:
             yield ClaimItem.from_parent(  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
-                self, name=_name(claim), claim=claim, file=self.file
+                self, name=_name(claim), claim=claim, spec=self.spec
             )
 
 
@@ -85,17 +81,18 @@ class NotAsExpectedError(Exception):
 class ClaimItem(pytest.Item):
     """One claim, proved as `swzverify prove` does."""
 
-    def __init__(self, name: str, parent: pytest.Collector, claim: SpecClaim, file: str) -> None:
+    def __init__(self, name: str, parent: pytest.Collector, claim: SpecClaim, spec: Spec) -> None:
         super().__init__(name, parent)  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
         self.claim = claim
-        self.file = file
+        self.spec = spec
         self.add_marker(pytest.mark.swzverify(kind=claim.kind))
         self.extra_keyword_matches |= {claim.kind, claim.subject}
 
     def runtest(self) -> None:
         """Prove the claim."""
         options = self.config.option
-        result = run_claim(self.file, self.claim, Settings(target=options.swz_target, rlimit=options.swz_rlimit))
+        settings = Settings(target=options.swz_target, rlimit=options.swz_rlimit)
+        result = run_claim(self.spec, self.claim, settings).result
         self.user_properties += _properties(result)
         if not result.ok:
             raise NotAsExpectedError(result)
@@ -132,21 +129,12 @@ def _from_here(path: Path) -> str:
         return path.as_posix()
 
 
-def _load(file: str, target: str | None) -> tuple[SpecClaim, ...]:
-    """The spec's claims; what is wrong with the file is a collection error that tells all of it."""
-    try:
-        return load_spec(file, target=target).claims
-    except SpecError as error:
-        problems = list(error.problems)
-        if error.left_out:
-            problems.append(Problem("SWZ107", f"{error.left_out} more problems are not shown", file=file))
-    except SwzError as error:
-        problems = [Problem(error.code, error.message, error.hint, file)]
-    except OSError as error:
-        problems = [Problem("SWZ503", f"cannot read the file: {error.strerror or error}", file=file)]
-    except Exception as error:  # noqa: BLE001 - the other specs of the run must still be proved
-        problems = [Problem("SWZ901", f"reading this spec failed: {fault(error)}", what_to_send(), file)]
-    raise pytest.Collector.CollectError(_problems_text(problems))
+def _load(file: str, target: str | None) -> Spec:
+    """The spec; what is wrong with the file is a collection error that tells all of it."""
+    spec = read_spec(file, target)
+    if not isinstance(spec, Spec):
+        raise pytest.Collector.CollectError(_problems_text(spec))
+    return spec
 
 
 def _problems_text(problems: Sequence[Problem]) -> str:
@@ -157,7 +145,7 @@ def _told(result: ClaimResult, style: TextStyle) -> str:
     """The line that pytest's summary shows, and below it the whole story."""
     verdict = result.verdict
     why = verdict.reason if verdict.counterexample is None else verdict.counterexample.note
-    lead = "SWZ901 " if verdict.outcome is Outcome.ERROR and _FAULT in verdict.reason else ""
+    lead = "SWZ901 " if verdict.is_fault else ""
     head = f"{lead}{verdict.outcome}, expected {result.expected}: {prose(why)}"
     return f"{head}\n{rendered([story(result, style)], style).rstrip()}"
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from tests.judging import by_verdict
 
 TILE = """\
 swzverify: 1
@@ -107,7 +108,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[object]]:
                 counterexample=Counterexample({"base": 0}, "two lanes in one bank", ("lane", "word"), rows),
             )
 
-        monkeypatch.setattr("swzverify.run.one.prove", prove)
+        monkeypatch.setattr("swzverify.run.one.judge", by_verdict(prove))
         return seen
 
     return install

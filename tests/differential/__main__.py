@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from swzverify.prover.judge import DEFAULT_RLIMIT
+from swzverify.prover.options import DEFAULT_RLIMIT
 from swzverify.run.version import versions
 from tests.differential.chunk import Chunk, run_chunk
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.prover import Options, prove
-from swzverify.prover.judge import DEFAULT_RLIMIT
+from swzverify.prover.options import DEFAULT_RLIMIT
 from swzverify.spec import SpecError
 from swzverify.spec.build import SpecClaim
 from swzverify.spec.load import parse_spec

@@ -20,7 +20,7 @@ from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import Answer
 from swzverify.gpu.plan import Plan
-from swzverify.run import fault, one, pool, starter
+from swzverify.run import fault, pool, reading, starter
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
 from tests.gpu.test_calibration import honest
@@ -108,7 +108,7 @@ def _a_fault(condition: pytest.MonkeyPatch, _: Path) -> None:
     """An exception from a line that no edit moves, reported with versions that no upgrade changes."""
     names: dict[str, Callable[..., None]] = {}
     exec(compile("\n" * 119 + "def load_spec(*_, **__): raise KeyError('stage')", "build.py", "exec"), names)  # noqa: S102
-    condition.setattr(one, "load_spec", names["load_spec"])
+    condition.setattr(reading, "load_spec", names["load_spec"])
     condition.setattr(fault, "versions", lambda: "swzverify 0.1.0, z3-solver 5.0.0, Python 3.12.3")
 
 

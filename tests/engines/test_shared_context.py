@@ -193,3 +193,11 @@ def test_after_an_interrupt_there_is_another_context(
     monkeypatch.setattr(Query, "_check", check)
     assert asked(never) is None
     assert len(contexts) == 2
+
+
+def test_a_key_that_is_pressed_ends_the_run_and_is_no_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z3 takes the signal during a query and answers `unknown`."""
+    monkeypatch.setattr(z3.Solver, "check", lambda *_: z3.unknown)
+    monkeypatch.setattr(z3.Solver, "reason_unknown", lambda _: "interrupted from keyboard")
+    with pytest.raises(KeyboardInterrupt):
+        asked(product(8, 2))

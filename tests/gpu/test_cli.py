@@ -119,11 +119,10 @@ def test_emit_and_against(spec: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("crosscheck", spec, "--emit", str(out), "-q").exit_code == 0
     digest = (out / "crosscheck.cu").read_text().split('PROGRAM = "')[1][:64]
-    from swzverify.run.crosscheck import claims_of, verdicts
-    from swzverify.run.run import run_specs
+    from swzverify.run.crosscheck import judged_claims, verdicts
     from swzverify.run.settings import Settings
 
-    specs = verdicts(claims_of(run_specs([spec], Settings()), Settings()))
+    specs = verdicts(judged_claims([spec], Settings())[0])
     answers = [answer for plan in plan_all(specs).values() for answer in answers_of(plan)]
     from swzverify.run.emit import emitted
     from tests.gpu.test_emit import slopes
@@ -203,15 +202,15 @@ def test_a_claim_without_a_verdict_is_an_error(spec: str, monkeypatch: pytest.Mo
     """It has nothing to be compared with, and must not go missing either."""
     from swzverify.run import one
 
-    real = one.prove
+    real = one.judge
 
-    def prove(claim: object, **options: object) -> object:
+    def judge(claim: object, **options: object) -> object:
         if type(claim).__name__ == "ConflictFree":
             raise SwzError("SWZ901", "on purpose")
         return real(claim, **options)  # type: ignore[arg-type]
 
     with_device(monkeypatch)
-    monkeypatch.setattr(one, "prove", prove)
+    monkeypatch.setattr(one, "judge", judge)
     result = run("crosscheck", spec)
     assert result.exit_code == 2
     assert "has no verdict" in " ".join(result.output.split())

@@ -131,7 +131,7 @@ def test_the_worker_at_the_device(place: Place, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS[:1])
 @pytest.mark.parametrize(("cost", "kind"), [("counters", "counts"), ("clocks", "clocks")])
 def test_the_workers_that_take_costs(place: Place, way: str, cost: str, kind: str) -> None:
-    ran = place.run(way, "crosscheck", str(place.specs), "--cost", cost, "-j", "2")
+    ran = place.run(way, "crosscheck", str(place.specs), "--cost", cost)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ("4 agree" if cost == "counters" else "2 agree, 0 disagree") in ran.stdout
     assert place.logged(way) == ["functions", kind]

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swzverify.errors import Problem
 from swzverify.spec import SpecError, parse_spec
 from swzverify.spec.full_yaml import read_full
 from swzverify.spec.guard import decoded, hidden_character, values_of
-from swzverify.spec.problems import Problem, Problems
+from swzverify.spec.problems import Problems
 from swzverify.spec.source import MAX_FULL_CHARACTERS
 from swzverify.spec.tree import MAX_DEPTH, MAX_NODES
 from tests.spec.samples import FULL, PROSE

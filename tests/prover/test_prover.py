@@ -18,7 +18,7 @@ from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle
 from swzverify.obligations import Always, Answer, Cost, Finding, Obligation
 from swzverify.prover import Options, panel, prove
-from swzverify.prover.judge import _smallest_alignment
+from swzverify.prover.judgement import _smallest_alignment
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
 from tests.engines.memory import forget, forgotten
 
@@ -332,7 +332,7 @@ def test_no_budget_is_unknown_and_never_proved() -> None:
 
 
 def test_no_budget_for_the_question_whether_a_case_exists(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(SMT, "satisfiable", lambda *_: None)
+    monkeypatch.setattr(SMT, "possible", lambda *_: Finding("z3", Answer.UNDECIDED))
     verdict = prove(ConflictFree(access("lane*4", condition="lane == 31")))
     assert verdict.outcome is Outcome.UNKNOWN
     assert "could not be decided" in verdict.reason

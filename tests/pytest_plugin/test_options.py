@@ -39,8 +39,8 @@ def test_the_rlimit_reaches_the_prover(put, project, specs, monkeypatch):
     from swzverify.run import one
 
     seen = []
-    real = one.prove
-    monkeypatch.setattr(one, "prove", lambda claim, *, options: seen.append(options) or real(claim, options=options))
+    real = one.judge
+    monkeypatch.setattr(one, "judge", lambda claim, *, options: seen.append(options) or real(claim, options=options))
     put({"gemm.swz.yaml": specs.good})
     project.runpytest("--swz-rlimit", "12345678").assert_outcomes(passed=2)
     assert [options.rlimit for options in seen] == [12345678, 12345678]

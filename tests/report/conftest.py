@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
-from swzverify.spec.problems import Problem
 
 Make = Callable[..., ClaimResult]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from swzverify.claims.verdict import Counterexample, Measure, Row, WarpMeasure
+from swzverify.errors import Problem
 from swzverify.report.json import render_json
 from swzverify.report.result import Report
-from swzverify.spec.problems import Problem
 
 
 def parsed(*results, problems=()):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
+from swzverify.errors import Problem
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle
-from swzverify.spec.problems import Problem
 
 
 def lines_of(problem, width=100):

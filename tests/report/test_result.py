@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from swzverify.claims.verdict import Outcome
+from swzverify.errors import Problem
 from swzverify.report.result import ExitCode, Report
-from swzverify.spec.problems import Problem
 
 PROBLEM = Problem("SWZ104", "unknown key")
 

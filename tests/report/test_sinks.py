@@ -11,10 +11,10 @@ from urllib.parse import unquote, urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swzverify.errors import Problem
 from swzverify.report import escape
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle
-from swzverify.spec.problems import Problem
 
 NASTY = st.text(st.sampled_from(list("a0 \n\t:#[]()<>&'\"`*_~|{}\\%,@/.!-\x1b\u202e\u2028é")) | st.characters())
 

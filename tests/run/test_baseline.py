@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
-from swzverify.errors import SwzError
+from swzverify.errors import Problem, SwzError
 from swzverify.report.json import document
 from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.style import TextStyle
@@ -27,7 +27,6 @@ from swzverify.run.baseline import (
     render_baseline,
     save_baseline,
 )
-from swzverify.spec.problems import Problem
 
 
 def result(name="a", outcome="refuted", wavefronts=None, *, expected="proved", exact=True, scope="every base"):
@@ -290,7 +289,7 @@ class TestCommand:
         assert (done.exit_code, "no longer failing" in done.stdout) == (0, True)
 
     def test_refused_before_anything_is_proved(self, monkeypatch):
-        monkeypatch.setattr("swzverify.run.one.prove", lambda *_, **__: pytest.fail("proved"))
+        monkeypatch.setattr("swzverify.run.one.judge", lambda *_, **__: pytest.fail("proved"))
         Path("bad.json").write_text("{}")
         for arguments in (
             ["--baseline", "missing.json"],

@@ -12,7 +12,7 @@ from swzverify.run.collect import collect_specs
 from swzverify.run.one import run_spec
 from swzverify.run.settings import Settings
 from swzverify.spec import SpecError, load_spec
-from swzverify.spec.load import parse_spec, spec_text
+from swzverify.spec.load import parse_spec
 
 KERNEL = """#include <cuda_fp16.h>
 constexpr int BM = 64, BK = 64;
@@ -91,18 +91,18 @@ def test_a_mistake_is_shown_in_the_source(kernel: Path) -> None:
 def test_a_claim_fails_when_the_constant_in_the_code_moves(kernel: Path) -> None:
     results = []
     assert run_spec(str(kernel), Settings(), results.append) == []
-    assert [result.verdict.outcome for result in results] == [Outcome.PROVED, Outcome.PROVED]
-    assert "read from src/gemm.cu: BM = 64 (line 2), BK = 64 (line 2)" in results[0].verdict.notes
+    assert [judged.result.verdict.outcome for judged in results] == [Outcome.PROVED, Outcome.PROVED]
+    assert "read from src/gemm.cu: BM = 64 (line 2), BK = 64 (line 2)" in results[0].result.verdict.notes
     kernel.write_text(KERNEL.replace("BK = 64;", "BK = 40;"))
     results.clear()
     assert run_spec(str(kernel), Settings(), results.append) == []
-    assert [result.verdict.outcome for result in results] == [Outcome.REFUTED, Outcome.PROVED]
+    assert [judged.result.verdict.outcome for judged in results] == [Outcome.REFUTED, Outcome.PROVED]
 
 
 def test_a_source_without_a_contract_has_no_claims(kernel: Path) -> None:
     kernel.write_text("int x; // nothing here\n")
     assert load_spec(kernel).claims == ()
-    assert spec_text(kernel) == ""
+    assert load_spec(kernel).text == ""
 
 
 def test_a_pinned_constant_that_differs_is_an_error(kernel: Path) -> None:

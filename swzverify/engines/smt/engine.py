@@ -57,14 +57,18 @@ class SMT:
         except OutOfBudgetError as reason:
             return Finding(NAME, Answer.UNDECIDED, detail=f"Z3 gave up within rlimit {self.rlimit}: {reason}")
 
-    def satisfiable(self, condition: Expr) -> bool | None:
-        """Whether some point inside the variables' limits satisfies a one-bit expression; None without an answer."""
-        if _seen_true(condition):
-            return True
+    def possible(self, condition: Expr) -> Finding:
+        """Whether a one-bit expression holds at some point inside the variables' limits, and one where it does.
+
+        Otherwise the answer is `EMPTY` where there is none, and `UNDECIDED` within too small a budget.
+        """
+        point = _seen_true(condition)
+        if point is not None:
+            return Finding(NAME, Answer.HOLDS, point)
         try:
-            return _satisfiable(condition, self.rlimit)
-        except OutOfBudgetError:
-            return None
+            return _possible(condition, self.rlimit)
+        except OutOfBudgetError as reason:
+            return Finding(NAME, Answer.UNDECIDED, detail=str(reason))
 
 
 def _always(goal: Always, rlimit: int) -> Finding:
@@ -73,21 +77,23 @@ def _always(goal: Always, rlimit: int) -> Finding:
     return finding(query.solve(rlimit), goal.domain.variables)
 
 
-def _seen_true(condition: Expr) -> bool:
-    """Whether a look at a few points, each variable by itself over its first values, shows one that satisfies."""
+def _seen_true(condition: Expr) -> dict[str, int] | None:
+    """A point that satisfies, where a look at a few shows one: each variable by itself over its first values."""
     nodes = variables(condition)
     if not evaluable(condition):
-        return False
+        return None
     for swept in nodes:
         point = {node.name: np.zeros(1, dtype=np.int64) for node in nodes}
         point[swept.name] = np.arange(min(swept.limit, LANES), dtype=np.int64)
-        if evaluate_many((condition,), point)[0].any():
-            return True
-    return False
+        holds = evaluate_many((condition,), point)[0]
+        if holds.any():
+            return dict.fromkeys(point, 0) | {swept.name: int(np.argmax(holds))}
+    return None
 
 
 @lru_cache(maxsize=1024)
-def _satisfiable(condition: Expr, rlimit: int) -> bool:
+def _possible(condition: Expr, rlimit: int) -> Finding:
     query = Query()
     query.require(query.terms.truth(condition))
-    return query.solve(rlimit) is not None
+    found = finding(query.solve(rlimit), variables(condition))
+    return Finding(NAME, Answer.EMPTY if found.answer is Answer.HOLDS else Answer.HOLDS, found.point)

@@ -8,6 +8,7 @@ assumption is `vacuous`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -27,28 +28,27 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.obligations import Answer, Cost, Finding
-from swzverify.prover.isolation import Limits
+from swzverify.prover.options import Options
 from swzverify.prover.panel import FOLDING, Panel
 
-DEFAULT_RLIMIT = 30_000_000
 ARITHMETIC = "arithmetic"
 """What stands for an engine where plain numbers decide."""
 _SEND = "this is a fault of swzverify: please send the spec and this text to the issue tracker"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How hard to try.
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What became of a claim: the verdict, and what those need who tell more of it than the verdict does.
 
-    `rlimit` is Z3's budget a query; `single_engine` leaves the second engine out (the verdict says so);
-    `every_engine` asks all of them, even where one has refuted already, and compares their answers; `limits` runs
-    each Z3 query in a process of its own, which they end.
+    `point` is one at which the claim says something, where the prover had to look for one. `panel` has the engines,
+    within the options of this claim.
     """
 
-    rlimit: int = DEFAULT_RLIMIT
-    single_engine: bool = False
-    every_engine: bool = False
-    limits: Limits | None = None
+    claim: Claim
+    verdict: Verdict
+    plan: Plan
+    point: Mapping[str, int] | None
+    panel: Panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,45 +72,54 @@ def prove(claim: Claim, *, options: Options | None = None) -> Verdict:
     >>> verdict.outcome.value, verdict.engines
     ('proved', ('gf2', 'z3', 'intervals'))
     """
+    return judge(claim, options=options).verdict
+
+
+def judge(claim: Claim, *, options: Options | None = None) -> Judgement:
+    """The verdict on one claim, with what it was found by. Errors: SWZ105 for what is no claim."""
     if not isinstance(claim, About):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SwzError("SWZ105", f"{claim!r} ({type(claim).__name__}) is no claim", hint="prove(Bijective(tile))")
     started = perf_counter()
-    panel = Panel(options or Options())
-    verdict = _verdict(claim, panel)
-    return replace(verdict, time_ms=(perf_counter() - started) * 1000)
+    panel, plan = Panel(options or Options()), claim.plan()
+    verdict, point = _verdict(claim, plan, panel)
+    verdict = replace(verdict, time_ms=(perf_counter() - started) * 1000)
+    return Judgement(claim, verdict, plan, point, panel)
 
 
-def _verdict(claim: Claim, panel: Panel) -> Verdict:
-    plan = claim.plan()
+def _verdict(claim: Claim, plan: Plan, panel: Panel) -> tuple[Verdict, Mapping[str, int] | None]:
+    """The verdict, and a point at which the claim says something."""
     bare = Verdict(Outcome.PROVED, claim.scope(), evidence=claim.evidence())
     if plan.empty:
-        return replace(bare, outcome=Outcome.VACUOUS, reason=plan.empty)
-    possible = _possible(plan.exists, panel)
-    if possible is False:
+        return replace(bare, outcome=Outcome.VACUOUS, reason=plan.empty), None
+    exists = _possible(plan.exists, panel)
+    if exists.answer is Answer.EMPTY:
         reason = "no thread in any case satisfies the assumptions and predicates"
         # Where the condition is the word "false", nobody was asked.
-        engines = () if plan.exists is FALSE else ("z3",)
-        return replace(bare, outcome=Outcome.VACUOUS, reason=reason, engines=engines)
-    if possible is None:
+        engines = () if plan.exists is FALSE else (exists.engine,)
+        return replace(bare, outcome=Outcome.VACUOUS, reason=reason, engines=engines), None
+    if exists.answer is not Answer.HOLDS:
         reason = "whether any case satisfies the assumptions could not be decided within the budget"
-        return replace(bare, outcome=Outcome.UNKNOWN, reason=reason)
+        return replace(bare, outcome=Outcome.UNKNOWN, reason=reason), None
     if not plan.goals and all(fact.holds and not fact.decides for fact in plan.facts):
-        return replace(bare, outcome=Outcome.ERROR, reason=f"the claim asks no engine anything; {_SEND}")
+        return _fault(bare, "the claim asks no engine anything"), None
     decisions: list[_Decision] = []
     for goal in plan.goals:
         decisions.append(_decide(claim, goal, panel))
         if decisions[-1].outcome in (Outcome.REFUTED, Outcome.ERROR):
             break
-    return _combine(claim, plan, decisions, bare, panel)
+    return _combine(claim, plan, decisions, bare, panel), exists.point
 
 
-def _possible(exists: Expr, panel: Panel) -> bool | None:
-    """Whether some point satisfies what a claim presumes."""
-    if exists is TRUE:
-        return True
-    if exists is FALSE:
-        return False
-    return panel.satisfiable(exists)
+def _possible(exists: Expr, panel: Panel) -> Finding:
+    """Whether some point satisfies what a claim presumes, and one that does, where it was looked for."""
+    if exists is TRUE or exists is FALSE:
+        return Finding(FOLDING, Answer.HOLDS if exists is TRUE else Answer.EMPTY)
+    return panel.possible(exists)
+
+
+def _fault(bare: Verdict, what: str) -> Verdict:
+    """A verdict that tells of a fault of ours."""
+    return replace(bare, outcome=Outcome.ERROR, reason=f"{what}; {_SEND}", is_fault=True)
 
 
 def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict, panel: Panel) -> Verdict:
@@ -135,6 +144,7 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
                     reason=reason,
                     counterexample=decision.counterexample,
                     measure=measure,
+                    is_fault=outcome is Outcome.ERROR,
                 )
     for fact in plan.facts:
         if not fact.holds:
@@ -149,7 +159,7 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     if measure is not None and _exceeds(claim, measure):
         worst = measure.most_conflicts if isinstance(claim, ConflictFree) else measure.most_wavefronts
         said = f"proved, but priced plainly a warp takes {worst.wavefronts} wavefronts at {dict(worst.where)}"
-        return replace(bare, outcome=Outcome.ERROR, engines=engines, reason=f"{said}; {_SEND}", measure=measure)
+        return replace(_fault(bare, said), engines=engines, measure=measure)
     said = [*(decision.reason for decision in decisions), *(fact.note for fact in plan.facts if fact.decides)]
     reason = "; ".join(dict.fromkeys(each for each in said if each))
     notes = ()
@@ -239,7 +249,7 @@ def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> 
         Outcome.REFUTED,
         (*dict.fromkeys(engines), "replay"),
         reason=counterexample.note,
-        counterexample=counterexample,
+        counterexample=replace(counterexample, point=finding.point),
         worst=finding if isinstance(goal.obligation, Cost) else None,
     )
 

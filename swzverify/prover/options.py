@@ -1,0 +1,24 @@
+"""How hard the prover tries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swzverify.prover.isolation import Limits
+
+DEFAULT_RLIMIT = 30_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How hard to try.
+
+    `rlimit` is Z3's budget per query; `single_engine` leaves the second engine out (the verdict says so);
+    `every_engine` asks all of them, even where one has refuted already, and compares their answers; `limits` runs
+    each Z3 query in a process of its own, which they end.
+    """
+
+    rlimit: int = DEFAULT_RLIMIT
+    single_engine: bool = False
+    every_engine: bool = False
+    limits: Limits | None = None

@@ -1,0 +1,28 @@
+"""From a spec file to its `Spec`, or to the problems that a report shows; never an exception."""
+
+from __future__ import annotations
+
+from swzverify.errors import Problem, SwzError
+from swzverify.run.fault import fault, what_to_send
+from swzverify.spec import Spec, SpecError, load_spec
+
+
+def read_spec(file: str, target: str | None = None) -> Spec | list[Problem]:
+    """The spec of a file, or everything that is wrong with it.
+
+    >>> [problem.code for problem in read_spec("no_such_file.swz.yaml")]
+    ['SWZ101']
+    """
+    try:
+        return load_spec(file, target=target)
+    except SpecError as error:
+        problems = list(error.problems)
+        if error.left_out:
+            problems.append(Problem("SWZ107", f"{error.left_out} more problems are not shown", file=file))
+        return problems
+    except SwzError as error:
+        return [Problem(error.code, error.message, error.hint, file)]
+    except OSError as error:
+        return [Problem("SWZ503", f"cannot read the file: {error.strerror or error}", file=file)]
+    except Exception as error:  # noqa: BLE001 - the other specs of the run must still be proved
+        return [Problem("SWZ901", f"reading this spec failed: {fault(error)}", what_to_send(), file)]
