@@ -1,0 +1,177 @@
+"""Who waits in a block: at barriers, at mbarriers, and what happens when nobody can run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from .block import BlockState, words
+from .errors import FaultError
+from .fetch import Array, Batch
+from .flow import Block
+from .model import Instr
+from .splits import Barrier, Split, Warp
+
+VAIN_POLLS = 500
+"""So often lanes ask an mbarrier that cannot open before that is a fault."""
+
+
+class Barriers:
+    """The barriers of one block, and the splits that wait at them."""
+
+    def __init__(self, state: BlockState, warps: list[Warp], warnings: Counter[str]) -> None:
+        self.state = state
+        self.warps = warps
+        self.warnings = warnings
+        self.barriers: dict[object, Barrier] = {}
+        self.pollers: list[Split] = []
+        self._vain = 0
+        state.on_arrive = self.arrive
+
+    def _ready(self, split: Split, place: int) -> None:
+        """Let a split that waited go on."""
+        warp = self.warps[split.warp]
+        if split in warp.blocked:
+            warp.blocked.remove(split)
+            warp.loose = warp.loose and bool(warp.blocked)
+        split.go(place)
+        warp.add(split)
+
+    def _block(self, split: Split) -> None:
+        self.warps[split.warp].blocked.append(split)
+
+    def kill(self, warp: int, mask: int) -> None:
+        """Lanes leave the kernel: nobody waits for them any more."""
+        self.warps[warp].live &= ~mask
+        for key in list(self.barriers):
+            self._open(key)
+
+    # ---- mbarriers
+
+    def wake(self) -> None:
+        """An mbarrier has come to the end of a phase: whoever waits for one asks again."""
+        self.state.woken, self._vain = False, 0
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        pollers, self.pollers = self.pollers, []
+        for split in pollers:
+            self._ready(split, split.block)
+
+    def poll(self, batch: Batch, splits: list[Split], block: Block) -> None:
+        """Ask mbarriers; who would only hear no waits until something has arrived."""
+        wait = splits[0].code.waits[block.index]
+        mask = self.state.mask(splits)
+        over = wait.over(batch, mask)
+        told = words(over & mask)
+        forced = self._vain > 0
+        if forced:
+            self._vain += 1
+            if self._vain > VAIN_POLLS:
+                raise FaultError("an mbarrier never opens")
+        going = [split for split in splits if forced or told[split.warp] == split.mask]
+        for split in splits:
+            if split not in going:
+                self.pollers.append(split)
+                self._block(split)
+        if going:
+            lanes = self.state.mask(going)
+            wait.record.note(self.state.index, lanes, wait.where(batch) + np.zeros(lanes.shape, np.uint64))
+            wait.put(batch, over, lanes)
+            for split in going:
+                self._ready(split, block.follow)
+
+    # ---- barriers of the block
+
+    def wait(self, batch: Batch, splits: list[Split], end: Instr) -> None:
+        """Let splits arrive at a barrier and wait."""
+        numbers = list(end.operands)
+        if "red" in end.mods:
+            numbers = numbers[1:-1]
+        code = splits[0].code
+        values = [np.broadcast_to(code.env.src(n, "u32", end.line)(batch), batch.mask.shape) for n in numbers]
+        for split in splits:
+            lane = 32 * split.warp + (split.mask & -split.mask).bit_length() - 1
+            key: object = "cluster" if "cluster" in end.mods else int(values[0][lane]) if values else 0
+            barrier = self.barriers.setdefault(key, Barrier())
+            barrier.count = int(values[1][lane]) if len(values) > 1 else None
+            barrier.arrive(split.warp, split.mask)
+            barrier.waiting.append((split, end))
+            self._block(split)
+        for key in list(self.barriers):
+            self._open(key)
+
+    def arrive(self, number: int, count: int, masks: list[int]) -> None:
+        """Lanes arrive at a barrier and do not wait."""
+        barrier = self.barriers.setdefault(number, Barrier())
+        barrier.count = count
+        for warp, mask in enumerate(masks):
+            if mask:
+                barrier.arrive(warp, mask)
+        self._open(number)
+
+    def _open(self, key: object, *, loose: bool = False) -> bool:
+        """Open a barrier if all that it waits for are there."""
+        barrier = self.barriers[key]
+        if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
+            return False
+        waiting, barrier.waiting, barrier.arrived = barrier.waiting, [], {}
+        if waiting and "red" in waiting[0][1].mods:
+            self._reduce(waiting)
+        for split, _ in waiting:
+            self._ready(split, split.code.flow.blocks[split.block].follow)
+        return True
+
+    def _reduce(self, waiting: list[tuple[Split, Instr]]) -> None:
+        """Give all lanes at a barrier the count, or the and or the or, of their predicates."""
+        said, lanes = [], []
+        for split, end in waiting:
+            batch = self._batch(split)
+            said.append(split.code.env.src(end.operands[-1], "pred", end.line)(batch) & batch.mask)
+            lanes.append(batch.mask)
+        yes, everyone = np.any(said, 0), np.any(lanes, 0)
+        for split, end in waiting:
+            batch = self._batch(split)
+            value: Array = np.array([yes.sum()], np.uint32)
+            if "popc" not in end.mods:
+                value = np.array([yes[everyone].all() if "and" in end.mods else yes.any()])
+            split.code.env.dst(end.operands[0], end.line)(batch, value, batch.mask)
+
+    def _batch(self, split: Split) -> Batch:
+        mask = self.state.mask([split])
+        return Batch(self.state, self.state.registers(split.code, split.depth), mask, split.depth, split.block)
+
+    # ---- when nobody can run
+
+    def unblock(self) -> bool:
+        """Find somebody to run when all wait; False if all lanes have left."""
+        if not any(warp.live for warp in self.warps):
+            return False
+        stuck = [warp for warp in self.warps if warp.ready and not warp.loose]
+        if stuck:
+            self.warnings["lanes went on past others of their warp that wait at a barrier"] += 1
+            for warp in stuck:
+                warp.loose = True
+            return True
+        if self.pollers:
+            self._vain = 1
+            self._ask_again()
+            return True
+        for key in list(self.barriers):
+            if self._open(key, loose=True):
+                self.warnings[f"barrier {key} opened although lanes of some warps had not come"] += 1
+                return True
+        raise FaultError(f"all lanes wait: {self.where()}")
+
+    def line(self, split: Split) -> int:
+        """The PTX line at which a split is."""
+        flow, function = split.code.flow, split.code.function
+        if split.block >= len(flow.blocks):
+            return function.line
+        return function.instrs[min(flow.blocks[split.block].start, len(function.instrs) - 1)].line
+
+    def where(self) -> str:
+        """The lines at which splits are, for messages."""
+        splits = [split for warp in self.warps for split in (*warp.ready, *warp.blocked)]
+        return f"splits at lines {sorted({self.line(split) for split in splits})}"

@@ -1,0 +1,89 @@
+"""One thread block: its memories and registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .async_ops import Mbarrier
+from .fetch import Array
+from .layout import Layout
+from .program import Code
+from .spaces import PerLane, Shared
+from .splits import Split
+
+MASKS_KEPT = 4096
+
+
+class Shape(NamedTuple):
+    """What the blocks of a launch have in common."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    specials: dict[str, Array]
+    parameters: bytes
+    lenient: bool
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+
+class BlockState:
+    """What the steps of a block read and change."""
+
+    def __init__(self, index: tuple[int, int, int], shape: Shape, layout: Layout) -> None:
+        self.index = index
+        self.lanes = -(-shape.threads // 32) * 32
+        self.layout = layout
+        self.arena, self.const = layout.arena, layout.const
+        self.shared = Shared(layout.shared_end, "shared", lenient=shape.lenient)
+        self.local = PerLane(self.lanes, layout.local_stride, "local")
+        self.params = PerLane(self.lanes, layout.param_stride, "param")
+        given = np.frombuffer(shape.parameters, np.uint8)
+        self.params.rows()[:, : len(given)] = given
+        self.carry = np.zeros(self.lanes, bool)
+        self.clock = 0
+        self.woken = False
+        self.on_arrive: Callable[[int, int, list[int]], None] = lambda _number, _count, _masks: None
+        """What to do when lanes arrive at a barrier without waiting."""
+        self.mbarriers: dict[int, Mbarrier] = {}
+        self.specials = dict(shape.specials)
+        for at, part in enumerate((".x", ".y", ".z")):
+            number = np.array([index[at]], np.uint64)
+            self.specials[f"%ctaid{part}"] = self.specials[f"%clusterid{part}"] = number
+        self._files: dict[tuple[int, int], list[Array]] = {}
+        self._masks: dict[tuple[tuple[int, int], ...], Array] = {}
+
+    def registers(self, code: Code, depth: int) -> list[Array]:
+        """The register file of a function at a depth of calls."""
+        key = (code.order, depth)
+        if key not in self._files:
+            self._files[key] = code.registers(self.lanes)
+        return self._files[key]
+
+    def mask(self, splits: list[Split]) -> Array:
+        """The lanes of splits of different warps, as an array of booleans."""
+        key = tuple((split.warp, split.mask) for split in splits)
+        found = self._masks.get(key)
+        if found is None:
+            bits = np.zeros(self.lanes // 32, np.uint32)
+            for warp, mask in key:
+                bits[warp] = mask
+            found = np.unpackbits(bits.view(np.uint8), bitorder="little").astype(bool)
+            if len(self._masks) < MASKS_KEPT:
+                self._masks[key] = found
+        return found
+
+    def grow(self, depth: int) -> None:
+        """Make room for the frames of a call."""
+        self.local.grow((depth + 1) * self.layout.local_stride)
+        self.params.grow((depth + 1) * self.layout.param_stride)
+
+
+def words(mask: Array) -> list[int]:
+    """The lanes of each warp as a number of 32 bits."""
+    return np.packbits(mask, bitorder="little").view(np.uint32).tolist()
