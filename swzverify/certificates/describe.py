@@ -6,28 +6,15 @@ The only part of the way from a spec to a recheck that is believed; docs/certifi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from swzverify.certificates import claim as st
-from swzverify.claims import (
-    Aligned,
-    Bijective,
-    Claim,
-    ConflictFree,
-    Contiguous,
-    Covers,
-    Disjoint,
-    Equivalent,
-    InBounds,
-    Injective,
-    Permutation,
-    Wavefronts,
-)
+from swzverify.claims import Claim
+from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
 from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, Tile
 
-Subject: TypeAlias = Tile | Access | IndexMap
 Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
 
 
@@ -36,9 +23,8 @@ def describe(claim: Claim) -> st.Claim:
 
     Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart.
     """
-    subjects, numbers = _parts(claim)
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
-    for subject in subjects:
+    for subject in claim.subjects:
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
             subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement
@@ -46,35 +32,8 @@ def describe(claim: Claim) -> st.Claim:
             _add(tiles, _tile(subject))
         elif subject is not None:
             _add(maps, _map(subject))
-    of = tuple((_role(subject), subject.name) for subject in subjects)
-    return st.Claim(claim.kind, of, numbers, tiles, accesses, maps)
-
-
-def _parts(claim: Claim) -> tuple[Sequence[Subject], Mapping[str, int]]:
-    """What a claim is about, and its numbers."""
-    match claim:
-        case Injective(tile) | Bijective(tile):
-            return (tile,), {}
-        case Contiguous(tile, elements):
-            return (tile,), {"elements": elements, "mode": claim.along}
-        case Aligned(access) | ConflictFree(access):
-            return (access,), {}
-        case InBounds(about):
-            return (about,), {}
-        case Wavefronts(access, at_most):
-            return (access,), {"at_most": at_most}
-        case Covers(access, tile, times):
-            return (access, tile), {"times": times}
-        case Equivalent(first, second):
-            return (first, second), {}
-        case Disjoint(first, second):
-            return (first,) if second is None else (first, second), {}
-        case Permutation(index_map):
-            return (index_map,), {}
-
-
-def _role(subject: Subject) -> str:
-    return "tile" if isinstance(subject, Tile) else "access" if isinstance(subject, Access) else "map"
+    of = tuple((role_of(subject).value, subject.name) for subject in claim.subjects)
+    return st.Claim(claim.kind, of, claim.numbers, tiles, accesses, maps)
 
 
 def _add(found: dict[str, Stated], one: Stated) -> None:

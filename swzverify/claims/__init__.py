@@ -3,7 +3,8 @@
 May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `ir`, `errors`.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 from swzverify.lazy import importer
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from swzverify.claims.wavefronts import Wavefronts
 
 __all__ = [
+    "KINDS",
     "Aligned",
     "Bijective",
     "Claim",
@@ -41,28 +43,38 @@ __all__ = [
     "Verdict",
     "WarpMeasure",
     "Wavefronts",
+    "claim_types",
 ]
+
+KINDS: Mapping[str, str] = {
+    "injective": "Injective",
+    "bijective": "Bijective",
+    "contiguous": "Contiguous",
+    "aligned": "Aligned",
+    "in_bounds": "InBounds",
+    "conflict_free": "ConflictFree",
+    "wavefronts": "Wavefronts",
+    "covers": "Covers",
+    "equivalent": "Equivalent",
+    "disjoint": "Disjoint",
+    "permutation": "Permutation",
+}
+"""The kinds of claims in the order of the docs; each is a module, and the name of the class in it."""
 
 __getattr__ = importer(
     "swzverify.claims",
     {
-        "Aligned": ".aligned",
-        "Bijective": ".bijective",
         "Claim": ".claim",
-        "ConflictFree": ".conflict_free",
-        "Contiguous": ".contiguous",
-        "Counterexample": ".verdict",
-        "Covers": ".covers",
-        "Disjoint": ".disjoint",
-        "Equivalent": ".equivalent",
-        "InBounds": ".in_bounds",
-        "Injective": ".injective",
-        "Measure": ".verdict",
-        "Outcome": ".verdict",
-        "Permutation": ".permutation",
-        "Row": ".verdict",
-        "Verdict": ".verdict",
-        "WarpMeasure": ".verdict",
-        "Wavefronts": ".wavefronts",
+        **dict.fromkeys(("Counterexample", "Measure", "Outcome", "Row", "Verdict", "WarpMeasure"), ".verdict"),
+        **{name: f".{kind}" for kind, name in KINDS.items()},
     },
 )
+
+
+def claim_types() -> dict[str, type["Claim"]]:
+    """The class of every kind of claim, by its kind.
+
+    >>> list(claim_types()) == list(KINDS)
+    True
+    """
+    return {kind: cast("type[Claim]", __getattr__(name)) for kind, name in KINDS.items()}

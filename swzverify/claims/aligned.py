@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from swzverify.claims.about import About
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
@@ -18,11 +19,16 @@ from swzverify.subjects import Access
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned(About):
+class Aligned(Claim):
     """No lane is misaligned: a misaligned one faults."""
 
     kind: ClassVar[str] = "aligned"
-    subject_types = (Access,)
+    form = Form(
+        title="Every address is a multiple of the width.",
+        says="every address of this access is a multiple of the instruction's width",
+        roles=(Role.ACCESS,),
+        examples=OF_AN_ACCESS,
+    )
     access: Access
 
     @property
@@ -39,10 +45,6 @@ class Aligned(About):
     def scope(self) -> str:
         """Every lane, at every base."""
         return access_scope(self.access, hardware=False)
-
-    def evidence(self) -> str:
-        """No hardware fact but that of the instruction's width."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The misaligned lanes."""

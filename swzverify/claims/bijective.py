@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swzverify.claims.about import About
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import OF_A_TILE, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.in_bounds import tile_bounds_goal, tile_outside
 from swzverify.claims.injective import collision, injective_goal
@@ -17,11 +18,17 @@ from swzverify.subjects import Tile
 
 
 @dataclass(frozen=True, slots=True)
-class Bijective(About):
+class Bijective(Claim):
     """One to one, inside the allocation, and as many bits as the allocation has."""
 
     kind: ClassVar[str] = "bijective"
-    subject_types = (Tile,)
+    form = Form(
+        title="Injective, and the elements fill the allocation.",
+        says="the elements of this tile share no bit and fill its allocation",
+        roles=(Role.TILE,),
+        examples=OF_A_TILE,
+    )
+    counts_room = True
     tile: Tile
 
     @property
@@ -43,10 +50,6 @@ class Bijective(About):
         """Every element, at every base."""
         size = self.tile.allocation_bytes
         return f"{describe(self.tile)} onto {size} bytes, {self.tile.describe_base()}"
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Two elements that collide, or one outside the allocation."""

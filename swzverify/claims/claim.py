@@ -1,30 +1,95 @@
-"""Any claim, for those who take them all."""
+"""The base of every claim: what it is about, what it asks of the engines, how it answers for a failing point."""
 
-from typing import TypeAlias
+from __future__ import annotations
 
-from swzverify.claims.aligned import Aligned
-from swzverify.claims.bijective import Bijective
-from swzverify.claims.conflict_free import ConflictFree
-from swzverify.claims.contiguous import Contiguous
-from swzverify.claims.covers import Covers
-from swzverify.claims.disjoint import Disjoint
-from swzverify.claims.equivalent import Equivalent
-from swzverify.claims.in_bounds import InBounds
-from swzverify.claims.injective import Injective
-from swzverify.claims.permutation import Permutation
-from swzverify.claims.wavefronts import Wavefronts
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Self
 
-Claim: TypeAlias = (
-    Injective
-    | Bijective
-    | Contiguous
-    | Aligned
-    | InBounds
-    | ConflictFree
-    | Wavefronts
-    | Covers
-    | Equivalent
-    | Disjoint
-    | Permutation
-)
-"""Any of the eleven."""
+from swzverify.claims.form import Form, NumberChange, Subject
+from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.verdict import Counterexample
+from swzverify.errors import SwzError
+from swzverify.subjects import Access
+from swzverify.subjects.memory import Origin
+
+
+class Claim(ABC):
+    """A property of some subjects.
+
+    `kind` is the key that states it in a spec, `form` says how. `counts_room` tells that the claim is about the room
+    of an allocation: with more room it says less.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    form: ClassVar[Form]
+    counts_room: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse what the claim cannot be about."""
+        self.check_subjects()
+
+    @classmethod
+    def stated(cls, subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Self:
+        """The claim that a spec states: subjects in the order of the form, without those that were left out.
+
+        Errors: those of the claim's own constructor.
+        """
+        return cls(*subjects, **numbers)
+
+    @property
+    @abstractmethod
+    def subjects(self) -> tuple[Subject, ...]:
+        """What the claim is about, in the order in which it is stated."""
+
+    @abstractmethod
+    def plan(self) -> Plan:
+        """The obligations, the facts, and what must be possible for the claim to say anything."""
+
+    @abstractmethod
+    def scope(self) -> str:
+        """What a proof covers, in words."""
+
+    @abstractmethod
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The failing point in plain integers; None when it does not fail there after all."""
+
+    def evidence(self) -> str:
+        """How well the hardware fact is known that the claim leans on; empty where there is none."""
+        return ""
+
+    @property
+    def subject(self) -> str:
+        """The names of what the claim is about, with commas between."""
+        return ",".join(subject.name for subject in self.subjects)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The integers that the claim states, by name, with what stands for those that were left out."""
+        return {number.name: getattr(self, number.name) for number in self.form.numbers}
+
+    @property
+    def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
+        """The subjects, each with the origin at which the claim looks at it; None for an access's or map's own."""
+        return tuple((each, None if isinstance(each, Access) else each.origin) for each in self.subjects)
+
+    def number_changes(self, after: Claim) -> Iterator[NumberChange]:
+        """The numbers in which a newer claim of this kind differs."""
+        for number in self.form.numbers:
+            old, new = self.numbers[number.name], after.numbers[number.name]
+            if old != new:
+                way = number.when_more if new > old else number.when_less
+                yield NumberChange(number.name, str(old), str(new), way)
+
+    def check_subjects(self) -> None:
+        """Refuse, by SWZ105, anything but the claim's own kinds of subjects: a name in place of an object, say."""
+        types = tuple(role.type for role in self.form.roles)
+        for subject in self.subjects:
+            if not isinstance(subject, types):  # pyright: ignore[reportUnnecessaryIsInstance]
+                wanted = " or ".join(f"{'an' if each.__name__[0] in 'AI' else 'a'} {each.__name__}" for each in types)
+                raise SwzError(
+                    "SWZ105",
+                    f"{self.kind} is claimed of {wanted}, not of {subject!r} ({type(subject).__name__})",
+                    hint="give the object itself, not its name",
+                )

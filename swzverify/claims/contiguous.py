@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import lcm
 from typing import ClassVar
 
 import numpy as np
 
-from swzverify.claims.about import About
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role, Subject
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_points import TilePoints, address_span, describe
@@ -23,14 +24,39 @@ from swzverify.obligations import Always, Arrays, Numbers, Truths
 from swzverify.subjects import Tile
 
 VECTOR, ITEM = "vector", "item"
+MAX_ELEMENTS = 4096
+"""A counterexample lists every element of a vector."""
+
+
+def last_mode(tile: Subject) -> int:
+    """The number of a tile's last mode."""
+    return len(tile.extents) - 1 if isinstance(tile, Tile) else 0
 
 
 @dataclass(frozen=True, slots=True)
-class Contiguous(About):
+class Contiguous(Claim):
     """Vectors of `elements` along `mode` (default: the mode of stride 1) stay whole."""
 
     kind: ClassVar[str] = "contiguous"
-    subject_types = (Tile,)
+    form = Form(
+        title="Vectors of neighbours stay together.",
+        says="vectors of neighbouring elements stay together, aligned and in order",
+        roles=(Role.TILE,),
+        examples=({"tile": "A", "elements": 8},),
+        keys=(
+            Named(Role.TILE, "the name of a tile", "A"),
+            Number("elements", "how many neighbours lie together, aligned and in order", (8,), most=MAX_ELEMENTS),
+            Number(
+                "mode",
+                "along which mode, from 0; default: the mode of the first stride 1",
+                (1, 0),
+                least=0,
+                most=last_mode,
+                optional=True,
+            ),
+        ),
+        keys_title="Vectors of `elements` along a mode.",
+    )
     tile: Tile
     elements: int
     mode: int | None = None
@@ -52,6 +78,29 @@ class Contiguous(About):
     def along(self) -> int:
         """The mode that vectors run along."""
         return self.tile.contiguous_mode if self.mode is None else self.mode
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The length of the vectors, and the mode that they run along."""
+        return {"elements": self.elements, "mode": self.along}
+
+    def number_changes(self, after: Claim) -> Iterator[NumberChange]:
+        """Longer vectors hold the shorter ones where those divide them and none is left over at the end."""
+        if not isinstance(after, Contiguous):
+            return
+        if self.along != after.along:
+            note = "cannot be compared, so it counts as weaker"
+            yield NumberChange("mode", str(self.along), str(after.along), Direction.WEAKER, note)
+        elif self.mode != after.mode:
+            was, now = ("the default" if each.mode is None else f"{each.mode}" for each in (self, after))
+            yield NumberChange("mode", was, now, Direction.NEITHER, "the same mode")
+        if self.elements == after.elements:
+            return
+        extent = after.tile.extents[after.along]
+        holds = after.elements % self.elements == 0
+        whole = extent // after.elements * after.elements >= extent // self.elements * self.elements
+        way = Direction.STRONGER if holds and whole else Direction.WEAKER
+        yield NumberChange("elements", str(self.elements), str(after.elements), way)
 
     @property
     def _vectors(self) -> int:
@@ -117,10 +166,6 @@ class Contiguous(About):
         return f"all vectors of {self.elements} elements along mode {self.along}, {describe(self.tile)}" + (
             "" if self.tile.address_swizzle is None else f", {self.tile.describe_base()}"
         )
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The vector that is torn apart, item by item."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
-from swzverify.claims.about import About
 from swzverify.claims.access_points import access_domain, access_scope, exists_active
+from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_comparable, common_origins, origin_text
+from swzverify.claims.form import Form, Named, Number, Role, Subject
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import less
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
@@ -25,18 +26,27 @@ from swzverify.obligations import Covers as Obligation
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.iterations import last_active
 from swzverify.subjects.loop import STAGE, WARP
+from swzverify.subjects.memory import Origin
 
 MAX_SHOWN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Covers(About):
+class Covers(Claim):
     """Each element is touched `times` times, in every stage."""
 
     kind: ClassVar[str] = "covers"
-    subject_types = (
-        Access,
-        Tile,
+    form = Form(
+        title="Each element is touched exactly so often.",
+        says="over all threads and iterations the access touches each element exactly so often",
+        roles=(Role.ACCESS, Role.TILE),
+        examples=({"access": "write_A", "times": 1},),
+        keys=(
+            Named(Role.ACCESS, "the name of an access", "write_A"),
+            Named(Role.TILE, "the tile that is covered; default: the access's own", "A", optional=True),
+            Number("times", "how often each element is touched", (1, 2), least=0, optional=True, default=1),
+        ),
+        keys_title="Each element of the tile is touched so often.",
     )
     access: Access
     tile: Tile
@@ -56,6 +66,24 @@ class Covers(About):
         base = own.base if own is not None else self.access.base
         check_comparable(base, self.tile.base, f"covers: {self.access.name} of {self.tile.name}")
 
+    @classmethod
+    def stated(cls, subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Self:
+        """Of the access's own tile where no other one is named."""
+        access = subjects[0]
+        if isinstance(access, Access) and len(subjects) == 1:
+            if access.tile is None:
+                message = f"access {access.name} is a bare address: which tile it should cover is not said"
+                raise SwzError("SWZ104", message, hint="give `tile:`")
+            return cls(access, access.tile, **numbers)
+        return cls(*subjects, **numbers)  # pyright: ignore[reportArgumentType]  # the form's roles say what they are
+
+    @property
+    def placed(self) -> tuple[tuple[Access, Origin], tuple[Tile, Origin]]:
+        """Access and tile at their common base."""
+        own = self.access.tile.base if self.access.tile is not None else self.access.base
+        places = common_origins(own, self.tile.base)
+        return ((self.access, places[0]), (self.tile, places[1]))
+
     @property
     def subjects(self) -> tuple[Access, Tile]:
         """The access and the tile."""
@@ -63,9 +91,8 @@ class Covers(About):
 
     def _placed(self) -> tuple[Access, TilePoints]:
         """The access and the tile at their common base."""
-        own = self.access.tile.base if self.access.tile is not None else self.access.base
-        places = common_origins(own, self.tile.base)
-        return self.access.moved(places[0]), TilePoints.of(self.tile, "", places[1])
+        (_, first), (_, second) = self.placed
+        return self.access.moved(first), TilePoints.of(self.tile, "", second)
 
     def plan(self) -> Plan:
         """One obligation over elements and threads."""
@@ -113,10 +140,6 @@ class Covers(About):
         where = "" if self.access.tile is self.tile else f", {origin_text(self._placed()[1].place)}"
         often = "once" if self.times == 1 else f"{self.times} times"
         return f"each of {self.tile.size} elements exactly {often}; {access_scope(self.access, hardware=False)}{where}"
-
-    def evidence(self) -> str:
-        """No hardware fact but that of the instruction's width."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The touches of one element, counted in plain integers."""

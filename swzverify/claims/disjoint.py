@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from swzverify.claims.about import About
+from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import related
+from swzverify.claims.form import Count, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
@@ -23,11 +24,17 @@ P, Q = "p.", "q."
 
 
 @dataclass(frozen=True, slots=True)
-class Disjoint(About):
+class Disjoint(Claim):
     """No element of one tile meets one of the other; of one tile: of another stage."""
 
     kind: ClassVar[str] = "disjoint"
-    subject_types = (Tile,)
+    form = Form(
+        title="No shared bits.",
+        says="two tiles, or the stages of one, share no bit",
+        roles=(Role.TILE,),
+        count=Count.ONE_OR_TWO,
+        examples=("A", ["A", "B"], {"tiles": ["A", "B"]}),
+    )
     first: Tile
     second: Tile | None = None
 
@@ -74,10 +81,6 @@ class Disjoint(About):
             return f"{stages}, {base_text(self.first.base)}"
         places = "; ".join(f"{tile.name}: {base_text(tile.base)}" for tile in (self.first, self.second))
         return f"every pair of elements and stages; {places}"
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The two elements that meet."""

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swzverify.claims.about import About, Subject
 from swzverify.claims.access_points import access_scope, exists_active
+from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
 from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
+from swzverify.claims.form import Count, Form, Role, Subject
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
@@ -22,14 +23,16 @@ MAX_ALIGN_LOG2 = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalent(About):
+class Equivalent(Claim):
     """The same address (or value) everywhere."""
 
     kind: ClassVar[str] = "equivalent"
-    subject_types = (
-        Tile,
-        Access,
-        IndexMap,
+    form = Form(
+        title="The same addresses.",
+        says="two tiles, accesses or maps give the same addresses",
+        roles=(Role.TILE, Role.ACCESS, Role.MAP),
+        count=Count.TWO,
+        examples=(["A", "B"], {"accesses": ["read_A", "write_A"]}),
     )
     first: Subject
     second: Subject
@@ -62,6 +65,15 @@ class Equivalent(About):
     def subjects(self) -> tuple[Subject, Subject]:
         """Both."""
         return (self.first, self.second)
+
+    @property
+    def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
+        """Both at their common base; maps that read none have none."""
+        first, second = self.first, self.second
+        if isinstance(first, IndexMap) and isinstance(second, IndexMap) and not (first.uses_base or second.uses_base):
+            return ((first, None), (second, None))
+        places = common_origins(*self.bases)
+        return ((first, places[0]), (second, places[1]))
 
     def plan(self) -> Plan:
         """Facts about the shapes, and equality at every point."""
@@ -159,10 +171,6 @@ class Equivalent(About):
         if texts[0] == texts[1]:
             return texts[0]
         return f"{self.first.name}: {texts[0]}; {self.second.name}: {texts[1]}"
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The coordinate or lane at which the two differ."""

@@ -1,13 +1,9 @@
-"""What a claim asks of the engines, and how it answers for a failing point."""
+"""What a claim asks of the engines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
 
-from swzverify.claims.about import Subject
-from swzverify.claims.verdict import Counterexample
 from swzverify.ir.expr import TRUE, Expr
 from swzverify.obligations import Cost, Obligation
 
@@ -45,35 +41,3 @@ class Plan:
     exists: Expr = TRUE
     empty: str = ""
     measured: Cost | None = None
-
-
-class ClaimLike(Protocol):
-    """What the prover needs of a claim."""
-
-    kind: ClassVar[str]
-
-    @property
-    def subjects(self) -> tuple[Subject, ...]:
-        """What the claim is about."""
-        ...
-
-    @property
-    def subject(self) -> str:
-        """The names of what the claim is about."""
-        ...
-
-    def plan(self) -> Plan:
-        """The obligations, facts and non-emptiness conditions."""
-        ...
-
-    def scope(self) -> str:
-        """What a proof covers, in words."""
-        ...
-
-    def evidence(self) -> str:
-        """How well the hardware fact that the claim leans on is known; empty without one."""
-        ...
-
-    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
-        """The failing point in plain integers; None when it does not fail there after all."""
-        ...

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from swzverify.claims.about import About
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table, lane_where
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.tile_points import TilePoints, describe
@@ -26,14 +27,17 @@ from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 
 
 @dataclass(frozen=True, slots=True)
-class InBounds(About):
+class InBounds(Claim):
     """Everything touched lies inside the stage's allocation, and every coordinate inside the shape."""
 
     kind: ClassVar[str] = "in_bounds"
-    subject_types = (
-        Tile,
-        Access,
+    form = Form(
+        title="Nothing outside the allocation is touched.",
+        says="this access touches nothing outside of its tile, or this tile nothing outside of its allocation",
+        roles=(Role.TILE, Role.ACCESS),
+        examples=(*OF_AN_ACCESS, {"tile": "A"}),
     )
+    counts_room = True
     about: Tile | Access
 
     def __post_init__(self) -> None:
@@ -42,8 +46,8 @@ class InBounds(About):
         if isinstance(self.about, Access) and self.about.tile is None and self.about.bytes is None:
             raise SwzError(
                 "SWZ105",
-                f"in_bounds: access {self.about.name} is a bare address without `bytes:`; its bounds are not said",
-                hint="give the access the number of bytes that it may touch from its base on",
+                f"access {self.about.name} is a bare address: what its bounds are is not said",
+                hint="give the access `bytes: n`",
             )
 
     @property
@@ -62,10 +66,6 @@ class InBounds(About):
         if isinstance(self.about, Tile):
             return f"{describe(self.about)}, {self.about.describe_base()}"
         return access_scope(self.about, hardware=False)
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The lane or element that lies outside."""

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from swzverify.claims.about import About
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import OF_A_TILE, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
@@ -24,11 +25,16 @@ from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 
 
 @dataclass(frozen=True, slots=True)
-class Injective(About):
+class Injective(Claim):
     """The map from coordinates to addresses is one to one."""
 
     kind: ClassVar[str] = "injective"
-    subject_types = (Tile,)
+    form = Form(
+        title="No two elements share a bit.",
+        says="no two elements of this tile share a bit",
+        roles=(Role.TILE,),
+        examples=OF_A_TILE,
+    )
     tile: Tile
 
     @property
@@ -43,10 +49,6 @@ class Injective(About):
     def scope(self) -> str:
         """Every pair of elements, at every base."""
         return f"{describe(self.tile)}, {self.tile.describe_base()}"
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Two coordinates whose elements share a bit."""

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from swzverify.claims.about import About
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.verdict import Counterexample, Row
@@ -22,11 +23,16 @@ from swzverify.subjects import IndexMap
 
 
 @dataclass(frozen=True, slots=True)
-class Permutation(About):
+class Permutation(Claim):
     """Every point of `onto` is the value of exactly one point of `over`."""
 
     kind: ClassVar[str] = "permutation"
-    subject_types = (IndexMap,)
+    form = Form(
+        title="One box one to one onto another.",
+        says="this map takes its box one to one onto the box `onto`",
+        roles=(Role.MAP,),
+        examples=("grouped", {"map": "grouped"}),
+    )
     map: IndexMap
 
     def __post_init__(self) -> None:
@@ -110,10 +116,6 @@ class Permutation(About):
         """The box."""
         over = " x ".join(f"{name} < {extent}" for name, extent in self.map.over)
         return f"all {over} onto {' x '.join(map(str, self.box))}"
-
-    def evidence(self) -> str:
-        """No hardware fact."""
-        return ""
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """A value outside the box, or two points with one value."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
+from swzverify.claims import KINDS
 from swzverify.cli.files import Known, check_output
 from swzverify.cli.reports import Format, ReportFile, check_reports, report_files, write_reports
 from swzverify.cli.terminal import Failure, one_way_out
@@ -15,22 +16,6 @@ from swzverify.cli.terminal import Failure, one_way_out
 if TYPE_CHECKING:
     from swzverify.report.result import ExitCode, Report
     from swzverify.run.settings import Settings
-
-KINDS = (
-    "injective",
-    "bijective",
-    "contiguous",
-    "aligned",
-    "in_bounds",
-    "conflict_free",
-    "wavefronts",
-    "covers",
-    "equivalent",
-    "disjoint",
-    "permutation",
-)
-"""The kinds of claims; listed here, and checked against `claims/` by a test, since importing those takes a while."""
-
 
 _Limit = TypeVar("_Limit", float | None, int | None)
 

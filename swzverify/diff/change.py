@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from swzverify.claims.form import Direction
+
 
 class Aspect(StrEnum):
     """What of a claim differs: where it speaks, what it says there, or of which kernel it does."""
@@ -12,14 +14,6 @@ class Aspect(StrEnum):
     DOMAIN = "domain"
     STATEMENT = "statement"
     SUBJECT = "subject"
-
-
-class Direction(StrEnum):
-    """Whether the newer claim says less, more, or neither."""
-
-    WEAKER = "weaker"
-    STRONGER = "stronger"
-    NEITHER = "neither"
 
 
 @dataclass(frozen=True, slots=True)

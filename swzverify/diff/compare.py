@@ -5,21 +5,18 @@ A claim that is expected to be refuted says that a failing case exists: a smalle
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
-from typing import TypeAlias
+from dataclasses import replace
+from itertools import zip_longest
 
-from swzverify.claims import Claim, Contiguous, Covers, Disjoint, Equivalent, Outcome, Wavefronts
+from swzverify.claims import Claim, Contiguous, Disjoint, Equivalent, Outcome
 from swzverify.claims.common_base import related
+from swzverify.claims.form import Subject
 from swzverify.diff.canonical import canonical
 from swzverify.diff.change import Aspect, Change, Direction
 from swzverify.diff.subjects import access_changes, map_changes, tile_changes
 from swzverify.spec import SpecClaim
 from swzverify.spec.build import ReadName
 from swzverify.subjects import Access, IndexMap, Tile
-
-Subject: TypeAlias = Tile | Access | IndexMap
-_NUMBERS = frozenset({"elements", "mode", "at_most", "times"})
 
 
 def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
@@ -93,7 +90,10 @@ def _claim_changes(before: Claim, after: Claim) -> list[Change]:
     """Of the claims proper, taken as what is to be proved."""
     if type(before) is not type(after):
         return [_cannot_tell("kind", before.kind, after.kind)]
-    changes = [*_statement(before, after)]
+    changes = [
+        Change(Aspect.STATEMENT, each.direction, each.name, each.before, each.after, each.note)
+        for each in before.number_changes(after)
+    ]
     if isinstance(before, Equivalent) and isinstance(after, Equivalent) and _trivial(after) and not _trivial(before):
         changes.append(
             Change(
@@ -107,7 +107,7 @@ def _claim_changes(before: Claim, after: Claim) -> list[Change]:
     if isinstance(before, Disjoint) and isinstance(after, Disjoint):
         changes += _relation(before, after)
     elements = max(each.elements if isinstance(each, Contiguous) else 1 for each in (before, after))
-    for old, new in _subjects(before, after):
+    for old, new in zip_longest(before.subjects, after.subjects):
         changes += _subject_changes(old, new, before.kind, elements)
     return changes
 
@@ -134,50 +134,6 @@ def _named(old: Subject, new: Subject) -> list[Change]:
     same = canonical(old, named=False) == canonical(new, named=False)
     way = Direction.NEITHER if same else Direction.WEAKER
     return [Change(Aspect.STATEMENT, way, "what it is about", old.name, new.name)]
-
-
-def _subjects(before: Claim, after: Claim) -> Iterator[tuple[Subject | None, Subject | None]]:
-    """The tiles, accesses and maps of two claims of one kind, field by field."""
-    for field in fields(before):
-        pair = [getattr(claim, field.name) for claim in (before, after)]
-        found = [each if isinstance(each, Tile | Access | IndexMap) else None for each in pair]
-        if found != [None, None]:
-            yield found[0], found[1]
-
-
-def _statement(before: Claim, after: Claim) -> Iterator[Change]:
-    """The numbers of a claim itself."""
-    match before, after:
-        case Contiguous(), Contiguous():
-            yield from _vectors(before, after)
-        case Wavefronts(), Wavefronts() if before.at_most != after.at_most:
-            way = Direction.WEAKER if after.at_most > before.at_most else Direction.STRONGER
-            yield Change(Aspect.STATEMENT, way, "at_most", str(before.at_most), str(after.at_most))
-        case Covers(), Covers() if before.times != after.times:
-            yield Change(Aspect.STATEMENT, Direction.WEAKER, "times", str(before.times), str(after.times))
-        case _:
-            pass
-    for field in fields(before):
-        old, new = getattr(before, field.name), getattr(after, field.name)
-        is_subject = isinstance(old, Tile | Access | IndexMap) or isinstance(new, Tile | Access | IndexMap)
-        if field.name not in _NUMBERS and not is_subject and old != new:
-            yield _cannot_tell(field.name, str(old), str(new))
-
-
-def _vectors(before: Contiguous, after: Contiguous) -> Iterator[Change]:
-    """Longer vectors hold the shorter ones where those divide them and none is left over at the end."""
-    if before.along != after.along:
-        yield _cannot_tell("mode", str(before.along), str(after.along))
-    elif before.mode != after.mode:
-        was, now = ("the default" if each.mode is None else f"{each.mode}" for each in (before, after))
-        yield Change(Aspect.STATEMENT, Direction.NEITHER, "mode", was, now, "the same mode")
-    if before.elements == after.elements:
-        return
-    extent = after.tile.extents[after.along]
-    holds = after.elements % before.elements == 0
-    whole = extent // after.elements * after.elements >= extent // before.elements * before.elements
-    way = Direction.STRONGER if holds and whole else Direction.WEAKER
-    yield Change(Aspect.STATEMENT, way, "elements", str(before.elements), str(after.elements))
 
 
 def _trivial(claim: Equivalent) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from operator import ge
 
-from swzverify.claims import ConflictFree, Wavefronts
+from swzverify.claims import claim_types
+from swzverify.claims.cost_claim import CostClaim
 from swzverify.diff.canonical import canonical, spelled, spelled_values
 from swzverify.diff.change import Aspect, Change, Direction
 from swzverify.diff.places import base_change, period_bytes
@@ -15,8 +16,8 @@ from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.memory import base_text
 
-COSTS = frozenset({ConflictFree.kind, Wavefronts.kind})
-BOUNDS = frozenset({"in_bounds", "bijective"})
+COSTS = frozenset(kind for kind, claim in claim_types().items() if issubclass(claim, CostClaim))
+BOUNDS = frozenset(kind for kind, claim in claim_types().items() if claim.counts_room)
 
 _TILE_FIELDS = frozenset(
     {"name", "element_bits", "layout", "swizzle", "swizzle_on", "base", "stages", "allocation_bytes", "pitch_bytes"}

@@ -14,7 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.claims import Claim, ConflictFree, Outcome, Verdict, Wavefronts
+from swzverify.claims import Claim, Outcome, Verdict
+from swzverify.claims.cost_claim import CostClaim
 from swzverify.errors import SwzError
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.comparison import Comparison
@@ -23,7 +24,7 @@ from swzverify.gpu.costs import Patterns, joined, patterns
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.job import save_job
 from swzverify.gpu.launch import Answer, unpack
-from swzverify.gpu.plan import Key, Plan, plan, subjects_of
+from swzverify.gpu.plan import Key, Plan, plan
 from swzverify.gpu.seen import CostSeen, Seen, seen
 from swzverify.hardware import LANES, find_target
 from swzverify.processes import command_of
@@ -127,7 +128,7 @@ def device_room(specs: Mapping[str, Claims]) -> int:
         subject.target.shared_bytes_per_block
         for claims in specs.values()
         for claim, _ in claims
-        for subject, _ in subjects_of(claim)
+        for subject, _ in claim.placed
         if isinstance(subject, Access)
     ]
     return min(rooms, default=find_target("sm_90").shared_bytes_per_block)
@@ -135,14 +136,14 @@ def device_room(specs: Mapping[str, Claims]) -> int:
 
 def subject_key(claim: Claim) -> Key:
     """The key of a claim's first subject."""
-    subject, place = subjects_of(claim)[0]
+    subject, place = claim.placed[0]
     return id(subject), place
 
 
 def priced_runs(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Iterator[tuple[str, Key, AccessRun]]:
     """The accesses of which some claim asks what they cost."""
     for name, claims in specs.items():
-        asked = {subject_key(claim) for claim, _ in claims if isinstance(claim, ConflictFree | Wavefronts)}
+        asked = {subject_key(claim) for claim, _ in claims if isinstance(claim, CostClaim)}
         for key, run in plans[name].runs.items():
             if isinstance(run, AccessRun) and key in asked:
                 yield name, key, run
@@ -234,7 +235,7 @@ def judge(
     cost: CostSeen | None,
 ) -> CrossResult:
     """One claim: every byte as the model says, and the device's own answer the verdict's."""
-    compared = Comparison.of(comparisons[id(subject), place] for subject, place in subjects_of(claim))
+    compared = Comparison.of(comparisons[id(subject), place] for subject, place in claim.placed)
     found = seen(claim, plan_, answers, cost)
     run = plan_.runs[subject_key(claim)]
     result = CrossResult(None, compared, found, cost, isinstance(run, AccessRun) and run.stands_for_all)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swzverify.claims import Claim, ConflictFree, Outcome, Verdict, Wavefronts
+from swzverify.claims import Claim, Outcome, Verdict
+from swzverify.claims.cost_claim import CostClaim
 from swzverify.gpu.calibration import Calibration, rows_measured
 from swzverify.gpu.recording import Recording, digest
 from swzverify.hardware import Evidence
@@ -43,7 +44,7 @@ def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> 
 
 def _priced(claim: Claim, verdict: Verdict) -> Access | None:
     """The access whose cost a claim with an answer speaks of; None for others, which rest on no evidence."""
-    if not isinstance(claim, ConflictFree | Wavefronts) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
+    if not isinstance(claim, CostClaim) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
         return None
     return claim.access
 

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from swzverify.claims import (
-    Aligned,
-    Bijective,
-    Claim,
-    ConflictFree,
-    Contiguous,
-    Covers,
-    Disjoint,
-    Equivalent,
-    InBounds,
-    Injective,
-    Permutation,
-    Verdict,
-    Wavefronts,
-)
-from swzverify.claims.common_base import common_origins
+from swzverify.claims import Claim, Verdict
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.job import Job, whole_source
 from swzverify.gpu.launch import Answer
@@ -79,7 +64,7 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
         points = [] if failing is None else [failing]
         if verdict.measure is not None:
             points += [verdict.measure.most_wavefronts.point, verdict.measure.most_conflicts.point]
-        for subject, place in subjects_of(claim):
+        for subject, place in claim.placed:
             entry = wanted.setdefault((id(subject), place), _Wanted(subject, place))
             entry.points += points
     return Plan(
@@ -106,36 +91,3 @@ def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[i
     if place is None:
         return ()
     return tuple(place.start_bytes + place.unit_bytes * point[place.name] for point in points if place.name in point)
-
-
-def subjects_of(claim: Claim) -> list[tuple[Access | Tile | IndexMap, Origin | None]]:
-    """What a claim is about, each with the origin at which it is looked at (None: an access's or map's own)."""
-    match claim:
-        case Covers():
-            own = claim.access.tile.base if claim.access.tile is not None else claim.access.base
-            places = common_origins(own, claim.tile.base)
-            return [(claim.access, places[0]), (claim.tile, places[1])]
-        case Equivalent():
-            return _pair(claim)
-        case Disjoint():
-            tiles = [claim.first] if claim.second is None else [claim.first, claim.second]
-            return [(tile, tile.origin) for tile in tiles]
-        case Permutation():
-            return [(claim.map, claim.map.origin)]
-        case InBounds():
-            about = claim.about
-            return [(about, about.origin if isinstance(about, Tile) else None)]
-        case Injective() | Bijective() | Contiguous():
-            return [(claim.tile, claim.tile.origin)]
-        case Aligned() | ConflictFree() | Wavefronts():
-            return [(claim.access, None)]
-        case _:
-            assert_never(claim)
-
-
-def _pair(claim: Equivalent) -> list[tuple[Access | Tile | IndexMap, Origin | None]]:
-    first, second = claim.first, claim.second
-    if isinstance(first, IndexMap) and isinstance(second, IndexMap) and not (first.uses_base or second.uses_base):
-        return [(first, None), (second, None)]
-    places = common_origins(*claim.bases)
-    return [(first, places[0]), (second, places[1])]

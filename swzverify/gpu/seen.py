@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from swzverify.claims import (
     Aligned,
     Bijective,
     Claim,
-    ConflictFree,
     Contiguous,
     Covers,
     Disjoint,
@@ -25,13 +23,13 @@ from swzverify.claims import (
     InBounds,
     Injective,
     Permutation,
-    Wavefronts,
 )
 from swzverify.claims.common_base import related
+from swzverify.claims.cost_claim import CostClaim
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.launch import Answer
 from swzverify.gpu.map_run import MapRun
-from swzverify.gpu.plan import Key, Plan, Run, subjects_of
+from swzverify.gpu.plan import Key, Plan, Run
 from swzverify.gpu.source import NOWHERE, row_variables
 from swzverify.gpu.tile_run import TileRun
 from swzverify.subjects import Access
@@ -67,7 +65,7 @@ class CostSeen:
 
 def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[Answer]], cost: CostSeen | None) -> Seen:
     """What the device says of a claim; `cost` belongs to the claim's access, where it was counted."""
-    runs = [(plan.find(*subject), answers[id(subject[0]), subject[1]]) for subject in subjects_of(claim)]
+    runs = [(plan.find(*subject), answers[id(subject[0]), subject[1]]) for subject in claim.placed]
     if any(
         answer.status and not launch.faults
         for run, own in runs
@@ -85,7 +83,7 @@ def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[Answer]], cost
             return _aligned(*runs[0])
         case InBounds():
             return _in_bounds(*runs[0])
-        case ConflictFree() | Wavefronts():
+        case CostClaim():
             aligned = _aligned(*runs[0])
             return _cost(claim, cost) if aligned.holds else aligned
         case Covers():
@@ -97,7 +95,7 @@ def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[Answer]], cost
         case Permutation():
             return _permutation(claim, *runs[0])
         case _:
-            assert_never(claim)
+            return Seen(None, f"{claim.kind} is not looked at on a device")
 
 
 def _stages(run: TileRun, places: Array) -> Array:
@@ -180,15 +178,14 @@ def _in_bounds(run: Run, answers: Sequence[Answer]) -> Seen:
     return Seen(outside == 0, f"{total} addresses, {outside} outside", partly=access.tile is not None)
 
 
-def _cost(claim: ConflictFree | Wavefronts, cost: CostSeen | None) -> Seen:
+def _cost(claim: CostClaim, cost: CostSeen | None) -> Seen:
     if cost is None or not cost.counted:
         return Seen(None, "cost not counted")
     some = "" if cost.counted == cost.patterns else f"{cost.counted} of "
     patterns, worst = _many(cost.patterns, "pattern"), _many(cost.wavefronts, "wavefront")
     words = f"{some}{patterns}, worst {worst}, {cost.conflicted} with conflicts"
-    if isinstance(claim, ConflictFree):
-        return Seen(cost.conflicted == 0, words, partly=cost.counted < cost.patterns)
-    return Seen(cost.wavefronts <= claim.at_most, words, partly=cost.counted < cost.patterns)
+    holds = cost.conflicted == 0 if claim.limit is None else cost.wavefronts <= claim.limit
+    return Seen(holds, words, partly=cost.counted < cost.patterns)
 
 
 def _many(count: int, noun: str) -> str:

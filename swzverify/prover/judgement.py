@@ -14,16 +14,13 @@ from time import perf_counter
 
 from swzverify.claims import (
     Claim,
-    ConflictFree,
     Counterexample,
     Equivalent,
     Measure,
     Outcome,
     Verdict,
-    Wavefronts,
 )
-from swzverify.claims.about import About
-from swzverify.claims.conflict_free import measured
+from swzverify.claims.cost_claim import CostClaim, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
@@ -77,7 +74,7 @@ def prove(claim: Claim, *, options: Options | None = None) -> Verdict:
 
 def judge(claim: Claim, *, options: Options | None = None) -> Judgement:
     """The verdict on one claim, with what it was found by. Errors: SWZ105 for what is no claim."""
-    if not isinstance(claim, About):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(claim, Claim):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SwzError("SWZ105", f"{claim!r} ({type(claim).__name__}) is no claim", hint="prove(Bijective(tile))")
     started = perf_counter()
     panel, plan = Panel(options or Options()), claim.plan()
@@ -156,8 +153,8 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
         for decision in decisions:
             if decision.outcome is outcome:
                 return replace(bare, outcome=outcome, engines=engines, reason=decision.reason, measure=measure)
-    if measure is not None and _exceeds(claim, measure):
-        worst = measure.most_conflicts if isinstance(claim, ConflictFree) else measure.most_wavefronts
+    worst = claim.exceeded(measure) if isinstance(claim, CostClaim) and measure is not None else None
+    if worst is not None:
         said = f"proved, but priced plainly a warp takes {worst.wavefronts} wavefronts at {dict(worst.where)}"
         return replace(_fault(bare, said), engines=engines, measure=measure)
     said = [*(decision.reason for decision in decisions), *(fact.note for fact in plan.facts if fact.decides)]
@@ -168,16 +165,9 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     return replace(bare, engines=engines, reason=reason, measure=measure, notes=notes)
 
 
-def _exceeds(claim: Claim, measure: Measure) -> bool:
-    """Whether the worst case, priced by the plain rule, breaks a claim that the engines have proved."""
-    if isinstance(claim, Wavefronts):
-        return measure.wavefronts > claim.at_most
-    return isinstance(claim, ConflictFree) and measure.bank_conflicts > 0
-
-
 def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> Measure | None:
     """The worst cases of a cost claim, priced again by the plain rule."""
-    if not isinstance(claim, ConflictFree | Wavefronts):
+    if not isinstance(claim, CostClaim):
         return None
     findings = [decision.worst for decision in decisions]
     if plan.measured is not None and all(decision.outcome is Outcome.PROVED for decision in decisions):

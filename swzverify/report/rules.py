@@ -1,15 +1,14 @@
 """What the kinds of claims and the codes of problems mean, for reports that list their rules.
 
-The words are those of the models (`spec/claim_models.py`) and of the error codes' table: there is no third place.
+The words are those of the claims' forms (`claims/form.py`) and of the error codes' table: there is no third place.
 """
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 
+from swzverify.claims import claim_types
 from swzverify.error_codes import TITLES
-from swzverify.spec.claim_models import CLAIM_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +21,12 @@ class Rule:
 
 
 def claim_rules() -> list[Rule]:
-    """The rule of every kind of claim, in the order of the spec's models.
+    """The rule of every kind of claim, in the order of the docs.
 
     >>> claim_rules()[0].meaning
     'No two elements share a bit.'
     """
-    return [Rule(kind, inspect.cleandoc(part.__doc__ or kind), _claim_help(kind)) for kind, part in CLAIM_PARTS.items()]
+    return [Rule(kind, claim.form.title, _claim_help(kind)) for kind, claim in claim_types().items()]
 
 
 def problem_rule(code: str) -> Rule:

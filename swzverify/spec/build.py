@@ -69,16 +69,32 @@ class SpecClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class SpecCase:
+    """What a spec states in one case of its constants: tiles, accesses and maps by name, in the order of the file.
+
+    `chosen` are the values of the constants that have several.
+    """
+
+    chosen: Mapping[str, int]
+    constants: Mapping[str, int]
+    tiles: Mapping[str, Tile]
+    accesses: Mapping[str, Access]
+    maps: Mapping[str, IndexMap]
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """A spec file: its claims in the order of the file, each in all cases of the constants before the next one.
 
-    `text` is what was read: the file, or the contract in a kernel source, with plain line ends.
+    `cases` have the very objects that the claims are about, and those that no claim is about. `text` is what was read:
+    the file, or the contract in a kernel source, with plain line ends.
     """
 
     path: str
     title: str
     source: str
     claims: tuple[SpecClaim, ...]
+    cases: tuple[SpecCase, ...] = field(default=(), repr=False)
     text: str = field(default="", repr=False)
 
 
@@ -90,6 +106,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
     chip = _target(checked, problems, target)
     cases = _cases(checked, problems)
     placed: list[list[PlacedClaim]] = []
+    stated: list[SpecCase] = []
     used: frozenset[str] = frozenset()
     problems.cases = len(cases)
     if chip is not None:
@@ -97,6 +114,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
             problems.case = _case_text(case.chosen) if len(cases) > 1 else ""
             names = _build_subjects(checked, case.constants, chip, problems)
             placed.append(_build_claims(checked, case.constants, names, problems))
+            stated.append(SpecCase(case.chosen, case.constants, names.tiles, names.accesses, names.maps))
             used = used.union(*names.uses.values(), *(entry.uses for entry in placed[-1]))
         problems.case = ""
         _check_used(checked, used, problems)
@@ -107,7 +125,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
         for of_one_claim in zip(*placed, strict=False)  # they differ in number only where a mistake was noted
         for case, entry in zip(cases, of_one_claim, strict=True)
     ]
-    return Spec(path, checked.spec.title, checked.spec.source, tuple(claims))
+    return Spec(path, checked.spec.title, checked.spec.source, tuple(claims), tuple(stated))
 
 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:

@@ -1,156 +1,60 @@
-"""The form of the claims in a spec file: one model a kind, each with `expect`, `because` and `source`."""
+"""The form of the claims in a spec file: one model per kind, made from what the claim itself says of its form."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Literal, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, cast
 
-from pydantic import BeforeValidator, Field, Tag
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Tag, create_model
+from pydantic_core import CoreSchema, PydanticCustomError
 
-from swzverify.spec.fields import Count, Expect, Name, Part, Text, branch, by_shape, kind_of
-
-
-class TileArgument(Part):
-    """The tile that is meant."""
-
-    tile: Name = Field(description="the name of a tile", examples=["A"])
-
-
-class AccessArgument(Part):
-    """The access that is meant."""
-
-    access: Name = Field(description="the name of an access", examples=["read_A"])
-
-
-class MapArgument(Part):
-    """The map that is meant."""
-
-    map: Name = Field(description="the name of a map", examples=["grouped"])
-
-
-TileChoice: TypeAlias = Annotated[
-    Annotated[Name, Tag("?name")] | Annotated[TileArgument, Tag("?TileArgument")],
-    branch("the name of a tile or {tile: name}", by_shape(text="?name", mapping="?TileArgument")),
-]
-AccessChoice: TypeAlias = Annotated[
-    Annotated[Name, Tag("?name")] | Annotated[AccessArgument, Tag("?AccessArgument")],
-    branch("the name of an access or {access: name}", by_shape(text="?name", mapping="?AccessArgument")),
-]
-MapChoice: TypeAlias = Annotated[
-    Annotated[Name, Tag("?name")] | Annotated[MapArgument, Tag("?MapArgument")],
-    branch("the name of a map or {map: name}", by_shape(text="?name", mapping="?MapArgument")),
-]
-
-
-def _choose_tile_or_access(value: object) -> str | None:
-    match value:
-        case str():
-            return "?name"
-        case dict():
-            return "?AccessArgument" if "access" in value else "?TileArgument"
-        case _:
-            return None
-
-
-TileOrAccessChoice: TypeAlias = Annotated[
-    Annotated[Name, Tag("?name")]
-    | Annotated[TileArgument, Tag("?TileArgument")]
-    | Annotated[AccessArgument, Tag("?AccessArgument")],
-    branch("the name of a tile or access, {tile: name} or {access: name}", _choose_tile_or_access),
-]
-
-
-class ContiguousArgument(Part):
-    """Vectors of `elements` along a mode."""
-
-    tile: Name = Field(description="the name of a tile", examples=["A"])
-    elements: Count = Field(description="how many neighbours lie together, aligned and in order", examples=[8])
-    mode: Count | None = Field(
-        None, description="along which mode, from 0; default: the mode of the first stride 1", examples=[1, 0]
-    )
-
-
-class WavefrontsArgument(Part):
-    """At most so many wavefronts a warp instruction."""
-
-    access: Name = Field(description="the name of an access", examples=["read_A"])
-    at_most: Count = Field(description="wavefronts of one warp instruction", examples=[4])
-
-
-class CoversArgument(Part):
-    """Each element of the tile is touched so often."""
-
-    access: Name = Field(description="the name of an access", examples=["write_A"])
-    tile: Name | None = Field(None, description="the tile that is covered; default: the access's own", examples=["A"])
-    times: Count = Field(1, description="how often each element is touched", examples=[1, 2])
-
+from swzverify.claims import Claim, claim_types
+from swzverify.claims.form import Count as HowMany
+from swzverify.claims.form import Form, Named, Number, Role
+from swzverify.spec.fields import Chooser, Count, Expect, Name, Part, Text, branch, kind_of
 
 Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
+_SAMPLES = {Role.TILE: ("A", "B"), Role.ACCESS: ("read_A", "write_A"), Role.MAP: ("grouped", "strips")}
+_AS_NAME, _AS_PAIR = "?name", "?pair"
+Model = TypeVar("Model", bound=Part)
 
 
-class TilesArgument(Part):
-    """Two tiles."""
-
-    tiles: Pair = Field(description="the names of two tiles", examples=[["A", "B"]])
-
-
-class AccessesArgument(Part):
-    """Two accesses."""
-
-    accesses: Pair = Field(description="the names of two accesses", examples=[["read_A", "write_A"]])
+def _either(kinds: list[Any]) -> Any:  # a type for pydantic
+    """The union of these types."""
+    union: Any = Union
+    return union[tuple(kinds)]
 
 
-class MapsArgument(Part):
-    """Two maps."""
-
-    maps: Pair = Field(description="the names of two maps", examples=[["grouped", "strips"]])
-
-
-def _choose_pair(value: object) -> str | None:
-    match value:
-        case list():
-            return "?pair"
-        case dict():
-            if "accesses" in value:
-                return "?AccessesArgument"
-            return "?MapsArgument" if "maps" in value else "?TilesArgument"
-        case _:
-            return None
+def _made(name: str, base: type[Model], title: str, fields: Mapping[str, Any]) -> type[Model]:
+    """A model with these fields, each a type and its `Field`."""
+    make: Any = create_model
+    return cast("type[Model]", make(name, __base__=base, __doc__=title, **fields))
 
 
-PairChoice: TypeAlias = Annotated[
-    Annotated[Pair, Tag("?pair")]
-    | Annotated[TilesArgument, Tag("?TilesArgument")]
-    | Annotated[AccessesArgument, Tag("?AccessesArgument")]
-    | Annotated[MapsArgument, Tag("?MapsArgument")],
-    branch("[first, second], or {tiles: [...]}, {accesses: [...]} or {maps: [...]}", _choose_pair),
-]
+def _naming(role: Role) -> type[Part]:
+    """`{tile: A}`: the subject of that role."""
+    field = (Name, Field(description=f"the name of {role.noun}", examples=[_SAMPLES[role][0]]))
+    return _made(f"{role.value.title()}Argument", Part, f"The {role.value} that is meant.", {role.value: field})
 
 
-def _choose_disjoint(value: object) -> str | None:
-    match value:
-        case str():
-            return "?name"
-        case list():
-            return "?pair"
-        case dict():
-            return "?TileArgument" if "tile" in value else "?TilesArgument"
-        case _:
-            return None
+def _naming_two(role: Role) -> type[Part]:
+    """`{tiles: [A, B]}`: two subjects of that role."""
+    field = (Pair, Field(description=f"the names of two {role.section}", examples=[[*_SAMPLES[role]]]))
+    return _made(f"{role.section.title()}Argument", Part, f"Two {role.section}.", {role.section: field})
 
 
-DisjointChoice: TypeAlias = Annotated[
-    Annotated[Name, Tag("?name")]
-    | Annotated[Pair, Tag("?pair")]
-    | Annotated[TileArgument, Tag("?TileArgument")]
-    | Annotated[TilesArgument, Tag("?TilesArgument")],
-    branch("the name of a tile, [first, second], {tile: name} or {tiles: [...]}", _choose_disjoint),
-]
+NAMING: Mapping[str, type[Part]] = {
+    **{role.value: _naming(role) for role in Role},
+    **{role.section: _naming_two(role) for role in Role},
+}
+"""The models of `{tile: A}` and `{tiles: [A, B]}`, by their one key."""
 
 
 class ClaimPart(Part):
-    """What every claim may say besides itself."""
+    """What every claim may say besides itself, which is the key `kind`."""
+
+    kind: ClassVar[str]
 
     expect: Expect = Field("proved", description="how the claim should come out", examples=["refuted", "proved"])
     because: Text = Field(
@@ -159,142 +63,83 @@ class ClaimPart(Part):
     source: Text = Field("", description="where the claim comes from", examples=["CUDA Programming Guide"])
 
 
-class InjectiveClaim(ClaimPart):
-    """No two elements share a bit."""
-
-    injective: TileChoice = Field(description="no two elements of this tile share a bit", examples=["A", {"tile": "A"}])
-
-
-class BijectiveClaim(ClaimPart):
-    """Injective, and the elements fill the allocation."""
-
-    bijective: TileChoice = Field(
-        description="the elements of this tile share no bit and fill its allocation", examples=["A", {"tile": "A"}]
-    )
+def _choice(form: Form) -> Any:  # a type for pydantic
+    """The type of a claim that needs names only: a name or two, or a mapping that tells of what they are the names."""
+    one, two = form.count is not HowMany.TWO, form.count is not HowMany.ONE
+    keys = [role.value for role in form.roles if one] + [role.section for role in form.roles if two]
+    branches: list[Any] = [Annotated[Name, Tag(_AS_NAME)]] if one else []
+    branches += [Annotated[Pair, Tag(_AS_PAIR)]] if two else []
+    branches += [Annotated[NAMING[key], Tag(f"?{NAMING[key].__name__}")] for key in keys]
+    return Annotated[_either(branches), branch(_expected(form, one, two), _chooser(keys, one, two))]
 
 
-class ContiguousClaim(ClaimPart):
-    """Vectors of neighbours stay together."""
-
-    contiguous: ContiguousArgument = Field(
-        description="vectors of neighbouring elements stay together, aligned and in order",
-        examples=[{"tile": "A", "elements": 8}],
-    )
-
-
-class AlignedClaim(ClaimPart):
-    """Every address is a multiple of the width."""
-
-    aligned: AccessChoice = Field(
-        description="every address of this access is a multiple of the instruction's width",
-        examples=["read_A", {"access": "read_A"}],
-    )
+def _expected(form: Form, one: bool, two: bool) -> str:
+    """What may stand there, in words."""
+    plain = [f"the name of {' or '.join(role.noun for role in form.roles)}"] if one else []
+    plain += ["[first, second]"] if two else []
+    keyed = [f"{{{role.value}: name}}" for role in form.roles if one]
+    keyed += [f"{{{role.section}: [...]}}" for role in form.roles if two]
+    words = [*plain, *keyed]
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-class InBoundsClaim(ClaimPart):
-    """Nothing outside the allocation is touched."""
+def _chooser(keys: list[str], one: bool, two: bool) -> Chooser:
+    """Choose the branch by the value's shape, a mapping's by its key."""
 
-    in_bounds: TileOrAccessChoice = Field(
-        description="this access touches nothing outside of its tile, or this tile nothing outside of its allocation",
-        examples=["read_A", {"access": "read_A"}, {"tile": "A"}],
-    )
+    def choose(value: object) -> str | None:
+        match value:
+            case str() if one:
+                return _AS_NAME
+            case list() if two:
+                return _AS_PAIR
+            case dict():
+                key = next((key for key in keys if key in value), keys[-1 if one and two else 0])
+                return f"?{NAMING[key].__name__}"
+            case _:
+                return None
 
-
-class ConflictFreeClaim(ClaimPart):
-    """No bank conflicts."""
-
-    conflict_free: AccessChoice = Field(
-        description="this access has no bank conflicts", examples=["read_A", {"access": "read_A"}]
-    )
-
-
-class WavefrontsClaim(ClaimPart):
-    """A bound of the cost."""
-
-    wavefronts: WavefrontsArgument = Field(
-        description="a warp instruction of this access takes at most so many wavefronts",
-        examples=[{"access": "write_A", "at_most": 4}],
-    )
+    return choose
 
 
-class CoversClaim(ClaimPart):
-    """Each element is touched exactly so often."""
-
-    covers: CoversArgument = Field(
-        description="over all threads and iterations the access touches each element exactly so often",
-        examples=[{"access": "write_A", "times": 1}],
-    )
+def _argument(claim: type[Claim]) -> type[Part]:
+    """The model of a claim that is stated key by key."""
+    fields = {_key(part): _field(part) for part in claim.form.keys}
+    return _made(f"{claim.__name__}Argument", Part, claim.form.keys_title, fields)
 
 
-class EquivalentClaim(ClaimPart):
-    """The same addresses."""
-
-    equivalent: PairChoice = Field(
-        description="two tiles, accesses or maps give the same addresses",
-        examples=[["A", "B"], {"accesses": ["read_A", "write_A"]}],
-    )
+def _key(part: Named | Number) -> str:
+    return part.role.value if isinstance(part, Named) else part.name
 
 
-class DisjointClaim(ClaimPart):
-    """No shared bits."""
-
-    disjoint: DisjointChoice = Field(
-        description="two tiles, or the stages of one, share no bit", examples=["A", ["A", "B"], {"tiles": ["A", "B"]}]
-    )
-
-
-class PermutationClaim(ClaimPart):
-    """One box one to one onto another."""
-
-    permutation: MapChoice = Field(
-        description="this map takes its box one to one onto the box `onto`", examples=["grouped", {"map": "grouped"}]
-    )
+def _field(part: Named | Number) -> Any:  # pydantic takes a type and its field
+    """The type and field of a key."""
+    kind: Any = Name if isinstance(part, Named) else Count
+    said: dict[str, Any] = {"description": part.says}
+    said["examples"] = [part.example] if isinstance(part, Named) else [*part.examples]
+    if not part.optional:
+        return kind, Field(**said)
+    default = None if isinstance(part, Named) else part.default
+    return (kind if default is not None else kind | None), Field(default, **said)
 
 
-AnyClaim: TypeAlias = (
-    InjectiveClaim
-    | BijectiveClaim
-    | ContiguousClaim
-    | AlignedClaim
-    | InBoundsClaim
-    | ConflictFreeClaim
-    | WavefrontsClaim
-    | CoversClaim
-    | EquivalentClaim
-    | DisjointClaim
-    | PermutationClaim
-)
+_ARGUMENTS = {kind: _argument(claim) for kind, claim in claim_types().items() if claim.form.keys}
 
-CLAIM_PARTS: dict[str, type[ClaimPart]] = {
-    "injective": InjectiveClaim,
-    "bijective": BijectiveClaim,
-    "contiguous": ContiguousClaim,
-    "aligned": AlignedClaim,
-    "in_bounds": InBoundsClaim,
-    "conflict_free": ConflictFreeClaim,
-    "wavefronts": WavefrontsClaim,
-    "covers": CoversClaim,
-    "equivalent": EquivalentClaim,
-    "disjoint": DisjointClaim,
-    "permutation": PermutationClaim,
-}
-"""The model of each claim, by its key."""
-
-_CHOICES: tuple[type[Part], ...] = (
-    TileArgument,
-    AccessArgument,
-    MapArgument,
-    TilesArgument,
-    AccessesArgument,
-    MapsArgument,
-)
-ARGUMENT_PARTS: dict[str, type[Part]] = {
-    "contiguous": ContiguousArgument,
-    "wavefronts": WavefrontsArgument,
-    "covers": CoversArgument,
-    **{f"?{part.__name__}": part for part in _CHOICES},
-}
+ARGUMENT_PARTS: dict[str, type[Part]] = {**_ARGUMENTS, **{f"?{part.__name__}": part for part in NAMING.values()}}
 """The model of a claim's argument, by the claim's key or the union's tag."""
+
+
+def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
+    """The model of a list item that states a claim of this kind."""
+    form = claim.form
+    argument = _ARGUMENTS[kind] if form.keys else _choice(form)
+    field = (argument, Field(description=form.says, examples=[*form.examples]))
+    model = _made(f"{claim.__name__}Claim", ClaimPart, form.title, {kind: field})
+    model.kind = kind
+    return model
+
+
+CLAIM_PARTS: dict[str, type[ClaimPart]] = {kind: _model(kind, claim) for kind, claim in claim_types().items()}
+"""The model of each claim, by its key."""
 
 _OTHER_KEYS = tuple(ClaimPart.model_fields)
 
@@ -341,20 +186,16 @@ def _choose_claim(value: object) -> str | None:
     return "?standard"
 
 
-ClaimItem: TypeAlias = Annotated[
-    Annotated[Literal["standard"], Tag("?standard")]
-    | Annotated[InjectiveClaim, Tag("?injective")]
-    | Annotated[BijectiveClaim, Tag("?bijective")]
-    | Annotated[ContiguousClaim, Tag("?contiguous")]
-    | Annotated[AlignedClaim, Tag("?aligned")]
-    | Annotated[InBoundsClaim, Tag("?in_bounds")]
-    | Annotated[ConflictFreeClaim, Tag("?conflict_free")]
-    | Annotated[WavefrontsClaim, Tag("?wavefronts")]
-    | Annotated[CoversClaim, Tag("?covers")]
-    | Annotated[EquivalentClaim, Tag("?equivalent")]
-    | Annotated[DisjointClaim, Tag("?disjoint")]
-    | Annotated[PermutationClaim, Tag("?permutation")],
-    branch("a claim", _choose_claim),
-    BeforeValidator(_check_claim),
-]
+class _EveryKind:
+    """The claims of every kind, which pydantic takes for the type that this annotates."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """One branch per kind, and one for `standard`."""
+        del source
+        branches: list[Any] = [Annotated[part, Tag(f"?{kind}")] for kind, part in CLAIM_PARTS.items()]
+        standard: Any = Annotated[Literal["standard"], Tag("?standard")]
+        return handler.generate_schema(Annotated[_either([standard, *branches]), branch("a claim", _choose_claim)])
+
+
+ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], _EveryKind(), BeforeValidator(_check_claim)]
 """One item of `claims:`."""

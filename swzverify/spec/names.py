@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from swzverify.claims.form import Role, Subject
 from swzverify.errors import nearest
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
 from swzverify.subjects import Access, IndexMap, Memory, Tile
 
-Subject = Tile | Access | IndexMap
 T = TypeVar("T")
 
 SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps": "map"}
@@ -58,8 +58,9 @@ class Names:
         """The map of that name; errors as for `memory`."""
         return self._find(self.maps, "maps", name, where)
 
-    def subject(self, name: str, where: Node | Place, sections: tuple[str, ...]) -> Subject:
-        """The tile, access or map of that name, looked for in these sections; an ambiguous one is SWZ106."""
+    def of(self, roles: Sequence[Role], name: str, where: Node | Place) -> Subject:
+        """The subject of one of these roles that has this name; an ambiguous one is SWZ106, else as for `memory`."""
+        sections = [role.section for role in roles]
         tables: dict[str, Mapping[str, Subject]] = {
             "tiles": self.tiles,
             "accesses": self.accesses,
@@ -74,8 +75,8 @@ class Names:
         if holding:
             return self._find(tables[holding[0]], holding[0], name, where)
         known = [known for section in sections for known in tables[section]]
-        words = [SINGULAR[section] for section in sections]
-        what = f"{', '.join(words[:-1])} or {words[-1]}"
+        *words, last = [SINGULAR[section] for section in sections]
+        what = f"{', '.join(words)} or {last}" if words else last
         self._note_unknown(what, name, known, where)
         raise Broken
 

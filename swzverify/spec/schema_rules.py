@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from swzverify.claims import claim_types
 from swzverify.layout.notation import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
 from swzverify.spec.build_access import MAX_THREADS
-from swzverify.spec.build_claims import MAX_VECTOR_ELEMENTS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
 from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
@@ -50,10 +50,14 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "MapPart.over[]": (1, MAX_INTEGER),
     "MapPart.onto": (1, MAX_INTEGER),
     "MapPart.base": _ADDRESS,
-    "ContiguousArgument.elements": (1, MAX_VECTOR_ELEMENTS),
-    "ContiguousArgument.mode": (0, MAX_INTEGER),
-    "WavefrontsArgument.at_most": (1, MAX_INTEGER),
-    "CoversArgument.times": (0, MAX_INTEGER),
+    **{
+        f"{claim.__name__}Argument.{number.name}": (
+            number.least,
+            number.most if isinstance(number.most, int) else MAX_INTEGER,
+        )
+        for claim in claim_types().values()
+        for number in claim.form.numbers
+    },
 }
 """The least and the greatest integer; an expression's value is not the schema's to know."""
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
-from swzverify.claims.conflict_free import octet_marks
+from swzverify.claims.cost_claim import octet_marks
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import (

@@ -10,7 +10,7 @@ import pytest
 from swzverify.claims import ConflictFree, Covers, Equivalent, InBounds, Outcome, Permutation, Wavefronts
 from swzverify.claims.access_points import access_scope
 from swzverify.claims.common_base import common_origins, open_alignment, origin_text, related
-from swzverify.claims.conflict_free import cost_at, measured
+from swzverify.claims.cost_claim import cost_at, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row, Verdict, WarpMeasure

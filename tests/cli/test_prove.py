@@ -190,12 +190,9 @@ class TestOptions:
         assert seen == ["sm_80"]
 
     def test_the_kinds_are_those_of_the_claims(self):
-        from typing import get_args
+        from swzverify.claims import KINDS, claim_types
 
-        from swzverify.claims import Claim
-        from swzverify.cli.prove import KINDS
-
-        assert sorted(KINDS) == sorted(kind.kind for kind in get_args(Claim))
+        assert [claim.kind for claim in claim_types().values()] == list(KINDS)
 
     def test_every_path_and_pattern_once_in_order(self, swzverify, write, specs, answers, here):
         write({"x/b.swz.yaml": specs.good, "x/a.swz.yaml": specs.good, "other.yaml": specs.good})

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 import z3
 
-from swzverify.claims import conflict_free as conflict_free_module
-from swzverify.claims.conflict_free import cost_goal
+from swzverify.claims import cost_claim
+from swzverify.claims.cost_claim import cost_goal
 from swzverify.engines import exhaust, gf2, residue
 from swzverify.engines.smt import SMT, octets, warp_rule
 from swzverify.engines.smt import cost as smt_cost
@@ -394,7 +394,7 @@ MUTATIONS: list[tuple[str, Callable[[Patch], None], Callable[[], bool]]] = [
     ("minimum_of_idle_octets", minimum_of_idle_octets, counts("one lane")),
     ("shifts_by_a_chunk_in_z3", shifts_by_a_chunk(smt_cost), says(Z3, shifted_by_chunks(), FAILS)),
     ("shifts_by_a_chunk_in_residues", shifts_by_a_chunk(residue), says(RESIDUES, shifted_by_chunks(), FAILS)),
-    ("shifts_by_a_chunk_in_bases", shifts_by_a_chunk(conflict_free_module), any_base),
+    ("shifts_by_a_chunk_in_bases", shifts_by_a_chunk(cost_claim), any_base),
     (
         "octets_by_banks_in_z3",
         priced_by_banks(smt_engine, "cost", 0),

@@ -1,4 +1,4 @@
-"""The shipped recording of an H100: it speaks of the library as it is, and its pictures are drawn from the layouts."""
+"""The shipped recording of an H200: it speaks of the library as it is, and its pictures are drawn from the layouts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swzverify.spec import load_spec
 from swzverify.subjects import Access
 
 ROOT = Path(__file__).parent.parent.parent
-FILE = ROOT / "specs" / "recordings" / "nvidia_h100.json"
+FILE = ROOT / "specs" / "recordings" / "nvidia_h200.json"
 
 
 def accesses() -> dict[str, Access]:
@@ -59,7 +59,7 @@ def test_prove_names_the_device() -> None:
     done = subprocess.run([*command, "--recording", str(FILE)], capture_output=True, text=True, check=True, cwd=ROOT)
     costs = [claim for claim in json.loads(done.stdout)["claims"] if claim["kind"] in ("conflict_free", "wavefronts")]
     assert len(costs) == 8
-    assert {claim["evidence"] for claim in costs} == {"measured on NVIDIA H100 80GB HBM3"}
+    assert {claim["evidence"] for claim in costs} == {"measured on NVIDIA H200"}
 
 
 @pytest.mark.parametrize("name", ["published.svg", "impossible.svg", "alignment.svg"])

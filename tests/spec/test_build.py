@@ -71,6 +71,19 @@ def test_places_and_expectations(full: Spec) -> None:
     assert {claim.expected for claim in full.claims if claim.kind != "conflict_free"} == {Outcome.PROVED}
 
 
+def test_the_cases_have_the_claims_own_subjects(full: Spec) -> None:
+    assert [case.constants["BK"] for case in full.cases] == [case.chosen["BK"] for case in full.cases] == [32, 64]
+    for claim in full.claims:
+        case = next(case for case in full.cases if case.chosen == claim.case)
+        known = [*case.tiles.values(), *case.accesses.values(), *case.maps.values()]
+        assert all(any(subject is each for each in known) for subject in claim.claim.subjects)
+
+
+def test_what_no_claim_is_about_is_kept_too() -> None:
+    spec = parse_spec("swzverify: 1\ntiles:\n  A: {element: f16, layout: '(8,64):(64,1)', base: 0}\n", path="a.yaml")
+    assert [list(case.tiles) for case in spec.cases] == [["A"]]
+
+
 def test_subjects_of_the_full_spec(full: Spec) -> None:
     small, large = full.claims[0].claim, full.claims[1].claim
     assert isinstance(small, Injective)

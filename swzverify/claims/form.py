@@ -1,0 +1,134 @@
+"""How a claim of a kind is stated: what it is about, and its numbers. Specs, editors, reports and `diff` read this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from swzverify.subjects import Access, IndexMap, Tile
+
+Subject: TypeAlias = Tile | Access | IndexMap
+
+
+class Role(StrEnum):
+    """What a claim can be about; the value is the key that names one of them in a spec."""
+
+    TILE = "tile"
+    ACCESS = "access"
+    MAP = "map"
+
+    @property
+    def section(self) -> str:
+        """The section of a spec that holds them, which is also the key that names two of them.
+
+        >>> [role.section for role in Role]
+        ['tiles', 'accesses', 'maps']
+        """
+        return "accesses" if self is Role.ACCESS else f"{self.value}s"
+
+    @property
+    def noun(self) -> str:
+        """One of them, with its article.
+
+        >>> [role.noun for role in Role]
+        ['a tile', 'an access', 'a map']
+        """
+        return f"{'an' if self is Role.ACCESS else 'a'} {self.value}"
+
+    @property
+    def type(self) -> type[Subject]:
+        """The class of the objects."""
+        return _TYPES[self]
+
+
+_TYPES: dict[Role, type[Subject]] = {Role.TILE: Tile, Role.ACCESS: Access, Role.MAP: IndexMap}
+
+
+def role_of(subject: Subject) -> Role:
+    """What a subject is."""
+    return next(role for role, kind in _TYPES.items() if isinstance(subject, kind))
+
+
+class Direction(StrEnum):
+    """Whether the newer of two claims says less, more, or neither."""
+
+    WEAKER = "weaker"
+    STRONGER = "stronger"
+    NEITHER = "neither"
+
+
+class Count(StrEnum):
+    """How many subjects a claim has where it is stated by their names alone."""
+
+    ONE = "one"
+    TWO = "two"
+    ONE_OR_TWO = "one or two"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A subject in a claim that is stated key by key. Where it is `optional`, the claim knows what stands for it."""
+
+    role: Role
+    says: str
+    example: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer that a claim states.
+
+    `most` may depend on the claim's first subject. `default` stands for a number that is left out, where `optional`
+    says that it may be. `when_more` and `when_less` say what a newer claim with another number says.
+    """
+
+    name: str
+    says: str
+    examples: tuple[int, ...]
+    least: int = 1
+    most: int | Callable[[Subject], int] | None = None
+    optional: bool = False
+    default: int | None = None
+    when_more: Direction = Direction.WEAKER
+    when_less: Direction = Direction.WEAKER
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How claims of a kind are stated.
+
+    `title` is one sentence, `says` the same of "this tile" or "this access". `roles` are what each subject may be.
+    A claim that needs more than names is stated key by key: `keys`, which `keys_title` describes.
+    """
+
+    title: str
+    says: str
+    roles: tuple[Role, ...]
+    examples: tuple[object, ...]
+    count: Count = Count.ONE
+    keys: tuple[Named | Number, ...] = ()
+    keys_title: str = ""
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The integers that a claim states."""
+        return tuple(key for key in self.keys if isinstance(key, Number))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberChange:
+    """A number that differs between two claims of one kind, and what the newer claim says for it."""
+
+    name: str
+    before: str
+    after: str
+    direction: Direction
+    note: str = ""
+
+
+OF_A_TILE = ("A", {"tile": "A"})
+OF_AN_ACCESS = ("read_A", {"access": "read_A"})
+"""Examples of claims that only need a name."""
