@@ -94,6 +94,10 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ525": "threads that cannot share the tile",
         "SWZ526": "no swizzle known for the rows",
         "SWZ527": "a starter with a claim that has no answer",
+        # PTX
+        "SWZ531": "not a PTX text",
+        "SWZ532": "PTX that cannot be read",
+        "SWZ533": "a PTX file beyond the limits",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

@@ -1,0 +1,73 @@
+"""Reads PTX, the text that compilers hand to ptxas: `read_module` gives an immutable `Module`.
+
+Only reading: control flow and the meaning of opcodes are for others. Imports `errors` only.
+`module`, `instruction` and `operands` hold the records; `read` reads what stands outside of
+functions, `body` their statements, `operand_text` the operands.
+"""
+
+from swzverify.ptx.instruction import CallParts, Guard, Instruction, Location
+from swzverify.ptx.module import Function, Module, Parameter, Prototype, Symbol, Tuning
+from swzverify.ptx.names import RegisterDeclaration, Registers
+from swzverify.ptx.operands import (
+    Address,
+    Bracketed,
+    FloatImmediate,
+    Group,
+    Immediate,
+    Indexed,
+    Label,
+    Minus,
+    Negated,
+    Operand,
+    Pair,
+    Part,
+    Plus,
+    Register,
+    Sink,
+    SpecialRegister,
+    SymbolRef,
+    Vector,
+)
+from swzverify.ptx.problems import MAX_BYTES, Problem, PtxError
+from swzverify.ptx.read import read_module, read_module_file
+from swzverify.ptx.types import Space, size_of_type
+
+__all__ = [
+    "MAX_BYTES",
+    "Address",
+    "Bracketed",
+    "CallParts",
+    "FloatImmediate",
+    "Function",
+    "Group",
+    "Guard",
+    "Immediate",
+    "Indexed",
+    "Instruction",
+    "Label",
+    "Location",
+    "Minus",
+    "Module",
+    "Negated",
+    "Operand",
+    "Pair",
+    "Parameter",
+    "Part",
+    "Plus",
+    "Problem",
+    "Prototype",
+    "PtxError",
+    "Register",
+    "RegisterDeclaration",
+    "Registers",
+    "Sink",
+    "Space",
+    "SpecialRegister",
+    "Symbol",
+    "SymbolRef",
+    "Tuning",
+    "Vector",
+    "read_module",
+    "read_module_file",
+    "size_of_type",
+]
