@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from swzverify.cli.terminal import say
+
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "swzverify"
 VARIABLE = "_SWZVERIFY_COMPLETE"
@@ -29,4 +31,4 @@ def completions(context: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:  # the names above are click's own
         raise click.BadParameter(f"click knows no completion for {shell}")
-    click.echo(found(context.find_root().command, {}, PROGRAM, VARIABLE).source(), nl=False)
+    say(found(context.find_root().command, {}, PROGRAM, VARIABLE).source())

@@ -94,9 +94,11 @@ def _emit(paths: tuple[str, ...], folder: str, quiet: bool) -> NoReturn:
 
     collected = collect_specs(paths)
     with progress_line(enabled=not quiet) as watch:
-        problems = run_emit(collected.files, Settings(), Path(folder), problems=collected.problems, watch=watch)
+        claims, problems = run_emit(collected.files, Settings(), Path(folder), problems=collected.problems, watch=watch)
     _show_problems(problems)
-    sys.exit(2 if problems else 0)
+    if not claims and not problems:
+        click.echo("no claim found: nothing is written", err=True)
+    sys.exit(2 if problems else 0 if claims else 5)
 
 
 def _run(paths: tuple[str, ...], method: str, against: str | None, quiet: bool) -> CrossReport:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from swzverify.cli.terminal import Failure, one_way_out
+from swzverify.cli.terminal import Failure, one_way_out, say
 
 if TYPE_CHECKING:
     from swzverify.certificates.recheck import Limits, Outcome
@@ -82,6 +82,8 @@ def recheck(
     """
     if solvers and no_solver:
         raise click.UsageError("--solver and --no-solver cannot be used together")
+    if len(set(solvers)) < len(solvers):
+        raise click.UsageError("--solver names one solver twice; two are bitwuzla and cvc5")
     with one_way_out("no judgement"):
         outcomes, limits, spent_s = _run(folder, solvers, no_solver, drat, timeout_s, memory_mib, jobs)
     sys.exit(int(_tell(outcomes, limits, spent_s, verbose)))
@@ -123,11 +125,11 @@ def _tell(outcomes: list[Outcome], limits: Limits, spent_s: float, verbose: bool
     from swzverify.certificates.solvers import version  # noqa: PLC0415
     from swzverify.report.escape import visible  # noqa: PLC0415
 
+    lines: list[str] = []
     for outcome in outcomes:
         if verbose or outcome.status is not Status.RECHECKED:
-            click.echo(f"{outcome.status}  {visible(outcome.id)}")
-            for why in outcome.why:
-                click.echo(f"    {visible(why)}")
+            lines.append(f"{outcome.status}  {visible(outcome.id)}")
+            lines += [f"    {visible(why)}" for why in outcome.why]
     counts = {status: sum(outcome.status is status for outcome in outcomes) for status in Status}
     judges = " and ".join(version(name) for name in limits.solvers) or "no solver"
     formulas, witnesses, proofs = (
@@ -140,10 +142,11 @@ def _tell(outcomes: list[Outcome], limits: Limits, spent_s: float, verbose: bool
     for name, words in (("once", "goals shown once"), ("folded", "folded goals")):
         count = sum(getattr(outcome, name) for outcome in outcomes)
         more += f", {count} {words}" if count else ""
-    click.echo(
+    lines.append(
         f"{', '.join(parts)} of {len(outcomes)} claims in {spent_s:.1f} s: "
         f"{formulas} formulas by {judges}, {witnesses} native witnesses{more}"
     )
+    say("\n".join(lines) + "\n")
     codes = {
         Status.BROKEN: ExitCode.BROKEN,
         Status.CONTRADICTED: ExitCode.CONTRADICTED,

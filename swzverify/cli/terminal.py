@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -50,12 +50,15 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
 
 
 def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
-    """How to write to a standard stream: its width and colours when it is a terminal, plain when it is piped."""
+    """How to write to a standard stream: its width and colours when it is a terminal, plain when it is piped.
+
+    Errors: `Failure` where the stream is closed.
+    """
     import shutil  # noqa: PLC0415 - see the top
 
     from swzverify.report.style import TextStyle  # noqa: PLC0415
 
-    stream = sys.stderr if err else sys.stdout
+    stream = _stream(err=err)
     wanted = stream.isatty() and os.environ.get("TERM") != "dumb"
     forced = bool(os.environ.get("FORCE_COLOR"))
     width = shutil.get_terminal_size(fallback=(FILE_WIDTH, 24)).columns
@@ -67,14 +70,36 @@ def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
     )
 
 
+def _stream(*, err: bool) -> TextIO:
+    """The standard stream; a `Failure` where whoever started the command has closed it."""
+    stream: TextIO | None = sys.stderr if err else sys.stdout
+    if stream is None:
+        raise Failure(f"standard {'error' if err else 'output'} is closed: open it, or name a file with --output")
+    return stream
+
+
+def say(text: str) -> None:
+    """Write a plain text to standard output, as `echo` does."""
+    _write(text, err=False, colour=False)
+
+
 def echo(text: str, style: TextStyle, *, err: bool) -> None:
-    """Write to a standard stream; a reader that has gone away (`| head`) ends the writing, not the run."""
-    stream = sys.stderr if err else sys.stdout
+    """Write to a standard stream in a style; a reader that has gone away (`| head`) ends the writing, not the run.
+
+    Errors: `Failure` where the stream is closed, or takes no more, such as that of a full disk.
+    """
+    _write(text, err=err, colour=style.colour)
+
+
+def _write(text: str, *, err: bool, colour: bool) -> None:
+    stream = _stream(err=err)
     encoding = stream.encoding or "utf-8"
     printable = text.encode(encoding, "backslashreplace").decode(encoding)
     try:
-        click.echo(printable, nl=False, err=err, color=style.colour)
+        click.echo(printable, nl=False, err=err, color=colour)
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # what is left in the buffer would fail again, with a traceback, when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise Failure(f"cannot write to standard {'error' if err else 'output'}: {error.strerror}") from error

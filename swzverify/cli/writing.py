@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.cli.terminal import Failure, echo, terminal_style
+from swzverify.cli.terminal import Failure, say
 
 
 def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:
@@ -11,7 +11,7 @@ def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None
     Ends the command with SWZ521 where the file cannot be written, with SWZ522 where it exists and may not be replaced.
     """
     if output is None:
-        echo(text, terminal_style(err=False, verbosity=0), err=False)
+        say(text)
         return
     try:
         # "x" asks and writes in one step: nothing that came to be in the meantime is lost

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +25,20 @@ class DeviceFacts:
     def target(self) -> str:
         """The name of its target."""
         return f"sm_{self.capability}"
+
+
+def facts_of(told: Mapping[str, object]) -> DeviceFacts:
+    """What a file says of its device. Errors: KeyError, ValueError for what is missing, or is no such value.
+
+    >>> facts_of({"name": "a GPU", "capability": 90, "driver": "13.0", "shared_bytes_per_block": 232448}).name
+    'a GPU'
+    """
+    name, driver = told["name"], told["driver"]
+    capability, room = told["capability"], told["shared_bytes_per_block"]
+    if not isinstance(name, str) or not isinstance(driver, str) or not (name + driver).isprintable():
+        raise ValueError("the names of device and driver are no plain texts")
+    if type(capability) is not int or not MIN_CAPABILITY <= capability <= MAX_CAPABILITY:
+        raise ValueError(f"the capability {capability!r} is none, such as 90")
+    if type(room) is not int or room < 1:
+        raise ValueError(f"{room!r} is no number of bytes")
+    return DeviceFacts(name, capability, driver, room)

@@ -20,6 +20,7 @@ from swzverify.errors import SwzError
 from swzverify.gpu.cost_check import with_ladders
 from swzverify.gpu.costs import Patterns, cost_kernels, kernel_name, masks
 from swzverify.gpu.cuda import cuda_text
+from swzverify.gpu.device_facts import DeviceFacts, facts_of
 from swzverify.gpu.launch import Answer, Launch, unpack
 from swzverify.gpu.source import PRELUDE, TMA_KERNEL, TOKENS
 
@@ -133,7 +134,7 @@ def emit(folder: Path, emitted: Emitted) -> None:
 class Answers:
     """What an emitted program wrote."""
 
-    device: Mapping[str, str | int]
+    device: DeviceFacts
     answers: Sequence[Answer]
     slopes: Mapping[str, NDArray[np.float32]]
 
@@ -153,9 +154,9 @@ def read_answers(path: Path, emitted: Emitted) -> Answers:
     end = data.find(b"\n", len(HEADER))
     try:
         about = json.loads(data[len(HEADER) : end])
-        device = {key: about[key] for key in ("name", "capability", "driver", "shared_bytes_per_block")}
+        device = facts_of(about)
         program = about["program"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SwzError("SWZ703", f"{name} says nothing of its device: {error}") from error
     if program != emitted.digest:
         raise SwzError(

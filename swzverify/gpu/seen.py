@@ -193,33 +193,34 @@ def _many(count: int, noun: str) -> str:
 
 
 def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:
-    (first, touches), (second, places) = runs
+    (first, one), (second, two) = runs
     assert isinstance(first, AccessRun)  # noqa: S101 - the plan's own
     assert isinstance(second, TileRun)  # noqa: S101 - the plan's own
     if not first.is_whole:
         return Seen(None, "the access was sampled")
     tile, wrong, total = second.tile, 0, 0
-    placed = second.placed(places)
-    for launch, active, address in first.touched_bytes(touches):
+    placed = second.placed(two)
+    for launch, active, address in first.touched_bytes(one):
         if launch.base not in placed:
             continue
-        own = placed[launch.base] * tile.unit_bits
-        origin = min(int(own.min()), 8 * int(address[active].min(initial=1 << 40)))
-        span = max(int(own.max()) + tile.element_bits, 8 * (int(address.max()) + 16)) - origin
         if tile.element_bits % 8:
             return Seen(None, "elements share bytes")
-        counts = np.zeros(span // 8 + 1, dtype=np.int64)
-        begin = address[active] - origin // 8
-        for q in range(first.access.instruction.width_bytes):
-            counts += np.bincount(begin + q, minlength=counts.size)[: counts.size]
-        at = own // 8 - origin // 8
-        # an element is touched as often as its bytes are: a lane takes whole elements, or several lanes one
-        per = np.stack([counts[at + q] for q in range(tile.element_bits // 8)], axis=1)
+        own = placed[launch.base] * tile.unit_bits // 8
+        # The device's addresses may be anything: they are sorted, and no memory is laid out for them.
+        touched, width = np.sort(address[active]), first.access.instruction.width_bytes
+        # An element is touched as often as its bytes are: a lane takes whole elements, or several lanes one.
+        per = np.stack([_touches(touched, width, own + q) for q in range(tile.element_bits // 8)], axis=1)
         wrong += int((per != claim.times).any(axis=1).sum())
         total += own.size
     if not total:
         return Seen(None, "no common base was run")
     return Seen(wrong == 0, f"{total} elements, {wrong} not touched {claim.times} times")
+
+
+def _touches(touched: Array, width_bytes: int, byte: Array) -> Array:
+    """How many of some sorted accesses hold each byte: those that begin at most a width before it, and not behind."""
+    begun = np.searchsorted(touched, byte, side="right")
+    return begun - np.searchsorted(touched, byte - width_bytes, side="right")
 
 
 def _equivalent(runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:

@@ -17,7 +17,6 @@ from swzverify.gpu.crosscheck import (
     plan_all,
     priced_runs,
 )
-from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.emit import Emitted, emit, read_answers
 from swzverify.gpu.launch import Answer
 from swzverify.gpu.plan import Plan
@@ -33,12 +32,17 @@ def run_emit(
     *,
     problems: Sequence[Problem] = (),
     watch: Callable[[Progress], None] | None = None,
-) -> tuple[Problem, ...]:
-    """Write the program for the claims of some specs; what is wrong with them is returned. Errors: SWZ504."""
+) -> tuple[int, tuple[Problem, ...]]:
+    """Write the program for the claims of some specs, if there are any.
+
+    How many claims there are, and what is wrong with the specs. Errors: SWZ504.
+    """
     chosen, found = judged_claims(files, settings, watch=watch)
     specs = verdicts(chosen)
-    emit(folder, emitted(specs, plan_all(specs)))
-    return (*problems, *found)
+    claims = sum(len(each) for each in specs.values())
+    if claims:
+        emit(folder, emitted(specs, plan_all(specs)))
+    return claims, (*problems, *found)
 
 
 def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
@@ -65,11 +69,5 @@ def _answered(specs: Mapping[str, Claims], path: Path) -> CrossCheck:
         count = len(each.job.launches)
         answers[name] = list(read.answers[at : at + count])
         at += count
-    facts = DeviceFacts(
-        str(read.device["name"]),
-        int(read.device["capability"]),
-        str(read.device["driver"]),
-        int(read.device["shared_bytes_per_block"]),
-    )
     check = clocked(read.slopes, program.patterns)
-    return judge_all(specs, plans, facts, answers, Method.CLOCKS, lambda _: check)
+    return judge_all(specs, plans, read.device, answers, Method.CLOCKS, lambda _: check)

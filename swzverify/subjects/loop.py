@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from operator import index
 
 from swzverify.errors import SwzError
+from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
 
 LANE, WARP, STAGE = "lane", "warp", "stage"
 AXIS_WORDS = ("tid_", "threadIdx.", "blockDim.")
@@ -43,6 +44,8 @@ ANY_LIMIT = 1 << 32
 class Loop:
     """`for (name = start; name < stop; name += step)`; without `stop`, every value from `start` that overflows nothing.
 
+    Errors: SWZ105 a step below 1, SWZ107 a number that no integer of C is.
+
     >>> Loop("k", 0, 64, 16).count
     4
     """
@@ -56,6 +59,13 @@ class Loop:
         """Refuse a loop that goes down or nowhere."""
         if self.step < 1:
             raise SwzError("SWZ105", f"loop {self.name} has the step {self.step}: at least 1")
+        for what, value in (("start", self.start), ("stop", self.stop), ("step", self.step)):
+            if value is not None and not VALUE_MIN <= value <= VALUE_MAX:
+                raise SwzError(
+                    "SWZ107",
+                    f"loop {self.name} has the {what} {value}: no integer of C",
+                    hint="integers lie in -2^31 .. 2^32 - 1",
+                )
 
     @property
     def count(self) -> int | None:

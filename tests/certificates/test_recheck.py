@@ -403,3 +403,9 @@ def test_processes_write_the_same_as_one(tmp_path: Path) -> None:
         found.append({str(path): path.read_bytes() for path in certs.rglob("*") if path.is_file()})
     assert found[0] == found[1]
     assert len(Folder(tmp_path / "certs").entries()) == 2 * PROVED
+
+
+def test_one_solver_is_not_two(folder: Folder) -> None:
+    result = CliRunner().invoke(main, ["recheck", str(folder.path), "--solver", "cvc5", "--solver", "cvc5"])
+    assert result.exit_code == 2
+    assert "names one solver twice" in result.output

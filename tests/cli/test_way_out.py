@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +60,17 @@ def test_an_interrupt_ends_with_130(command: str, monkeypatch: pytest.MonkeyPatc
 
 def test_every_command_is_here() -> None:
     assert set(EVERY_COMMAND) - set(COMMANDS) == {"schema", "completions"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["schema"], ["completions", "bash"], ["init", "-"], ["prove", "a.swz.yaml", "--allow-no-claims"]]
+)
+@pytest.mark.parametrize("stream", [">/dev/full", ">&-"])
+def test_an_output_that_takes_nothing_is_an_error_of_one_line(arguments: list[str], stream: str) -> None:
+    words = " ".join([sys.executable, "-m", "swzverify", *arguments, stream])
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2
+    assert "standard output" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "SWZ901" not in done.stderr

@@ -238,3 +238,12 @@ def test_a_bad_recording(spec: str, tmp_path: Path) -> None:
     result = run("prove", spec, "--recording", str(tmp_path / "r.json"))
     assert result.exit_code == 2
     assert "SWZ704" in result.output
+
+
+def test_no_claim_writes_no_program(tmp_path: Path) -> None:
+    none = tmp_path / "none.swz.yaml"
+    none.write_text('swzverify: 1\ntiles: {A: {element: f16, layout: "(8,8):(8,1)"}}\n')
+    result = run("crosscheck", str(none), "--emit", str(tmp_path / "out"), "-q")
+    assert result.exit_code == 5
+    assert "no claim found" in result.output
+    assert not (tmp_path / "out").exists()

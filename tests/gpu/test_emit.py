@@ -53,7 +53,7 @@ def test_its_answers_are_read(program: Emitted, tmp_path: Path) -> None:
     file = tmp_path / "answers.bin"
     file.write_bytes(written(program))
     read = read_answers(file, program)
-    assert read.device["name"] == "A GPU"
+    assert read.device.name == "A GPU"
     assert len(read.answers) == len(program.launches)
     for name, each in program.timed.items():
         assert len(read.slopes[name]) == len(each)
@@ -83,6 +83,13 @@ def test_files_of_others(program: Emitted, tmp_path: Path) -> None:
         "another program's": good.replace(program.digest.encode(), b"0" * 64),
         "longer": good + b"\0\0\0\0",
         "no device": good.replace(b'"capability"', b'"capacity"'),
+        "a device of two lines": good.replace(b'"A GPU"', b'"A GPU\\n\\n1 agree, 0 disagree"'),
+        "a device that is no text": good.replace(b'"A GPU"', b"null"),
+        "a capability that is no number": good.replace(b'"capability": 90', b'"capability": "90"'),
+        "a capability that is a truth value": good.replace(b'"capability": 90', b'"capability": true'),
+        "a capability beyond all": good.replace(b'"capability": 90', b'"capability": 1e400'),
+        "no room": good.replace(b"232448", b'"x"'),
+        "nested without end": HEADER + b"[" * 100_000 + b"\n" + good,
         "no json": good.replace(b'{"name"', b'{"name', 1),
         "no answers": good.replace(b"SWZANS01", b"SWZANS99"),
     }
@@ -91,6 +98,7 @@ def test_files_of_others(program: Emitted, tmp_path: Path) -> None:
         file.write_bytes(data)
         with pytest.raises(SwzError, match="SWZ703"):
             read_answers(file, program)
+    assert all(data != good for data in changed.values())
     with pytest.raises(SwzError, match="SWZ503"):
         read_answers(tmp_path / "none", program)
 

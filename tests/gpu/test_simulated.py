@@ -187,3 +187,23 @@ def test_costs_of_another_chip_are_not_compared(claims: list) -> None:
     kinds = {claim.kind: result for (claim, _), result in zip(claims, results, strict=True)}
     assert kinds["conflict_free"].agrees is None
     assert kinds["bijective"].agrees is True
+
+
+COVERED = """
+swzverify: 1
+tiles: {A: {element: i32, layout: "(32):(1)", base: 0}}
+accesses: {W: {tile: A, instruction: st.shared.b32, threads: 32, coord: [tid]}}
+claims: [{covers: {access: W}}]
+"""
+
+
+@pytest.mark.parametrize("wrong", [1 << 45, 1 << 62, 1 << 63, (1 << 64) - 2])
+def test_an_address_beyond_all_is_a_disagreement(wrong: int) -> None:
+    """It takes no memory in proportion to it, and it is no fault of ours."""
+    claims = claims_in(COVERED)
+    found: list[Answer] = []
+    for answer in answers_of(plan_all({"t": claims})["t"]):
+        places = answer.places.copy()
+        places[:1] = wrong
+        found.append(dataclasses.replace(answer, places=places))
+    assert [result.agrees for result in checked(claims, found).results["t"]] == [False]

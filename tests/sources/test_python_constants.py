@@ -38,7 +38,8 @@ READ = {
     "#!/usr/bin/python\n# vim: set fileencoding=latin-1\nBK = 64": 64,
     "import os\n\n# coding: utf-7 is not asked for here\nBK = 64": 64,
     "BK = 64\nname = globals()['BK'] + globals().get('BM', 3)\nassert 'BK' in globals()": 64,
-    "BK = 64\ndef f(x):\n    return locals(), vars(x), dict(**vars(x)), x.__dict__": 64,
+    "BK = 64\ndef f(x):\n    return locals(), dict(**vars(x)), dict(x.__dict__), vars(x)['a']": 64,
+    "import importlib\nm = importlib.import_module('os')\nname = getattr(m, 'name')\nBK = 64": 64,
     "class M:\n    def eval(self): return self\n    def exec(self): return self\nM().eval().exec()\nBK = 64": 64,
     "class M: pass\nsetattr(M, 'BM', 3)\nBK = 64": 64,
 }
@@ -108,7 +109,7 @@ REFUSED = {
     "BK = 64\n@d(BK := 32)\ndef f(): pass": ("SWZ123", "inside an expression"),
     "BK = 64\nclass A(d(BK := 32)): pass": ("SWZ123", "inside an expression"),
     "BK = 64\nexec('BK = 3')": ("SWZ123", "may be bound by `exec` at line 2"),
-    "BK = 64\nimport builtins\nbuiltins.exec('BK = 3')": ("SWZ123", "may be bound by `exec` at line 3"),
+    "BK = 64\nimport builtins\nbuiltins.exec('BK = 3')": ("SWZ123", "may be bound by `builtins` at line 2"),
     "BK = 64\neval('globals().update(BK=3)')": ("SWZ123", "may be bound by `eval` at line 2"),
     "BK = 64\nglobals()['BK'] = 3": ("SWZ123", "may be bound by `globals` at line 2"),
     "BK = 64\nglobals()['BK'] += 3": ("SWZ123", "may be bound by `globals` at line 2"),
@@ -120,6 +121,30 @@ REFUSED = {
     "class A:\n    BK = 64\n    locals()['BK'] = 3": ("SWZ123", "may be bound by `locals` at line 3", "A.BK"),
     "BK = 64\nimport sys\nsys.modules[__name__].__dict__['BK'] = 3": ("SWZ123", "may be bound by `__dict__` at line 3"),
     "BK = 64\nimport sys\nvars(sys.modules[__name__]).update(BK=3)": ("SWZ123", "may be bound by `vars` at line 3"),
+    "BK = 64\nimport sys\nnames = sys.modules[__name__].__dict__\nnames['BK'] = 3": ("SWZ123", "`__dict__` at line 3"),
+    "BK = 64\nimport sys\nnames = vars(sys.modules[__name__])\nnames['BK'] = 3": ("SWZ123", "`vars` at line 3"),
+    "BK = 64\nfrom builtins import exec as run\nrun('BK = 3')": ("SWZ123", "`builtins` at line 2"),
+    "BK = 64\nimport builtins\ng = builtins.globals\ng()['BK'] = 3": ("SWZ123", "`builtins` at line 2"),
+    "BK = 64\nimport sys\nput = setattr\nput(sys.modules[__name__], 'B' + 'K', 3)": ("SWZ123", "`setattr` at line 3"),
+    "BK = 64\nimport sys\nput = object.__setattr__\nput(sys.modules[__name__], 'B' + 'K', 3)": (
+        "SWZ123",
+        "`__setattr__` at line 3",
+    ),
+    "BK = 64\ndef f(): pass\nf.__globals__['BK'] = 3": ("SWZ123", "`__globals__` at line 3"),
+    "BK = 64\nimport sys\nsys._getframe().f_globals['BK'] = 3": ("SWZ123", "at line 3"),
+    "BK = 64\nimport inspect\ninspect.currentframe().f_globals['BK'] = 3": ("SWZ123", "at line 3"),
+    "BK = 64\nfrom inspect import currentframe as f\nf().f_globals['BK'] = 3": ("SWZ123", "at line 2"),
+    "BK = 64\nrun = __import__('builtins').exec\nrun('BK = 3', globals())": ("SWZ123", "at line 2"),
+    "BK = 64\nimport importlib\nimportlib.import_module('built' + 'ins').exec('BK = 3', globals())": (
+        "SWZ123",
+        "at line 3",
+    ),
+    "BK = 64\nload = __import__\nload('builtins').exec('BK = 3')": ("SWZ123", "`__import__` at line 2"),
+    "BK = 64\nimport sys\ngetattr(sys.modules[__name__], '__dict__')['BK'] = 3": ("SWZ123", "`__dict__` at line 3"),
+    "BK = 64\nimport sys, types\nsys.modules[__name__] = types.SimpleNamespace(BK=3)": (
+        "SWZ123",
+        "`modules` at line 3",
+    ),
     "class A:\n    BK = 64\nsetattr(A, 'BK', 3)": ("SWZ123", "attribute that line 3 sets", "A.BK"),
     "class A:\n    BK = 64\nfor name in ['BK']: setattr(A, name, 3)": (
         "SWZ123",
@@ -162,9 +187,8 @@ def test_what_may_be_another_value_is_refused(source: str) -> None:
     assert caught.value.code == code
 
 
-ANOTHER_VALUE = [
-    source for source in REFUSED if re.search(r"exec|eval|globals|vars|locals|__dict__|setattr|delattr|coding", source)
-]
+WORDS = re.compile(r"exec|eval|globals|vars|locals|__dict__|setattr|delattr|coding|builtins|modules")
+ANOTHER_VALUE = [source for source in REFUSED if WORDS.search(source)]
 
 
 @pytest.mark.parametrize("source", ANOTHER_VALUE)

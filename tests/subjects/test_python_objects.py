@@ -133,3 +133,11 @@ def test_a_function_of_a_part_of_a_warp_cannot_run_a_matrix_instruction() -> Non
     with pytest.raises(SwzError, match="SWZ406") as caught:
         assert_conflict_free(lambda lane: lane * 16, instruction="ldmatrix.x1", threads=8)
     assert "threads=32" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step"), [(0, 2**70, 1), (-(2**31) - 1, 0, 1), (2**32, None, 1), (0, 8, 2**32)]
+)
+def test_a_loop_over_what_no_integer_of_c_is(start: int, stop: int | None, step: int) -> None:
+    with pytest.raises(SwzError, match="SWZ107"):
+        Loop("k", start, stop, step)
