@@ -65,7 +65,7 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
         case Contiguous():
             return _torn(claim, found)
         case Aligned():
-            return CaseCode(["access = claim.access", _lanes(found), *_ALIGNED, "assert not misaligned"], ["lanes_of"])
+            return CaseCode([_lanes(found), *_ALIGNED], ["lanes_of"])
         case ConflictFree() | Wavefronts():
             return _cost(claim, found)
         case Covers():
@@ -81,12 +81,12 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
 
 
 def _lanes(found: Counterexample) -> str:
-    return f"lanes = lanes_of(access, {_where(found)})"
+    return f"lanes = lanes_of(claim.access, {_where(found)})"
 
 
 _ALIGNED = (
-    "width_bits = 8 * access.instruction.width_bytes",
-    "misaligned = [lane.lane for lane in lanes if lane.first_bit is not None and lane.first_bit % width_bits]",
+    "misaligned = [lane.lane for lane in lanes if lane.first_bit is not None and lane.first_bit % lane.width_bits]",
+    "assert not misaligned",
 )
 
 
@@ -94,10 +94,9 @@ def _where(found: Counterexample) -> str:
     return _mapping({name: value for name, value in found.binding.items() if name != LANE})
 
 
-def _placed(found: Counterexample, base: int | None = None) -> str:
+def _placed(found: Counterexample, base: int) -> str:
     """The arguments for the stage and the base of a tile."""
-    here = found.binding.get("base", 0) if base is None else base
-    return f"stage={found.binding.get(STAGE, 0)}, base={here}"
+    return f"stage={found.binding.get(STAGE, 0)}, base={base}"
 
 
 def _coords(found: Counterexample) -> list[str]:
@@ -105,9 +104,9 @@ def _coords(found: Counterexample) -> list[str]:
     return [literal(row.cells[column]) for row in found.rows]
 
 
-def _base_at(tile_origin: Origin, found: Counterexample) -> int:
-    point = found.point or {}
-    return tile_origin.start_bytes + tile_origin.unit_bytes * point.get(tile_origin.name, 0)
+def _base_at(place: Origin, found: Counterexample) -> int:
+    """The base address in bytes."""
+    return place.start_bytes + place.unit_bytes * (found.point or {}).get(place.name, 0)
 
 
 def _of_elements(claim: Injective | Bijective, found: Counterexample) -> CaseCode:
@@ -138,16 +137,11 @@ def _outside_tile(tile: Tile, found: Counterexample, named: str) -> CaseCode:
 
 def _outside(found: Counterexample) -> CaseCode:
     lines = [
-        "access = claim.about",
-        _lanes(found),
-        "width_bits = 8 * access.instruction.width_bytes",
-        "extents = access.tile.extents if access.tile is not None else ()",
-        "for lane in lanes:",
-        "    if lane.first_bit is None:",
-        "        continue",
-        "    assert all(c < n for c, n in zip(lane.coord or (), extents, strict=True)), lane",
-        "    assert lane.room.start <= lane.first_bit, lane",
-        "    assert lane.first_bit + width_bits <= lane.room.stop, lane",
+        f"for lane in lanes_of(claim.about, {_where(found)}):",
+        "    if lane.first_bit is not None:",
+        "        assert all(c < n for c, n in zip(lane.coord, lane.extents, strict=True)), lane",
+        "        assert lane.room.start <= lane.first_bit, lane",
+        "        assert lane.first_bit + lane.width_bits <= lane.room.stop, lane",
     ]
     return CaseCode(lines, ["lanes_of"])
 
@@ -164,13 +158,11 @@ def _torn(claim: Contiguous, found: Counterexample) -> CaseCode:
 
 def _cost(claim: ConflictFree | Wavefronts, found: Counterexample) -> CaseCode:
     lines = [
-        "access = claim.access",
         _lanes(found),
         *_ALIGNED,
-        "assert not misaligned",
         "addresses = [lane.address for lane in lanes]",
         "banks = [None if address is None else address // 4 % 32 for address in addresses]",
-        "cost = access_cost(access.instruction, addresses, access.target)",
+        "cost = access_cost(claim.access.instruction, addresses, claim.access.target)",
     ]
     limit = "cost.minimum" if isinstance(claim, ConflictFree) else "claim.at_most"
     lines.append(f"wavefronts, limit = cost.wavefronts, {limit}")

@@ -37,14 +37,17 @@ _AGAIN = "write the tests again with `swzverify prove --write-test`"
 class Lane:
     """One lane of a warp instruction: its byte address, None where it is not active.
 
-    `first_bit` counts bits from address 0; `room` are the bits of the stage that the access goes to, or of the bytes
-    that a bare address may touch.
+    `first_bit` counts bits from address 0, `width_bits` are those that the lane touches from there; `room` are the bits
+    of the stage that the access goes to, or of the bytes that a bare address may touch. `coord` and `extents`, of the
+    tile, are empty for a bare address.
     """
 
     lane: int
-    coord: tuple[int, ...] | None
+    coord: tuple[int, ...]
+    extents: tuple[int, ...]
     address: int | None
     first_bit: int | None
+    width_bits: int
     room: range
 
 
@@ -118,14 +121,16 @@ def lanes_of(access: Subject, where: Mapping[str, int], *, compared: bool = Fals
     if not access.assumed_at(point):
         if not compared:
             _skip(f"access {access.name} does not run at {dict(where)}")
-        return [Lane(lane, None, None, None, range(0)) for lane in range(LANES)]
+        return [Lane(lane, (), (), None, None, 0, range(0)) for lane in range(LANES)]
     starts = _starts(access, point)
     room_bytes = access.tile.allocation_bytes if access.tile is not None else access.bytes or 0
+    extents = () if access.tile is None else access.tile.extents
+    width_bits = 8 * access.instruction.width_bytes
     found: list[Lane] = []
     for record, start in zip(access.lanes_at(point), starts, strict=True):
-        address = record.address_bytes
+        address, room = record.address_bytes, range(start, start + 8 * room_bytes)
         first = None if address is None else 8 * address + record.bit
-        found.append(Lane(record.lane, record.coord, address, first, range(start, start + 8 * room_bytes)))
+        found.append(Lane(record.lane, record.coord or (), extents, address, first, width_bits, room))
     return found
 
 
