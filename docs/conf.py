@@ -7,6 +7,7 @@ Nothing is fetched while it is built or read: no fonts, no scripts of others, fo
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -17,7 +18,8 @@ sys.path.insert(0, str(HERE / "_site"))
 _PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]
 
 project = _PROJECT["name"]
-release = version = _PROJECT["version"]
+_FOUND = re.search(r'^__version__ = "(.+)"$', (HERE.parent / "swzverify" / "__init__.py").read_text("utf-8"), re.M)
+release = version = _FOUND[1] if _FOUND else ""
 html_title = f"{project} {release}"
 
 extensions = ["myst_parser", "site_links", "site_maths", "site_navigation"]
@@ -48,6 +50,7 @@ navigation = [
     ("Begin", ["tutorial/index", "counterexamples"]),
     ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),
     ("In a repository", []),
-    ("Reference", ["reference/index", "errors/index"]),
+    ("Reference", ["reference/index", "errors/index", "stability"]),
     ("Why to believe it", ["crosscheck", "certificates", "theorems", "attacks", "mutation", "benchmarks"]),
+    ("For developers", ["architecture"]),
 ]

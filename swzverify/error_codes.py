@@ -124,6 +124,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ805": "a swizzle that may act on offsets or on addresses",
         "SWZ806": "a function whose value is no byte address",
         "SWZ807": "hypothesis is not installed",
+        "SWZ808": "a written test whose claim the spec no longer has",
         # faults of swzverify
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",

@@ -1,11 +1,23 @@
-"""What `import swzverify` gives, whatever was imported before it."""
+"""What `import swzverify` gives, whatever was imported before it, and what the package says of itself."""
 
 from __future__ import annotations
 
+import os
+import re
+import runpy
 import subprocess
 import sys
+import tomllib
+import zipfile
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
+
+import swzverify
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -14,3 +26,36 @@ import pytest
 def test_prove_is_the_function_and_not_the_folder_of_that_name(before: str) -> None:
     lines = [before, "from swzverify import prove", "assert prove.__name__ == 'prove' and callable(prove), prove"]
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
+
+
+def test_the_version_stands_in_one_place() -> None:
+    assert "version" not in PROJECT["project"]
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    source = ROOT / PROJECT["tool"]["hatch"]["version"]["path"]
+    assert source == ROOT / "swzverify" / "__init__.py"
+    literal = f'"{swzverify.__version__}"'
+    assert source.read_text("utf-8").count(literal) == 1
+    others = [*(ROOT / "swzverify").rglob("*.py"), ROOT / "pyproject.toml", ROOT / "docs" / "conf.py"]
+    assert [path for path in others if path != source and literal in path.read_text("utf-8")] == []
+
+
+def test_the_site_has_that_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    names = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    assert names["release"] == names["version"] == swzverify.__version__
+
+
+def test_type_checkers_read_the_package() -> None:
+    assert files(swzverify).joinpath("py.typed").is_file()
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["swzverify"]
+    assert "Typing :: Typed" in PROJECT["project"]["classifiers"]
+
+
+def test_the_wheel_has_the_marker_and_the_version(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling builds the wheel; pip installs it where it builds")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "PYTHONWARNINGS": ""})
+    (wheel,) = tmp_path.glob("*.whl")
+    assert re.match(rf"swzverify-{re.escape(swzverify.__version__)}-", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        assert "swzverify/py.typed" in archive.namelist()

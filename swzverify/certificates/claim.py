@@ -1,7 +1,7 @@
 """What a certificate says, as data: a claim and the tiles, accesses and maps that it is about.
 
 This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything that is asked
-(`goals`). Nothing of the front end is used; numbers are in bytes and bits as docs/semantics.md has them.
+(`kinds`). Nothing of the front end is used; numbers are in bytes and bits as docs/semantics.md has them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ ADDRESS_LIMIT_BYTES = 1 << 24
 ANY_VALUES = 1 << 32
 """An unbounded loop ends before this value."""
 LANES = 32
+THREAD_NAMES = frozenset({"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}).union(
+    f"{part}.{axis}" for part in ("threadIdx", "blockDim") for axis in "xyz"
+)
+"""What an access's expressions may read besides constants and loop variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,29 +173,3 @@ class Claim:
     def tile_of(self, access: Access) -> Tile | None:
         """The tile that an access goes to; None for a bare address."""
         return self.tiles[access.tile] if access.tile else None
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What a kind of claim is about, each of some roles, and the names of its numbers with their least values."""
-
-    roles: tuple[tuple[str, ...], ...]
-    numbers: tuple[tuple[str, int], ...] = ()
-    optional: int = 0
-
-
-_ANY = ("tile", "access", "map")
-FORMS: Mapping[str, Form] = {
-    "injective": Form((("tile",),)),
-    "bijective": Form((("tile",),)),
-    "contiguous": Form((("tile",),), (("elements", 1), ("mode", 0))),
-    "aligned": Form((("access",),)),
-    "in_bounds": Form((("tile", "access"),)),
-    "conflict_free": Form((("access",),)),
-    "wavefronts": Form((("access",),), (("at_most", 1),)),
-    "covers": Form((("access",), ("tile",)), (("times", 0),)),
-    "equivalent": Form((_ANY, _ANY)),
-    "disjoint": Form((("tile",), ("tile",)), optional=1),
-    "permutation": Form((("map",),)),
-}
-"""The eleven kinds; `optional` says how many of the last roles may be left out."""

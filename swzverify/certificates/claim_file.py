@@ -14,7 +14,7 @@ from typing import TypeVar
 from swzverify.certificates.c_text import names_of, read_expression
 from swzverify.certificates.claim import (
     ADDRESS_LIMIT_BYTES,
-    FORMS,
+    THREAD_NAMES,
     Access,
     Base,
     Claim,
@@ -23,6 +23,7 @@ from swzverify.certificates.claim import (
     Swizzle,
     Tile,
 )
+from swzverify.certificates.kinds import KINDS
 from swzverify.certificates.reader import MAX_NUMBER, Reader, is_list, is_number
 from swzverify.certificates.warp_rule import warp_rule
 from swzverify.errors import SwzError
@@ -30,10 +31,6 @@ from swzverify.errors import SwzError
 MAX_THREADS = 1024
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,4095}")
-THREAD_NAMES = frozenset({"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}).union(
-    f"{part}.{axis}" for part in ("threadIdx", "blockDim") for axis in "xyz"
-)
-"""What an access's expressions may read besides constants and loop variables."""
 _TAKEN = THREAD_NAMES | {"stage", "base", "min", "max"}
 _IN_MAPS = frozenset({"base", "stage", "min", "max"})
 Found = TypeVar("Found")
@@ -45,9 +42,9 @@ def read_claim(reader: Reader) -> Claim:
     Errors: SWZ604 with the place of what has no meaning, or is named by nothing.
     """
     kind = reader.text("kind")
-    form = FORMS.get(kind)
+    form = KINDS.get(kind)
     if form is None:
-        raise reader.refuse("kind", f"one of {', '.join(FORMS)}")
+        raise reader.refuse("kind", f"one of {', '.join(KINDS)}")
     of = tuple(_reference(reader, text) for text in reader.texts("of"))
     wanted = form.roles[: len(of)]
     if not len(form.roles) - form.optional <= len(of) <= len(form.roles):

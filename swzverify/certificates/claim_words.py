@@ -5,46 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Loop, Tile
+from swzverify.certificates.kinds import sentence_of
 
 
 def sentences(claim: Claim) -> tuple[str, ...]:
     """The claim, then each tile, access and map that it is about."""
     tiles = [_tile(tile) for tile in claim.tiles.values()]
     accesses = [_access(access) for access in claim.accesses.values()]
-    return (_claim(claim), *accesses, *tiles, *(_map(index) for index in claim.maps.values()))
-
-
-def _claim(claim: Claim) -> str:
-    names = [f"{role} {name}" for role, name in claim.of]
-    first, numbers = names[0], claim.numbers
-    match claim.kind:
-        case "injective":
-            return f"injective: no two elements of {first} share a bit, in any stage, at any base"
-        case "bijective":
-            return f"bijective: no two elements of {first} share a bit, and they fill its allocation"
-        case "contiguous":
-            vectors = f"vectors of {numbers['elements']} elements along mode {numbers['mode']} of {first}"
-            return f"contiguous: aligned {vectors} lie at consecutive, aligned places, in order"
-        case "aligned":
-            return f"aligned: every active lane of {first} begins at a multiple of the instruction's width"
-        case "in_bounds" if claim.of[0][0] == "tile":
-            return f"in_bounds: every element of {first} lies in its stage's allocation"
-        case "in_bounds":
-            return f"in_bounds: every active lane of {first} keeps to the coordinates and bytes that it may touch"
-        case "conflict_free":
-            return f"conflict_free: every warp instruction of {first} is aligned and has no bank conflict"
-        case "wavefronts":
-            return f"wavefronts: every warp instruction of {first} is aligned and takes at most {numbers['at_most']}"
-        case "covers":
-            return f"covers: {first} touches each element of {names[1]} exactly {numbers['times']} times in each stage"
-        case "equivalent":
-            return f"equivalent: {first} and {names[1]} are the same everywhere, at every common base"
-        case "disjoint" if len(names) == 1:
-            return f"disjoint: no element of {first} shares a bit with one of another stage"
-        case "disjoint":
-            return f"disjoint: no element of {first} shares a bit with one of {names[1]}, in any stages"
-        case _:
-            return f"{claim.kind}: {first} takes its box one to one onto another"
+    return (sentence_of(claim), *accesses, *tiles, *(_map(index) for index in claim.maps.values()))
 
 
 def layout_text(tile: Tile) -> str:

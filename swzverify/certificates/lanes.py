@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from swzverify.certificates.bounds import bounds
 from swzverify.certificates.c_text import names_of, read_expression
 from swzverify.certificates.c_value import Conditions, Values
-from swzverify.certificates.claim import Access, Tile
-from swzverify.certificates.claim_file import THREAD_NAMES
+from swzverify.certificates.claim import THREAD_NAMES, Access, Tile
 from swzverify.certificates.exact import Arithmetic, Exact
 from swzverify.certificates.places import Origin, digits_of, inner_offset, position, stage_start
 from swzverify.certificates.program import Builder

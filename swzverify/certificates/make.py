@@ -13,7 +13,7 @@ from swzverify.certificates.describe import describe
 from swzverify.certificates.draft import Asked, Goals, MeaninglessError, UntrueError
 from swzverify.certificates.encode import UnwrittenError, is_folded, parts
 from swzverify.certificates.folder import CLAIMS, FORMULAS, SPECS, claim_file, save, save_shared
-from swzverify.certificates.goals import goals_of
+from swzverify.certificates.kinds import goals_of
 from swzverify.certificates.propose import holds_at, possible_point
 from swzverify.certificates.reader import Reader
 from swzverify.certificates.record import Certificate, Formula, Goal, Possible, Said, Shown, write_certificate

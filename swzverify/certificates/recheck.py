@@ -1,6 +1,6 @@
 """One certificate proved again: from its statement to what follows from it, each goal by a solver and by a witness.
 
-Nothing of the prover, the front end or Z3 is used. What must be shown is derived from the statement (`goals`), and so
+Nothing of the prover, the front end or Z3 is used. What must be shown is derived from the statement (`kinds`), and so
 is every script; what the certificate has of either must be the same, byte for byte.
 """
 
@@ -15,8 +15,8 @@ from swzverify.certificates.draft import Goals, MeaninglessError, UntrueError
 from swzverify.certificates.drat import missing_tools, prove_unsatisfiable
 from swzverify.certificates.encode import Part, UnwrittenError, is_folded, parts
 from swzverify.certificates.folder import FORMULAS, SPECS, Entry, fingerprint, read_text
-from swzverify.certificates.goals import goals_of
 from swzverify.certificates.identity import check_identity
+from swzverify.certificates.kinds import goals_of
 from swzverify.certificates.record import Certificate, Goal, Possible, Shown, read_certificate
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import Answer, ask

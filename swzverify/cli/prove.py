@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import click
 
 from swzverify.claims import KINDS
+from swzverify.cli.case_tests import CaseTests
 from swzverify.cli.files import Known, check_output
 from swzverify.cli.reports import Format, ReportFile, check_reports, report_files, write_reports
 from swzverify.cli.terminal import Failure, one_way_out
@@ -87,6 +88,11 @@ _Limit = TypeVar("_Limit", float | None, int | None)
     help="Write what fails now as known failures; the exit code stays what it would be.",
 )
 @click.option(
+    "--write-test",
+    metavar="FILE",
+    help="Write each new counterexample as a pytest test, which fails until the spec is mended.",
+)
+@click.option(
     "--allow-no-claims", is_flag=True, help="Exit with 0 where no claim is found, for files that may hold none."
 )
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
@@ -109,6 +115,7 @@ def prove(
     calibration: str | None,
     baseline: str | None,
     write_baseline: str | None,
+    write_test: str | None,
     allow_no_claims: bool,
     single_engine: bool,
     verbose: bool,
@@ -144,10 +151,12 @@ def prove(
             calibration,
         )
         known = Known(baseline, write_baseline)
-        report = _run(paths, settings, output, reports, known, quiet)
+        tests = CaseTests(write_test, settings.target)
+        report = _run(paths, settings, output, reports, known, tests, quiet)
         code = _exit_code(report, allow_no_claims)
         write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
         known.save(report)
+        tests.save(report, quiet=quiet)
     sys.exit(int(code))
 
 
@@ -171,6 +180,7 @@ def _run(
     output: str | None,
     reports: tuple[ReportFile, ...],
     known: Known,
+    tests: CaseTests,
     quiet: bool,
 ) -> Report:
     from swzverify.run.collect import collect_specs  # noqa: PLC0415 - see the top
@@ -183,9 +193,9 @@ def _run(
     if output is not None:
         check_output(output, collected.files, "--output")
     taken = {"--output": output, "--baseline": known.read, "--write-baseline": known.write}
-    check_reports(
-        reports, collected.files, {**taken, "--recording": settings.recording, "--calibration": settings.calibration}
-    )
+    taken |= {"--recording": settings.recording, "--calibration": settings.calibration}
+    tests.check(collected.files, taken)
+    check_reports(reports, collected.files, {**taken, "--write-test": tests.path})
     accepted = known.prepare(settings, output, collected.files)
     if settings.certificates is not None:
         _prepare_certificates(settings.certificates)

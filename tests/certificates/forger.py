@@ -13,7 +13,7 @@ from typing import Any
 from swzverify.certificates.claim_file import read_claim
 from swzverify.certificates.draft import MeaninglessError, UntrueError
 from swzverify.certificates.encode import UnwrittenError, is_folded, parts
-from swzverify.certificates.goals import goals_of
+from swzverify.certificates.kinds import goals_of
 from swzverify.certificates.propose import possible_point
 from swzverify.certificates.reader import Reader
 from swzverify.certificates.smtlib import script

@@ -16,7 +16,7 @@ from swzverify.certificates.claim_write import claim_data
 from swzverify.certificates.describe import describe
 from swzverify.certificates.draft import MeaninglessError, UntrueError
 from swzverify.certificates.encode import Part, UnwrittenError, finished, parts
-from swzverify.certificates.goals import goals_of
+from swzverify.certificates.kinds import goals_of
 from swzverify.certificates.program import Builder
 from swzverify.certificates.propose import possible_point
 from swzverify.certificates.reader import Reader

@@ -45,7 +45,9 @@ class Block:
 def pages() -> list[str]:
     """Every page of the repository for readers; those of docs/errors/ have a form and a test of their own."""
     docs = [path for path in (ROOT / "docs").rglob("*.md") if not path.is_relative_to(ROOT / "docs" / "errors")]
-    others = [ROOT / name for name in ("README.md", "SECURITY.md", "CHANGELOG.md", "specs/README.md")]
+    others = [
+        ROOT / name for name in ("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "specs/README.md")
+    ]
     return sorted(path.relative_to(ROOT).as_posix() for path in [*others, *docs])
 
 

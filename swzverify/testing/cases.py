@@ -1,0 +1,221 @@
+"""The concrete cases of counterexamples: what the tests of `swzverify prove --write-test` evaluate, in plain integers.
+
+A test finds its claim in the spec, so that it follows the spec as it is mended. What it asks then needs no engine: the
+address of one element, of the lanes of one warp instruction, or the value of a map at one point. Where the spec has no
+such case any more (the base is aligned better, a loop ends earlier), there is nothing to evaluate, and the test is
+skipped. Where the claim itself is gone, the test fails: a contract that was deleted is none that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from os import PathLike
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+import numpy as np
+
+from swzverify.claims import Claim
+from swzverify.claims.contiguous import Contiguous
+from swzverify.claims.covers import Covers
+from swzverify.claims.form import Subject
+from swzverify.errors import SwzError, nearest
+from swzverify.hardware import LANES
+from swzverify.spec import load_spec
+from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects.iterations import last_active
+from swzverify.subjects.loop import LANE, STAGE, WARP
+from swzverify.subjects.memory import Origin
+
+_Claim = TypeVar("_Claim", bound=Claim)
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap)
+_AGAIN = "write the tests again with `swzverify prove --write-test`"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One lane of a warp instruction: its byte address, None where it is not active.
+
+    `first_bit` counts bits from address 0, `width_bits` are those that the lane touches from there; `room` are the bits
+    of the stage that the access goes to, or of the bytes that a bare address may touch. `coord` and `extents`, of the
+    tile, are empty for a bare address.
+    """
+
+    lane: int
+    coord: tuple[int, ...]
+    extents: tuple[int, ...]
+    address: int | None
+    first_bit: int | None
+    width_bits: int
+    room: range
+
+
+def claim_of(kind: type[_Claim], file: str | PathLike[str], name: str, *, target: str | None = None) -> _Claim:
+    """The claim `name` of a spec file, `A::bijective` for example: a claim's id without the file.
+
+    Errors: SWZ808 where the file has no such claim; those of `load_spec`.
+    """
+    spec = load_spec(file, target=target)
+    found = {each.id.removeprefix(f"{spec.path}::"): each.claim for each in spec.claims}
+    claim = found.get(name)
+    if isinstance(claim, kind):
+        return claim
+    near = nearest(name, [each for each, other in found.items() if isinstance(other, kind)])
+    hint = f"{_AGAIN}, or delete this one" + (f"; {near}" if near else "")
+    raise SwzError("SWZ808", f"{Path(file).name} has no claim {name!r} any more", hint=hint)
+
+
+def bits_of(tile: Subject, coord: Sequence[int], *, stage: int, base: int) -> range:
+    """The bits that an element takes, counted from address 0, in a stage of a tile at the base address in bytes."""
+    tile = _only(Tile, tile)
+    inside = len(coord) == len(tile.extents) and all(c < n for c, n in zip(coord, tile.extents, strict=True))
+    if not inside:
+        _skip(f"tile {tile.name} has no element {tuple(coord)}")
+    _check_place(tile, stage, base)
+    first = int(tile.position(coord, stage=stage, base=base)) * tile.unit_bits
+    return range(first, first + tile.element_bits)
+
+
+def allocation_of(tile: Subject, *, stage: int, base: int) -> range:
+    """The bits of a stage's allocation, counted from address 0."""
+    tile = _only(Tile, tile)
+    _check_place(tile, stage, base)
+    start = 8 * (base + stage * tile.pitch_bytes)
+    return range(start, start + 8 * tile.allocation_bytes)
+
+
+def vector_of(claim: Contiguous, coord: Sequence[int], *, stage: int, base: int) -> tuple[list[int], int]:
+    """(where the elements of the claim's vector at `coord` lie, how far apart two must be).
+
+    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, addresses in bits, an element apart.
+    """
+    tile, along = claim.tile, claim.along
+    if coord[along] % claim.elements:
+        _skip(f"no vector of {claim.elements} elements begins at {tuple(coord)}")
+    items = [(*coord[:along], coord[along] + item, *coord[along + 1 :]) for item in range(claim.elements)]
+    bits = [bits_of(tile, item, stage=stage, base=base) for item in items]
+    if tile.address_swizzle is None:
+        return [int(tile.offset(item)) for item in items], 1
+    return [each.start for each in bits], tile.element_bits
+
+
+def value_of(index: Subject, point: Mapping[str, int], *, base: int = 0) -> tuple[int, ...]:
+    """The values of a map at one point of its box, with `base` in bytes where the map reads it."""
+    index = _only(IndexMap, index)
+    extents = dict(index.over)
+    _check_names(f"map {index.name}", extents, point)
+    if any(value >= extents[name] for name, value in point.items()):
+        _skip(f"map {index.name} has no point {dict(point)}")
+    return index.at({**point, "base": base} if index.uses_base else point)
+
+
+def lanes_of(access: Subject, where: Mapping[str, int], *, compared: bool = False) -> list[Lane]:
+    """The 32 lanes of the warp instruction at `where`: `warp`, the loops by value, `stage` and `base` as they apply.
+
+    `compared`: an iteration that does not exist, or that the assumptions exclude, has lanes that are not active; such
+    a case is a difference for `equivalent`, and no case at all for every other claim.
+    """
+    access = _only(Access, access)
+    point = _point(access, where, compared=compared)
+    if not access.assumed_at(point):
+        if not compared:
+            _skip(f"access {access.name} does not run at {dict(where)}")
+        return [Lane(lane, (), (), None, None, 0, range(0)) for lane in range(LANES)]
+    starts = _starts(access, point)
+    room_bytes = access.tile.allocation_bytes if access.tile is not None else access.bytes or 0
+    extents = () if access.tile is None else access.tile.extents
+    width_bits = 8 * access.instruction.width_bytes
+    found: list[Lane] = []
+    for record, start in zip(access.lanes_at(point), starts, strict=True):
+        address, room = record.address_bytes, range(start, start + 8 * room_bytes)
+        first = None if address is None else 8 * address + record.bit
+        found.append(Lane(record.lane, record.coord or (), extents, address, first, width_bits, room))
+    return found
+
+
+def touches_of(
+    claim: Covers, coord: Sequence[int], *, stage: int, bases: tuple[int, int]
+) -> list[tuple[int, int, dict[str, int]]]:
+    """Every (warp, lane, loops) of the claim's access that touches some bit of an element; the two bases are bytes."""
+    access = claim.access
+    element = bits_of(claim.tile, coord, stage=stage, base=bases[1])
+    ends = last_active(access, access.loop_limits)
+    limits = [ends.get(loop.name, limit) for loop, limit in zip(access.loops, access.loop_limits, strict=True)]
+    width_bits = 8 * access.instruction.width_bytes
+    found: list[tuple[int, int, dict[str, int]]] = []
+    for warp, *turns in product(range(access.warps), *map(range, limits)):
+        loops = {loop.name: loop.start + loop.step * turn for loop, turn in zip(access.loops, turns, strict=True)}
+        point = _point(access, {WARP: warp, **loops, STAGE: stage, "base": bases[0]}, compared=True)
+        if not access.assumed_at(point):
+            continue
+        for record in access.lanes_at(point):
+            if record.address_bytes is None:
+                continue
+            first = 8 * record.address_bytes + record.bit
+            if first < element.stop and element.start < first + width_bits:
+                found.append((warp, record.lane, loops))
+    return found
+
+
+def _only(kind: type[_Subject], subject: Subject) -> _Subject:
+    if isinstance(subject, kind):
+        return subject
+    message = f"{subject.name} was of the kind {kind.__name__}, and is a {type(subject).__name__} now"
+    raise SwzError("SWZ808", message, hint=_AGAIN)
+
+
+def _skip(why: str) -> NoReturn:
+    import pytest  # noqa: PLC0415 - only a test gets here
+
+    pytest.skip(f"the spec has no such case any more: {why}; {_AGAIN}")
+
+
+def _check_names(what: str, known: Mapping[str, int], given: Mapping[str, int]) -> None:
+    if set(known) != set(given):
+        message = f"{what} goes over {', '.join(known) or 'nothing'}, this test over {', '.join(given) or 'nothing'}"
+        raise SwzError("SWZ808", message, hint=_AGAIN)
+
+
+def _check_place(tile: Tile, stage: int, base: int) -> None:
+    if stage >= tile.stages:
+        _skip(f"tile {tile.name} has no stage {stage}")
+    _base_index(tile.name, tile.origin, base)
+
+
+def _base_index(name: str, place: Origin, base: int) -> int:
+    """The place of a base in its range; a test is skipped where it is none of the bases."""
+    index, rest = divmod(base - place.start_bytes, place.unit_bytes)
+    if rest or not 0 <= index < place.count:
+        _skip(f"{name} never begins at byte {base}")
+    return index
+
+
+def _point(access: Access, where: Mapping[str, int], *, compared: bool) -> dict[str, int]:
+    """A case as the engines know it: loops counted from 0, the base by its place in the range."""
+    given = {name: value for name, value in where.items() if name not in (WARP, STAGE, "base")}
+    limits = dict(zip((loop.name for loop in access.loops), access.loop_limits, strict=True))
+    _check_names(f"access {access.name}", limits, given)
+    if where.get(WARP, 0) >= access.warps:
+        _skip(f"access {access.name} has no warp {where[WARP]}")
+    point = {WARP: where.get(WARP, 0)}
+    for loop in access.loops:
+        turn, rest = divmod(where[loop.name] - loop.start, loop.step)
+        ended = turn >= limits[loop.name] and not (compared and loop.stop is None)
+        if rest or turn < 0 or ended:
+            _skip(f"loop {loop.name} of {access.name} never takes {where[loop.name]}")
+        point[loop.name] = turn
+    stages = 1 if access.tile is None else access.tile.stages
+    stage = where.get(STAGE, 0)
+    if stage >= stages and not compared:
+        _skip(f"access {access.name} has no stage {stage}")
+    place = access.origin
+    return {**point, STAGE: stage, place.name: _base_index(access.name, place, where.get("base", place.start_bytes))}
+
+
+def _starts(access: Access, point: Mapping[str, int]) -> list[int]:
+    """For each lane, the first bit of the stage that it goes to, or of the bytes that it may touch."""
+    arrays = {name: np.full(LANES, value, dtype=np.int64) for name, value in point.items()}
+    start = access.definition({**arrays, LANE: np.arange(LANES, dtype=np.int64)})[3]
+    return [int(each) * access.unit_bits for each in np.broadcast_to(start, LANES)]

@@ -1,0 +1,71 @@
+"""docs/architecture.md is true: its layers are pyproject's, its files exist, its lists are what a search finds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from tests.docs.blocks import ROOT, blocks_of
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+PACKAGE = ROOT / "swzverify"
+
+SEARCHES = {
+    "the files of a new claim": (r"\bPermutation\b|\"permutation\"", set[str]()),
+    "the files of a new instruction": (r"(?i)stmatrix", set[str]()),
+    "the files of a new target": (r"sm_120|\(120, ", set[str]()),
+    "the files of a new report format": (r"(?i)\bsarif\b|sarif_", set[str]()),
+}
+"""What names an existing one in the package, and the files to touch that do not name it."""
+
+
+def block(name: str) -> list[str]:
+    (found,) = [each for each in blocks_of(PAGE) if each.mark("not run here") == name]
+    return found.text.splitlines()
+
+
+def files(name: str) -> list[str]:
+    return [line.split()[0] for line in block(name)]
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (layers,) = [each for each in project["tool"]["importlinter"]["contracts"] if each["type"] == "layers"]
+    assert block("the layers") == layers["layers"]
+
+
+@pytest.mark.parametrize("exercise", [*SEARCHES, "the files of a picture of a tile"])
+def test_the_files_of_an_exercise_exist(exercise: str) -> None:
+    listed = files(exercise)
+    assert [name for name in listed if not (ROOT / name).is_file()] == []
+    assert len(set(listed)) == len(listed)
+    assert all(len(line.split(maxsplit=1)) == 2 for line in block(exercise))
+
+
+@pytest.mark.parametrize("exercise", SEARCHES)
+def test_an_exercise_lists_what_a_search_finds(exercise: str) -> None:
+    pattern, unnamed = SEARCHES[exercise]
+    sources = sorted(PACKAGE.rglob("*.py"))
+    found = {path.relative_to(ROOT).as_posix() for path in sources if re.search(pattern, path.read_text("utf-8"))}
+    assert {name for name in files(exercise) if name.startswith("swzverify/")} == found | unnamed
+
+
+def test_the_files_that_the_text_names_exist() -> None:
+    missing: list[str] = []
+    for name in re.findall(r"`([\w/]+/[\w.]*(?:\.py)?)`", PAGE):
+        if "NAME" in name or name in {"swzverify/cli/draw.py", "swzverify/report/picture.py"}:
+            continue
+        if not ((PACKAGE / name).exists() or (ROOT / name).exists()):
+            missing.append(name)
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["goal", "obligation", "plan", "finding", "judgement", "evidence", "subject", "claim", "engine", "panel", "replay",
+     "witness"],
+)  # fmt: skip
+def test_the_words_are_explained(word: str) -> None:
+    assert f"\n| {word} | " in PAGE
