@@ -1,8 +1,9 @@
 """Reads YAML: libyaml's events, by PyYAML, become the tree, each value with its place in the text.
 
-The caps on depth, nodes and lengths are inside the loop, so that libyaml stops at the first event that is too much.
-What specs do not have (anchors, aliases, merge keys, tags, directives, second documents) is refused where it stands,
-and the reading goes on to the next mistake. `yaml_faults` says what libyaml's own errors mean.
+The caps on depth, nodes and lengths are inside the loop, so that libyaml stops at the first event
+that is too much. What specs do not have (anchors, aliases, merge keys, tags, directives, second
+documents) is refused where it stands, and the reading goes on to the next mistake. `yaml_faults`
+says what libyaml's own errors mean.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ class _Event(Protocol):
     explicit: bool
 
 
+class _Parse(Protocol):
+    """PyYAML's `parse`, which has no types of its own."""
+
+    def __call__(self, stream: str, Loader: type[yaml.CSafeLoader]) -> Iterator[_Event]: ...  # noqa: N803 - PyYAML's
+
+
 class _Enough(Exception):  # noqa: N818 - no error by itself: what is wrong has been noted
     """The rest of the text is not worth reading."""
 
@@ -51,8 +58,8 @@ class _Enough(Exception):  # noqa: N818 - no error by itself: what is wrong has 
 def read_yaml(text: str, problems: Problems) -> Node | None:
     """The tree of the one YAML document in a text; None without one, or with the reason in `problems`.
 
-    The reasons are SWZ101, SWZ102, SWZ107, SWZ108, SWZ111 and SWZ112. A key that is a list or a mapping is noted as
-    SWZ105 and left out.
+    The reasons are SWZ101, SWZ102, SWZ107, SWZ108, SWZ111 and SWZ112. A key that is a list or a
+    mapping is noted as SWZ105 and left out.
 
     >>> read_yaml("a: [1, {b: c}]", Problems("x")).entries[0][0].text
     'a'
@@ -77,11 +84,17 @@ def read_yaml(text: str, problems: Problems) -> Node | None:
 
 
 def _missing() -> str:
-    """What the reader lacks on this machine; PyYAML's own parser in Python would read some texts otherwise."""
+    """What the reader lacks on this machine.
+
+    PyYAML's own parser in Python accepts other texts, and takes a hundred times as long.
+    """
     if not yaml.__with_libyaml__:
         return "PyYAML was installed without libyaml"
     found: tuple[int, ...] = import_module("yaml._yaml").get_version()
-    return "" if found >= LEAST_LIBYAML else f"PyYAML was built with libyaml {'.'.join(map(str, found))}, not 0.2.5"
+    if found >= LEAST_LIBYAML:
+        return ""
+    old, least = (".".join(map(str, version)) for version in (found, LEAST_LIBYAML))
+    return f"PyYAML was built with libyaml {old}, older than {least}"
 
 
 class _Composer:
@@ -113,7 +126,8 @@ class _Composer:
             yaml.DocumentStartEvent: self.begin_document,
             yaml.DocumentEndEvent: self.end_document,
         }
-        for event in cast("Iterator[_Event]", yaml.parse(self.text, Loader=yaml.CSafeLoader)):  # pyright: ignore
+        parse = cast("_Parse", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
+        for event in parse(self.text, Loader=yaml.CSafeLoader):
             if self.has_tabs:
                 self.check_tabs(event)
             if type(event) in take:
@@ -134,10 +148,13 @@ class _Composer:
         raise _Enough
 
     def check_tabs(self, event: _Event) -> None:
-        """Refuse tabs between values, but inside brackets, and in plain values: they look like the blanks of YAML."""
+        """Refuse tabs between values, save inside brackets, and in plain values.
+
+        libyaml takes many of them for blanks, and others not: nobody sees which they are.
+        """
         start, end = event.start_mark.index, event.end_mark.index
         if getattr(event, "anchor", None) or getattr(event, "tag", None):
-            self.at = end
+            self.at = end  # refused already, and what is between it and its value counts as its own
             return
         style = getattr(event, "style", None)
         found = -1 if self.in_flow() else self.tab_of_gap(self.at, start)
