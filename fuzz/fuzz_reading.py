@@ -22,14 +22,15 @@ with atheris.instrument_imports(include=["swzverify", "ruamel.yaml"]):  # pyrigh
     from swzverify.sources.constants import constant
     from swzverify.sources.languages import Language
     from swzverify.spec import SpecError, parse_spec
-    from swzverify.spec.full_yaml import read_full
-    from swzverify.spec.guard import decoded, plain_lines, values_of
-    from swzverify.spec.problems import Problems
-    from swzverify.spec.quick_yaml import read_quick
+    from swzverify.spec.guard import decoded, is_readable, plain_lines
+    from swzverify.spec.problems import Problems, TooManyProblems
+    from swzverify.spec.tree import Mapping
+    from swzverify.spec.yaml_tree import read_yaml
+    from tests.spec.ruamel_tree import ruamel_shape, shape_of
 
 CONSTANTS = {"BM": 64, "BK": 32, "N": 3}
 LONGEST_COMPARED = 1000
-"""Characters of a text that both YAML readers read: the slow one takes most of an input's time."""
+"""Characters of a text that ruamel.yaml reads too: it takes most of an input's time; its coverage leads to new YAML."""
 LONGEST_OUTPUT = 400_000
 """Characters that all problems of one file may take on the screen."""
 
@@ -39,14 +40,14 @@ class FindingError(Exception):
 
 
 def read_spec(data: bytes) -> None:
-    """A spec file: it loads, or ends in problems that can be shown; the readers and the guard agree."""
+    """A spec file: it loads, or ends in problems that can be shown; ruamel.yaml reads the same tree."""
     problems = Problems("fuzz.swz.yaml")
     text = decoded(data, problems)
     if text is None:
         _check_shown(problems)
         return
     if len(text) <= LONGEST_COMPARED:
-        _check_guard(text)
+        _check_tree(text)
     try:
         parse_spec(text, path="fuzz.swz.yaml")
     except SpecError as error:
@@ -71,21 +72,16 @@ def _check_text(shown: str) -> None:
         raise FindingError("a control character is shown")
 
 
-def _check_guard(text: str) -> None:
-    """The guard lets nothing through that the parser must refuse; the quick reader reads what the full one does."""
+def _check_tree(text: str) -> None:
+    """A mapping that our reader accepts is the same to ruamel.yaml, where that accepts it."""
     text = plain_lines(text) + "\n"
-    if values_of(text, Problems("g")) is None:
-        return
-    noted = Problems("f")
-    full = read_full(text, noted)
-    quick = read_quick(text)
-    if quick is not None and (quick != full or len(noted)):
-        raise FindingError("the readers differ")
+    problems = Problems("f")
     try:
-        noted.raise_any()
-    except SpecError as error:
-        if any(problem.code == "SWZ108" for problem in error.problems):
-            raise FindingError("the guard let a refused feature through") from error
+        root = read_yaml(text, problems) if is_readable(text, problems) else None
+    except TooManyProblems:
+        return
+    if isinstance(root, Mapping) and not len(problems) and ruamel_shape(text) not in (None, shape_of(root)):
+        raise FindingError("the readers differ")
 
 
 def read_expression(text: str) -> None:

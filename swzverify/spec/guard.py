@@ -1,8 +1,8 @@
-"""What stands before the YAML readers: a file from a stranger is read, decoded and looked through here first.
+"""What stands before the YAML reader: a file from a stranger is read, decoded and looked through here first.
 
-What is refused here never reaches a YAML parser: what is no regular file, more than 256 KiB, what is not UTF-8,
-characters that control a terminal, reorder a line or cannot be seen, and (in `guard_scan`) anchors, aliases, merge
-keys, tags, directives, second documents, deep nesting and thousands of values. docs/limits.md lists all limits.
+What is refused here never reaches a YAML parser: what is no regular file, more than 256 KiB, what is not UTF-8, and
+characters that control a terminal, reorder a line or cannot be seen. `yaml_tree` refuses what is wrong in the YAML
+itself. docs/limits.md lists all limits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import re
 import stat
 from pathlib import Path
 
-from swzverify.spec.guard_scan import scan
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Place
 
@@ -157,26 +156,26 @@ def plain_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def values_of(text: str, problems: Problems) -> int | None:
-    r"""How many values and keys a text with plain line ends holds; None when it may not go to a YAML reader.
+def is_readable(text: str, problems: Problems) -> bool:
+    r"""Whether a text with plain line ends may go to a YAML reader.
 
     What speaks against it is in `problems`: SWZ101 empty, SWZ102 a character that YAML forbids, SWZ107 too large,
-    SWZ111 a character that cannot be seen, and what `guard_scan.scan` refuses.
+    SWZ111 a character that cannot be seen.
 
-    >>> values_of("a: b & c\n", Problems("a.yaml")), values_of("a: &b c\n", Problems("a.yaml"))
-    (3, None)
+    >>> is_readable("a: b\n", Problems("a.yaml")), is_readable("a: \u200b\n", Problems("a.yaml"))
+    (True, False)
     """
     if len(text) > MAX_BYTES:
         refuse_size(text.count("\n", 0, MAX_BYTES) + 1, problems)
-        return None
+        return False
     if not text.strip():
         problems.add("SWZ101", "the file is empty", Place(1, 1), "a spec begins with `swzverify: 1`")
-        return None
+        return False
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return True
     before = len(problems)
-    if not text.isascii() or _REFUSED.search(text):
-        _refuse_characters(text, problems)
-    values = scan(text, problems) if len(problems) == before else 0
-    return values if len(problems) == before else None
+    _refuse_characters(text, problems)
+    return len(problems) == before
 
 
 def _refuse_characters(text: str, problems: Problems) -> None:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swzverify.spec.guard import decoded, hidden_character, plain_lines, read_bytes, values_of
+from swzverify.spec.guard import decoded, hidden_character, is_readable, plain_lines, read_bytes
 from swzverify.spec.problems import Problems
-from swzverify.spec.quick_yaml import quick_stop, read_quick
 from swzverify.spec.tree import Data, Mapping, Node, Place, Scalar, Sequence, has_leading_zero, value_of
 
 MIN_INTEGER = -(2**31)
 MAX_INTEGER = 2**32 - 1
-
-MAX_FULL_CHARACTERS = 64 * 1024
-MAX_FULL_VALUES = 5000
-"""For the slow reader, which takes up to 50 microseconds a value; ordinary YAML does not need it."""
 
 
 def read_text(path: Path, problems: Problems) -> str | None:
@@ -35,19 +30,11 @@ def read_tree(text: str, problems: Problems, shown: list[str] | None = None) -> 
     if not text.endswith("\n"):
         text += "\n"
     problems.lines = text.split("\n") if shown is None else shown
-    values = values_of(text, problems)
-    if values is None:
+    if not is_readable(text, problems):
         return None
-    root = read_quick(text)
-    if root is None and (len(text) > MAX_FULL_CHARACTERS or values > MAX_FULL_VALUES):
-        message = f"a spec of {len(text)} characters and {values} values must keep to simple YAML"
-        hint = "here it goes beyond: write it with indentation, no empty values and no escapes; or split the file"
-        problems.add("SWZ107", message, Place(quick_stop(text), 1), hint)
-        return None
-    if root is None:
-        from swzverify.spec.full_yaml import read_full  # noqa: PLC0415 - ordinary specs do not need it
+    from swzverify.spec.yaml_tree import read_yaml  # noqa: PLC0415 - importing PyYAML takes its time
 
-        root = read_full(text, problems)
+    root = read_yaml(text, problems)
     if root is None:
         if not len(problems):
             problems.add(
@@ -64,7 +51,7 @@ def read_tree(text: str, problems: Problems, shown: list[str] | None = None) -> 
 
 
 def _check(node: Node, problems: Problems) -> None:
-    """Refuse duplicate and merge keys, integers with leading zeros and ones out of range, in the whole tree."""
+    """Refuse duplicate keys, hidden characters, and integers with leading zeros or out of range, in the whole tree."""
     match node:
         case Scalar():
             _check_scalar(node, problems)
@@ -74,9 +61,7 @@ def _check(node: Node, problems: Problems) -> None:
         case Mapping(entries=entries):
             seen: dict[str, Scalar] = {}
             for key, value in entries:
-                if key.text == "<<" and key.plain:
-                    problems.add("SWZ108", "merge key '<<' is not allowed", key, "write the keys out")
-                elif key.text in seen:
+                if key.text in seen:
                     first = seen[key.text]
                     message = f"key '{key.text}' is given twice"
                     problems.add("SWZ103", message, key, f"the first is at line {first.line}, column {first.column}")
@@ -112,7 +97,7 @@ def _check_scalar(scalar: Scalar, problems: Problems) -> None:
 def to_data(node: Node) -> Data:
     """Plain data for the models: the first of two equal keys counts.
 
-    >>> to_data(read_quick("a: [1, x]"))
+    >>> to_data(read_tree("a: [1, x]", Problems("a.yaml")))
     {'a': [1, 'x']}
     """
     match node:

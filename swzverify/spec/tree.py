@@ -1,8 +1,8 @@
 """The tree of a spec file: scalars, mappings and sequences, each with its place in the text.
 
-Both readers (`quick_yaml`, `full_yaml`) give this form. It is YAML before any typing: a plain `32:1` is the text
-`32:1`, and what a plain scalar stands for is decided here alone (`value_of`), by YAML 1.2's core schema with two
-exceptions: a leading zero is refused, and octal, binary, infinite and not-a-number forms stay text.
+`yaml_tree` gives this form. It is YAML before any typing: a plain `32:1` is the text `32:1`, and what a plain scalar
+stands for is decided here alone (`value_of`), by YAML 1.2's core schema with two exceptions: a leading zero is refused,
+and octal, binary, infinite and not-a-number forms stay text.
 """
 
 from __future__ import annotations

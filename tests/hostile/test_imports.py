@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = str(Path(__file__).parents[2])
-INSTALLED = ("click", "numpy", "pydantic", "rich", "ruamel", "yaml", "z3", "bitwuzla", "cvc5")
+INSTALLED = ("click", "numpy", "pydantic", "rich", "yaml", "z3", "bitwuzla", "cvc5")
 OF_PYTHON = ("__future__", "ast", "difflib", "fnmatch", "glob", "importlib", "inspect", "json", "multiprocessing")
 OF_PYTHON += ("pickle", "random", "re", "signal", "socket", "stat", "subprocess", "tempfile", "threading", "typing")
 OWN = ("swzverify", "swzverify_helper", "conftest", "sitecustomize", "usercustomize")

@@ -11,7 +11,6 @@ import pytest
 
 from swzverify.errors import SwzError
 from swzverify.spec import Problem, SpecError, json_schema, load_spec, parse_spec
-from swzverify.spec.quick_yaml import read_quick
 
 from .samples import FULL
 
@@ -149,9 +148,8 @@ def test_unknown_target_argument() -> None:
 def test_a_spec_of_a_hundred_lines_is_read_fast() -> None:
     text = FULL + FULL.split("claims:\n")[1] * 3
     assert text.count("\n") > 100
-    assert read_quick(text) is not None
     best = min(_seconds(text) for _ in range(5))
-    assert best < 0.25, "ordinarily 15 ms; this bound only catches a fall back to a slow reader or worse"
+    assert best < 0.25, "ordinarily 15 ms; this bound only catches what is far slower"
 
 
 def _seconds(text: str) -> float:

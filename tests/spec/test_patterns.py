@@ -1,6 +1,6 @@
 """No pattern repeats a group possessively: Python before 3.11.5 matches too little where such a group can backtrack.
 
-Source: CPython issue 106052. With it, the guard passed over anchors and counted too few values.
+Source: CPython issue 106052. With it, a scanner of ours passed over anchors and counted too few values.
 """
 
 from __future__ import annotations
