@@ -35,7 +35,7 @@ def rows(effort: Effort) -> list[Row]:
     from tensor_layouts.analysis import bank_conflicts
 
     chosen = cases(effort.layouts)
-    # One mode of 32 lanes and one value a lane.
+    # One mode of 32 lanes and one value per lane.
     own = [(Layout((case.shape, 1), (case.stride, 0)), case.element_bytes) for case in chosen]
     other = [(TheirLayout((case.shape, 1), (case.stride, 0)), case.element_bytes) for case in chosen]
 

@@ -98,7 +98,7 @@ THEOREMS = (
             Obligation("lane after lane", one_lane_more),
             Obligation("in the worst banks", worst_banks),
         ),
-        enumerated="8 and 16 bytes a lane, the only widths that join; the lanes of two groups",
+        enumerated="8 and 16 bytes per lane, the only widths that join; the lanes of two groups",
     ),
     Theorem(
         "joining-conflicts-mistaken",

@@ -53,7 +53,7 @@ def in_chunks(b: int) -> Obligation:
 
 
 def element(v: Symbols, b: int) -> tuple[Word, Word, Word, Truth, int]:
-    """Base, row y and byte of the row; the base is a multiple of the mode's span; bytes a row."""
+    """Base, row y and byte of the row; the base is a multiple of the mode's span; bytes per row."""
     row_bytes = 16 << b
     base, y, byte = v.word("base", below=1 << 24), v.word("y", below=1 << 12), v.word("byte", below=row_bytes)
     return base, y, byte, base % (128 << b) == 0, row_bytes
@@ -243,7 +243,7 @@ THEOREMS = (
         "that share a sector, and so cost one wavefront by the rule for cp.async",
         r"\bigl(\lfloor a_l / 128 \rfloor,\ \lfloor a_l / 16 \rfloor \bmod 8 \oplus l\bigr) = (n, c),\ "
         r"\lfloor a_l / 32 \rfloor = \lfloor a_{l \oplus 1} / 32 \rfloor",
-        "docs/semantics.md, section 4 (cp.async.16); measured on an H100: exactly one wavefront a row",
+        "docs/semantics.md, section 4 (cp.async.16); measured on an H100: exactly one wavefront per row",
         "the line, c, the lane",
         (Obligation("one class", line_of_chunks),),
     ),

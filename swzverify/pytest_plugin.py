@@ -1,4 +1,4 @@
-"""The pytest plugin: spec files as tests, one item a claim.
+"""The pytest plugin: spec files as tests, one item per claim.
 
 Spec files that lie in what pytest collects, and the files that the ini option `swzverify_specs` names. This module is
 loaded in every run of pytest where swzverify is installed, so it imports pytest alone; everything else is

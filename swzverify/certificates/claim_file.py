@@ -101,7 +101,7 @@ def _check_named(reader: Reader, claim: Claim) -> None:
     for access in claim.accesses.values():
         tile = claim.tile_of(access)
         if tile is not None and len(access.coord) != len(tile.modes):
-            raise reader.refuse("accesses", f"one coordinate a mode of tile {access.tile}")
+            raise reader.refuse("accesses", f"one coordinate per mode of tile {access.tile}")
         if tile is not None and 8 * warp_rule(access.instruction).width_bytes > tile.run_bits:
             raise reader.refuse("accesses", f"an instruction as wide as what lies side by side in {tile.name}")
     bases = [tile.base for tile in claim.tiles.values()] + [access.base for access in claim.accesses.values()]

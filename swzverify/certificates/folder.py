@@ -1,4 +1,4 @@
-"""A folder of certificates: one file a claim, scripts and specs by their fingerprints, and a list of all.
+"""A folder of certificates: one file per claim, scripts and specs by their fingerprints, and a list of all.
 
     certificates.json      every claim with its file's fingerprint; written last
     claims/NAME.json       a claim's certificate

@@ -41,7 +41,7 @@ def _values(draft: Draft, index: IndexMap, point: Sequence[Exact], origin: Origi
 def permutation(index: IndexMap) -> Goals:
     """The values lie in the box, no two are alike, and there are as many points as the box has."""
     if index.onto is None or len(index.onto) != len(index.value):
-        raise MeaninglessError(f"map {index.name} does not say onto which box it goes, one extent a value")
+        raise MeaninglessError(f"map {index.name} does not say onto which box it goes, one extent per value")
     points, room = prod(extent for _, extent in index.over), prod(index.onto)
     count = f"{points} points, the box {' x '.join(map(str, index.onto))} has {room}"
     if points != room:

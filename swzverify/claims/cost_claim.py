@@ -78,8 +78,8 @@ def cost_plan(access: Access, at_most: int | None) -> Plan:
 def cost_goal(access: Access, at_most: int | None) -> Cost:
     """The cost of every warp instruction, over byte addresses."""
     lowered = access.lowered
-    bits_a_unit = ints.integer(8 // access.unit_bits)
-    address = ints.divide(lowered.position, bits_a_unit)
+    bits_per_unit = ints.integer(8 // access.unit_bits)
+    address = ints.divide(lowered.position, bits_per_unit)
     granule = BANK_PERIOD_BYTES if access.instruction.by_octets else BANK_WORD_BYTES
 
     def definition(arrays: Arrays) -> tuple[Truths, Numbers, Truths]:

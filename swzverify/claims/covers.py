@@ -97,8 +97,8 @@ class Covers(Claim):
     def plan(self) -> Plan:
         """One obligation over elements and threads."""
         access, points = self._placed()
-        scale = max(8 // access.unit_bits, points.tile.units_a_byte)
-        wide = (scale // (8 // access.unit_bits), scale // points.tile.units_a_byte)
+        scale = max(8 // access.unit_bits, points.tile.units_per_byte)
+        wide = (scale // (8 // access.unit_bits), scale // points.tile.units_per_byte)
         shared = points.placement
         lowered = access.lowered
         # Iterations in which no lane runs touch nothing: where a loop has only such ones from somewhere on, that is

@@ -60,7 +60,7 @@ class Disjoint(Claim):
         if self.second is None and self.first.stages == 1:
             return Plan(empty=f"tile {self.first.name} has one stage: there is nothing to keep apart")
         a, b = self._sides()
-        scale = max(x.tile.units_a_byte for x in (a, b))
+        scale = max(x.tile.units_per_byte for x in (a, b))
         shared = () if a.base is None or a.base is not b.base else (a.base,)
         condition, tags = TRUE, None
         if self.second is None and a.stage is not None and b.stage is not None:
@@ -86,13 +86,13 @@ class Disjoint(Claim):
         """The two elements that meet."""
         del goal  # there is one only
         a, b = self._sides()
-        scale = max(x.tile.units_a_byte for x in (a, b))
+        scale = max(x.tile.units_per_byte for x in (a, b))
         rows: list[Row] = []
         ranges: list[tuple[int, int]] = []
         for points in (a, b):
             tile, coord, stage = points.tile, points.coordinate_at(point), points.stage_at(point)
             position = int(tile.position(coord, stage=stage, base=points.base_at(point)))
-            wide = scale // tile.units_a_byte
+            wide = scale // tile.units_per_byte
             ranges.append((position * wide, (position + tile.element_units) * wide))
             rows.append(Row((tile.name, coord, stage, points.address_text(position)), "x"))
         if self.second is None and a.stage_at(point) == b.stage_at(point):
@@ -108,7 +108,7 @@ class Disjoint(Claim):
 
 def _side(points: TilePoints, scale: int, shared: tuple[object, ...]) -> Side:
     tile = points.tile
-    wide = scale // tile.units_a_byte
+    wide = scale // tile.units_per_byte
     position = ints.multiply(points.position_of_digits(), ints.integer(wide))
     own = tuple(node for node in (*points.placement, *points.digits) if node not in shared)
 

@@ -21,14 +21,14 @@ from swzverify.subjects.memory import Origin
 
 @dataclass(frozen=True, slots=True)
 class EqualPlaces:
-    """Two tiles or maps over common coordinates; two maps, whose values may be no addresses, have one unit a byte."""
+    """Two tiles or maps over common coordinates; two maps, whose values may be no addresses, have one unit per byte."""
 
     first: Tile | IndexMap
     other: Tile | IndexMap
     places: tuple[Origin, Origin]
     coords: tuple[Var, ...]
     stage: Var | None
-    units_a_byte: int
+    units_per_byte: int
 
     @staticmethod
     def of(first: Tile | IndexMap, other: Tile | IndexMap, places: tuple[Origin, Origin]) -> EqualPlaces:
@@ -39,7 +39,7 @@ class EqualPlaces:
         else:
             coords = first.variables if isinstance(first, IndexMap) else ()
         stage = None if tile is None else TilePoints.of(tile).stage
-        units = max(x.units_a_byte if isinstance(x, Tile) else 1 for x in (first, other))
+        units = max(x.units_per_byte if isinstance(x, Tile) else 1 for x in (first, other))
         return EqualPlaces(first, other, places, coords, stage, units)
 
     @property
@@ -82,11 +82,11 @@ class EqualPlaces:
         if isinstance(subject, Tile):
             stage = ints.integer(0) if self.stage is None else ints.variable(self.stage)
             position = subject.lower_position([ints.variable(node) for node in self.coords], stage, place)
-            return (ints.multiply(position, ints.integer(self.units_a_byte // subject.units_a_byte)),)
+            return (ints.multiply(position, ints.integer(self.units_per_byte // subject.units_per_byte)),)
         own = dict(zip(subject.variables, self.coords, strict=True))
         lowered = subject.lower(place)
         renamed = [Integer(substitute(value.bits, dict(own)), value.low, value.high) for value in lowered]
-        return tuple(ints.multiply(value, ints.integer(self.units_a_byte)) for value in renamed)
+        return tuple(ints.multiply(value, ints.integer(self.units_per_byte)) for value in renamed)
 
     def _values(self, subject: Tile | IndexMap, place: Origin, arrays: Arrays) -> tuple[Numbers, ...]:
         base = self.base
@@ -96,11 +96,11 @@ class EqualPlaces:
             stage = np.zeros(1, dtype=np.int64) if self.stage is None else arrays[self.stage.name]
             coord = [arrays[node.name] for node in self.coords]
             position = np.asarray(subject.position(coord, stage=stage, base=address))
-            return (position * (self.units_a_byte // subject.units_a_byte),)
+            return (position * (self.units_per_byte // subject.units_per_byte),)
         point = {name: arrays[node.name] for (name, _), node in zip(subject.over, self.coords, strict=True)}
         if subject.uses_base:
             point["base"] = address
-        return tuple(value * self.units_a_byte for value in subject.at_many(point))
+        return tuple(value * self.units_per_byte for value in subject.at_many(point))
 
     def differ(self, point: Mapping[str, int]) -> Counterexample | None:
         """Both values at one point."""
@@ -119,5 +119,5 @@ class EqualPlaces:
 
     def _shown(self, position: int) -> int | str:
         """A position as a byte address; where either side counts in bits, with the bit."""
-        byte, bit = divmod(position, self.units_a_byte)
-        return byte if self.units_a_byte == 1 else f"{byte}.{bit}"
+        byte, bit = divmod(position, self.units_per_byte)
+        return byte if self.units_per_byte == 1 else f"{byte}.{bit}"

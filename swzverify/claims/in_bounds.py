@@ -83,7 +83,7 @@ def _within(low: Integer, position: Integer, length: int, high: Integer) -> Expr
 def tile_bounds_goal(tile: Tile) -> Always:
     """Every element inside the allocation of its stage."""
     points = TilePoints.of(tile)
-    room = tile.allocation_bytes * tile.units_a_byte
+    room = tile.allocation_bytes * tile.units_per_byte
     if tile.address_swizzle is None:
         # Position minus start is the offset, whatever stage and base are.
         offset = leaf_offsets(tile, [ints.variable(node) for node in points.digits])
@@ -101,7 +101,7 @@ def tile_bounds_goal(tile: Tile) -> Always:
         if tile.address_swizzle is None:
             places = np.asarray(tile.offset(points.coordinate(arrays))) * tile.element_units
             return np.asarray(True), (places >= 0) & (places + tile.element_units <= room)
-        start = (points.base_of(arrays) + points.stage_of(arrays) * tile.pitch_bytes) * tile.units_a_byte
+        start = (points.base_of(arrays) + points.stage_of(arrays) * tile.pitch_bytes) * tile.units_per_byte
         places = points.positions(arrays)
         return np.asarray(True), (places >= start) & (places + tile.element_units <= start + room)
 
@@ -113,8 +113,8 @@ def tile_outside(tile: Tile, point: Mapping[str, int]) -> Counterexample | None:
     points = TilePoints.of(tile)
     coord, stage, base = points.coordinate_at(point), points.stage_at(point), points.base_at(point)
     place = int(tile.position(coord, stage=stage, base=base))
-    start = (base + stage * tile.pitch_bytes) * tile.units_a_byte
-    end = start + tile.allocation_bytes * tile.units_a_byte
+    start = (base + stage * tile.pitch_bytes) * tile.units_per_byte
+    end = start + tile.allocation_bytes * tile.units_per_byte
     if start <= place and place + tile.element_units <= end:
         return None
     row = Row((coord, int(tile.offset(coord)), points.address_text(place)), "a")
@@ -129,7 +129,7 @@ def _access_goal(access: Access) -> Always:
     parts: list[Expr] = []
     if access.tile is not None and lowered.start is not None:
         tile = access.tile
-        room = tile.allocation_bytes * tile.units_a_byte
+        room = tile.allocation_bytes * tile.units_per_byte
         for value, extent in zip(lowered.coord, tile.extents, strict=True):
             parts.append(less(value, ints.integer(extent)))
         if tile.address_swizzle is None:
@@ -150,7 +150,7 @@ def _access_goal(access: Access) -> Always:
         if access.tile is None:
             room = access.bytes or 0
         else:
-            room = access.tile.allocation_bytes * access.tile.units_a_byte
+            room = access.tile.allocation_bytes * access.tile.units_per_byte
             coords = access.coordinates(access.environment(arrays))
             for value, extent in zip(coords, access.tile.extents, strict=True):
                 inside = inside & (value < extent)
@@ -172,7 +172,7 @@ def _outside(access: Access, record: LaneRecord, point: Mapping[str, int]) -> bo
     _, _, position, start = access.definition(
         {name: np.asarray([value], dtype=np.int64) for name, value in {**point, "lane": record.lane}.items()}
     )
-    room = tile.allocation_bytes * tile.units_a_byte
+    room = tile.allocation_bytes * tile.units_per_byte
     return not int(start[0]) <= int(position[0]) <= int(start[0]) + room - access.width_units
 
 

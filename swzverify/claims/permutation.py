@@ -40,7 +40,7 @@ class Permutation(Claim):
         self.check_subjects()
         if self.map.onto is None:
             raise SwzError(
-                "SWZ104", f"permutation: map {self.map.name} has no `onto`", hint="onto: [16, 8], one extent a value"
+                "SWZ104", f"permutation: map {self.map.name} has no `onto`", hint="onto: [16, 8], one extent per value"
             )
         if len(self.map.onto) != len(self.map.value):
             raise SwzError(

@@ -120,7 +120,7 @@ class TilePoints:
 
     def address_text(self, position: int) -> int | str:
         """A position as a byte address; with the bit where units are bits."""
-        byte, bit = divmod(position, self.tile.units_a_byte)
+        byte, bit = divmod(position, self.tile.units_per_byte)
         return byte if self.tile.unit_bits == 8 else f"{byte}.{bit}"
 
 

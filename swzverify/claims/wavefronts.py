@@ -25,7 +25,7 @@ class Wavefronts(CostClaim):
             Named(Role.ACCESS, "the name of an access", "read_A"),
             Number("at_most", "wavefronts of one warp instruction", (4,), when_less=Direction.STRONGER),
         ),
-        keys_title="At most so many wavefronts a warp instruction.",
+        keys_title="At most so many wavefronts per warp instruction.",
     )
     access: Access
     at_most: int

@@ -1,4 +1,4 @@
-"""The command line: one command a file, of the command's name, imported when it is asked for.
+"""The command line: one command per file, of the command's name, imported when it is asked for.
 
 Only click is imported at the top; what proves and renders is imported when a command runs, so that `--help` is quick.
 """

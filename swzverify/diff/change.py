@@ -1,4 +1,4 @@
-"""What differs between two claims: one record a difference, with the way that it goes."""
+"""What differs between two claims: one record per difference, with the way that it goes."""
 
 from __future__ import annotations
 

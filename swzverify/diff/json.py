@@ -1,4 +1,4 @@
-"""A comparison as JSON, schema "swzverify.diff/1": ASCII only, keys in a fixed order, one object a claim."""
+"""A comparison as JSON, schema "swzverify.diff/1": ASCII only, keys in a fixed order, one object per claim."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def _instruction(before: Access, after: Access, kind: str) -> Change | None:
 def _narrower(old: Instruction, new: Instruction, kind: str) -> str:
     """In what the new instruction asks less of an access; empty where it does not."""
     if new.width_bytes < old.width_bytes:
-        return f"{new.width_bytes} bytes a lane, {old.width_bytes} before"
+        return f"{new.width_bytes} bytes per lane, {old.width_bytes} before"
     if new.address_lanes < old.address_lanes:
         return f"{new.address_lanes} lanes have an address, {old.address_lanes} before"
     if kind in COSTS and old.counts_equal_words and not new.counts_equal_words:

@@ -79,7 +79,7 @@ class AccessRun:
 
     @cached_property
     def rows(self) -> Array:
-        """The rows that run, one column a row variable; rows that the access assumes away are left out."""
+        """The rows that run, one column per row variable; rows that the access assumes away are left out."""
         rows, _ = self._chosen
         if not len(rows):
             return rows

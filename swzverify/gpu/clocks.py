@@ -27,7 +27,7 @@ FLOOR_MARGIN = 0.4
 class Clock:
     """What the calibration says of an instruction: cycles a wavefront, and the slope below which it cannot tell."""
 
-    cycles_a_wavefront: float
+    cycles_per_wavefront: float
     floor_cycles: float
 
     def wavefronts(self, slope: float) -> int | None:
@@ -39,7 +39,7 @@ class Clock:
         """
         if not np.isfinite(slope) or slope <= self.floor_cycles + FLOOR_MARGIN:
             return None
-        count = slope / self.cycles_a_wavefront
+        count = slope / self.cycles_per_wavefront
         return round(count) if abs(count - round(count)) <= MARGIN else None
 
 

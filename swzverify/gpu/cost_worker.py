@@ -1,4 +1,4 @@
-"""The worker's part that runs cost patterns: one launch a pattern to be counted, or all in one launch to be timed."""
+"""The worker's part that runs cost patterns: one launch per pattern to be counted, or all in one launch to be timed."""
 
 # `device` wraps compiled modules without annotations; see driver.py.
 
@@ -53,7 +53,7 @@ def run(device: Device, folder: Path, what: str) -> None:
 
 
 def _count(module: Module, each: Patterns, source: int, sink: int) -> None:
-    """The first pattern twice over in one launch, then one launch a pattern."""
+    """The first pattern twice over in one launch, then one launch per pattern."""
     kernel = kernel_name("counted", each.instruction)
     shared_bytes = each.window_bytes + ALIGNMENT_BYTES
     rows = [(row.astype(np.uint32), mask, 1) for row, mask in zip(each.addresses, masks(each.active), strict=True)]

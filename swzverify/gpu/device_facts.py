@@ -10,7 +10,7 @@ MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """Name, compute capability (90 for 9.0), the CUDA version that its driver serves, shared memory a block.
+    """Name, compute capability (90 for 9.0), the CUDA version that its driver serves, shared memory per block.
 
     >>> DeviceFacts("a GPU", 90, "13.0", 232448).target
     'sm_90'

@@ -50,7 +50,7 @@ class Device:
 
     @property
     def facts(self) -> DeviceFacts:
-        """Name, capability, driver, shared memory a block."""
+        """Name, capability, driver, shared memory per block."""
         kinds = driver.CUdevice_attribute
         name = _done("cuDeviceGetName", driver.cuDeviceGetName(128, self._device))
         major = self._attribute(kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)

@@ -110,8 +110,8 @@ def _one_to_one(claim: Injective | Bijective, run: Run, answers: Sequence[Answer
     for base, places in run.placed(answers).items():
         ordered = np.sort(_stages(run, places), axis=1)
         meeting += int((np.diff(ordered, axis=1) < tile.element_units).sum())
-        start = (run.base_bytes(base) + np.arange(tile.stages) * tile.pitch_bytes) * tile.units_a_byte
-        end = start + tile.allocation_bytes * tile.units_a_byte
+        start = (run.base_bytes(base) + np.arange(tile.stages) * tile.pitch_bytes) * tile.units_per_byte
+        end = start + tile.allocation_bytes * tile.units_per_byte
         outside += int(((ordered < start[:, None]) | (ordered + tile.element_units > end[:, None])).sum())
     count = run.count * len(run.bases)
     if isinstance(claim, Injective):
@@ -127,7 +127,7 @@ def _contiguous(claim: Contiguous, run: Run, answers: Sequence[Answer]) -> Seen:
     broken = total = 0
     for base, places in run.placed(answers).items():
         if tile.address_swizzle is None:
-            start = (run.base_bytes(base) + run.coordinates[1] * tile.pitch_bytes) * tile.units_a_byte
+            start = (run.base_bytes(base) + run.coordinates[1] * tile.pitch_bytes) * tile.units_per_byte
         else:
             start = 0
         shaped = (places - start).reshape(
@@ -160,8 +160,8 @@ def _in_bounds(run: Run, answers: Sequence[Answer]) -> Seen:
     if isinstance(run, TileRun):
         tile, outside = run.tile, 0
         for base, places in run.placed(answers).items():
-            start = (run.base_bytes(base) + np.arange(tile.stages) * tile.pitch_bytes)[:, None] * tile.units_a_byte
-            end = start + tile.allocation_bytes * tile.units_a_byte
+            start = (run.base_bytes(base) + np.arange(tile.stages) * tile.pitch_bytes)[:, None] * tile.units_per_byte
+            end = start + tile.allocation_bytes * tile.units_per_byte
             own = _stages(run, places)
             outside += int(((own < start) | (own + tile.element_units > end)).sum())
         return Seen(outside == 0, f"{run.count * len(run.bases)} elements placed, {outside} outside")

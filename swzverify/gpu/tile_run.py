@@ -101,7 +101,7 @@ class TileRun:
 
     def window(self, base: int) -> tuple[int, int]:
         """The first model address of the shared memory that holds the tile, and its bytes."""
-        place = self.predicted(base) // self.tile.units_a_byte
+        place = self.predicted(base) // self.tile.units_per_byte
         begin = int(place.min()) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
         return begin, int(place.max()) + -(-self.tile.element_bits // 8) - begin
 
@@ -196,7 +196,7 @@ class TileRun:
         if not launch.touch:
             parts.append(Comparison(left_out=(f"not run, only evaluated: {self.why_untouched(launch.base)}",)))
         elif not parts or parts[0].agrees:
-            offsets, values = self.tokens_at(place // self.tile.units_a_byte - launch.window, launch.box)
+            offsets, values = self.tokens_at(place // self.tile.units_per_byte - launch.window, launch.box)
             wrong = image_differences(answer.image, offsets, values)
             found = tokens(answer.image)
             by = "" if launch.box is None else f" after a TMA load ({launch.box.mode})"

@@ -73,7 +73,7 @@ def _load_store(opcode: str, match: re.Match[str]) -> str | None:
     if width_bytes > MAX_LANE_BYTES:
         _refuse(
             opcode,
-            f"it moves {width_bytes * 8} bits a lane, and an access to shared memory has at most "
+            f"it moves {width_bytes * 8} bits per lane, and an access to shared memory has at most "
             f"{MAX_LANE_BYTES * 8}; 256-bit vectors exist for global memory only",
         )
     if vector == 8:
@@ -106,11 +106,11 @@ def _cp_async(opcode: str, match: re.Match[str], operands: str) -> str:
     if not size:
         _refuse(opcode, "it does not say how many bytes it copies", "add the size: 4, 8 or 16")
     if size not in {"4", "8", "16"}:
-        _refuse(opcode, f"it copies {size} bytes a lane, and cp.async copies 4, 8 or 16")
+        _refuse(opcode, f"it copies {size} bytes per lane, and cp.async copies 4, 8 or 16")
     if cache == "cg" and size != "16":
         _refuse(
             opcode,
-            f"it copies {size} bytes a lane, and cp.async.cg copies 16",
+            f"it copies {size} bytes per lane, and cp.async.cg copies 16",
             f"write cp.async.{size} for .ca",
         )
     return "cp.async.ca.16" if (cache, size) == ("ca", "16") else f"cp.async.{size}"

@@ -1,4 +1,4 @@
-"""The GPU targets as data: shared memory a block, which instructions exist, and how well each cost is known.
+"""The GPU targets as data: shared memory per block, which instructions exist, and how well each cost is known.
 
 Source of the sizes: "Maximum amount of shared memory per thread block" in the CUDA Programming Guide 13,
 5.1.3, table 31 (7.5 to 12.x; its KB are 1024 bytes) and in the CUDA C++ Programming Guide 11, K.1, table 15

@@ -74,7 +74,7 @@ class Layout:
     def __call__(self, *coord: Coord) -> Ints:
         """The offset in elements of a coordinate.
 
-        `coord` is one value a mode, each an int or a tuple nested like that mode; or a single value for the
+        `coord` is one value per mode, each an int or a tuple nested like that mode; or a single value for the
         whole layout: a linear index (first leaf fastest), or the tuple of the modes' values. Within a mode an
         int is split over the leaves, the last leaf taking the quotient without a bound, so a coordinate outside
         the shape has an offset too. int64 arrays may stand for ints and give an array. Errors: SWZ205
@@ -91,7 +91,7 @@ class Layout:
             raise SwzError(
                 "SWZ205",
                 f"the layout {self} has {len(modes)} modes, but the coordinate has {len(coord)} values: {coord!r}",
-                hint="give one value a mode, or a single linear index",
+                hint="give one value per mode, or a single linear index",
             )
         total: Ints = 0
         for value, (shape, stride) in zip(coord, modes, strict=True):

@@ -1,4 +1,4 @@
-"""What a cross-check ends in: a row a claim, the recording of the device, the problems of the spec files."""
+"""What a cross-check ends in: a row per claim, the recording of the device, the problems of the spec files."""
 
 from __future__ import annotations
 

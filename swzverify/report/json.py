@@ -1,4 +1,4 @@
-"""The JSON report, schema "swzverify.report/1": ASCII only, keys in a fixed order, one object a claim."""
+"""The JSON report, schema "swzverify.report/1": ASCII only, keys in a fixed order, one object per claim."""
 
 from __future__ import annotations
 

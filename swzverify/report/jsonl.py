@@ -1,4 +1,4 @@
-"""The report as JSON Lines, schema "swzverify.report.line/1": a line a claim, a line a problem, and a last one.
+"""The report as JSON Lines, schema "swzverify.report.line/1": a line per claim, a line per problem, and a last one.
 
 Claims and problems have the keys of the JSON report. The last line is of the type `summary`; where it is missing, the
 report was cut off.

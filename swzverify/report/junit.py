@@ -1,4 +1,4 @@
-"""The report as JUnit XML: a suite a file, a case a claim, for GitLab, Jenkins and whatever else reads that format.
+"""The report as JUnit XML: a suite per file, a case per claim, for GitLab, Jenkins and whatever else reads that format.
 
 Unexpected claims are failures, of the type of their outcome (refuted, unknown, ...); faults and problems of specs are
 errors; known failures are skipped. Valid against the two schemas that are in use, that of Ant's reports by Windy Road

@@ -22,7 +22,7 @@ MIN_WIDTH = 40
 class TextStyle:
     """How to write: columns of the terminal, ANSI colours or none, characters beyond ASCII or not, how much.
 
-    `verbosity` -1 shows only what came out unexpectedly, 0 a line a claim as well, 1 every claim's whole story.
+    `verbosity` -1 shows only what came out unexpectedly, 0 a line per claim as well, 1 every claim's whole story.
     """
 
     width: int = 100

@@ -1,4 +1,4 @@
-"""The report for people: one line a claim, the whole story of what came out wrong, one line that sums it up."""
+"""The report for people: one line per claim, the whole story of what came out wrong, one line that sums it up."""
 
 from __future__ import annotations
 

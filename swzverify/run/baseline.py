@@ -1,6 +1,6 @@
 """A file of known failures: accepted while they stay as they were, so that a run fails on new ones only.
 
-JSON, schema "swzverify.baseline/1": ASCII, a claim a line's block, in the order of the ids, so that a change shows as
+JSON, schema "swzverify.baseline/1": ASCII, a claim per line's block, in the order of the ids, so that a change shows as
 a change. Claims are known by their fingerprints, which are those of the ids beside them. As an id may come to mean
 another claim, what was expected of it and what it covers stand there too, and have to fit.
 

@@ -37,7 +37,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     if values.sound and tile is not None and part.coord is not None and len(coord) != len(tile.extents):
         shape = ", ".join(map(str, tile.extents))
         message = f"{len(coord)} coordinates for tile {tile.name}, which has {len(tile.extents)} modes ({shape})"
-        values.fail("SWZ105", message, values.at("coord"), "give one expression a mode")
+        values.fail("SWZ105", message, values.at("coord"), "give one expression per mode")
     values.require_sound()
     if instruction is None:
         raise Broken
@@ -73,7 +73,7 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
         onto = tuple(values.number(extent, "onto", index, least=1) for index, extent in enumerate(part.onto))
         if len(onto) != len(value):
             message = f"{len(value)} values, but a box of {len(onto)} dimensions"
-            values.fail("SWZ105", message, values.at("onto"), "`onto` has one extent a value")
+            values.fail("SWZ105", message, values.at("onto"), "`onto` has one extent per value")
     base = None if part.base is None else build_base(part.base, values, names)
     values.require_sound()
     with values.noted(values.name):
@@ -89,7 +89,7 @@ def _check_keys(part: AccessPart, values: Values) -> None:
         values.fail("SWZ105", "an access has `tile` or `address`, not both", values.key("address"))
     elif part.tile is not None:
         if part.coord is None:
-            values.fail("SWZ104", "the key 'coord' is missing", values.name, "one expression a mode of the tile")
+            values.fail("SWZ104", "the key 'coord' is missing", values.name, "one expression per mode of the tile")
         for key in ("base", "bytes"):
             if getattr(part, key) is not None:
                 hint = f"the tile's own `{key}` counts"

@@ -51,7 +51,7 @@ def _beside(file: str, folder: str) -> str:
 
 
 def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:
-    """What was read, one note a file.
+    """What was read, one note per file.
 
     >>> notes_of([ReadConstant("BM", 64, "gemm.cu", 12), ReadConstant("BK", 32, "gemm.cu", 13)])
     ('read from gemm.cu: BM = 64 (line 12), BK = 32 (line 13)',)

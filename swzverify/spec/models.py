@@ -206,7 +206,7 @@ class AccessPart(Part):
     coord: list[Expression] | None = Field(
         None,
         min_length=1,
-        description="one expression a mode of the tile",
+        description="one expression per mode of the tile",
         examples=[["warp*16 + lane%16", "lane/16*8"]],
     )
     stage: Expression | None = Field(None, description="the stage; without it every one", examples=[0, "warp%2"])

@@ -93,7 +93,7 @@ def definition(
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
         return np.asarray(assumed), active, base + _read(access, access.address, env), base
     stage = stage_at(access, point, env)
-    start = (base + stage * access.tile.pitch_bytes) * access.tile.units_a_byte
+    start = (base + stage * access.tile.pitch_bytes) * access.tile.units_per_byte
     position = cast("Array", access.tile.position(coordinates(access, env), stage=stage, base=base))
     return np.asarray(assumed), active, position, start
 
@@ -195,7 +195,7 @@ def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int
     elif access.tile.stages == 1:
         stage = 0
     position = int(access.tile.position(coord, stage=stage, base=base))
-    byte, bit = divmod(position, access.tile.units_a_byte)
+    byte, bit = divmod(position, access.tile.units_per_byte)
     return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, bit)
 
 

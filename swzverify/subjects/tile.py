@@ -83,7 +83,7 @@ class Tile:
         align = pitch_alignment_bytes(base)
         pitch = -(-allocation // align) * align if pitch_bytes is None else pitch_bytes
         if allocation < 1 or pitch < 0:
-            raise SwzError("SWZ105", f"tile {name}: an allocation of {allocation} bytes, {pitch} bytes a stage")
+            raise SwzError("SWZ105", f"tile {name}: an allocation of {allocation} bytes, {pitch} bytes per stage")
         farthest = 8 * (ADDRESS_LIMIT_BYTES + stages * pitch + allocation) + layout.cosize * element_bits
         if max(farthest, 0 if swizzle is None else swizzle.span * element_bits) >= MAX_POSITION_BITS:
             raise SwzError("SWZ206", f"tile {name} reaches beyond bit 2^60: not modelled")
@@ -117,7 +117,7 @@ class Tile:
         return self.element_bits // self.unit_bits
 
     @property
-    def units_a_byte(self) -> int:
+    def units_per_byte(self) -> int:
         """Units a byte."""
         return 8 // self.unit_bits
 
@@ -158,7 +158,7 @@ class Tile:
     def position(self, coord: Sequence[Ints], *, stage: Ints, base: Ints) -> Ints:
         """The element's first unit, `base` being the base address in bytes. Ints or int64 arrays."""
         start = base + stage * self.pitch_bytes
-        raw = start * self.units_a_byte + self.offset(coord) * self.element_units
+        raw = start * self.units_per_byte + self.offset(coord) * self.element_units
         swizzle = self.address_swizzle
         return raw if swizzle is None else swizzle(raw)
 
@@ -181,7 +181,7 @@ class Tile:
         """The first unit of a stage's allocation."""
         base = (place or self.origin).address()
         start = ints.add(base, ints.multiply(stage, ints.integer(self.pitch_bytes)))
-        return ints.multiply(start, ints.integer(self.units_a_byte))
+        return ints.multiply(start, ints.integer(self.units_per_byte))
 
     def describe_base(self) -> str:
         """The base and the stages in words."""
@@ -222,7 +222,7 @@ def leaf_offsets(tile: Tile, digits: Sequence[Integer]) -> Integer:
 
 
 def coordinate_of_digits(tile: Tile, digits: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
-    """The coordinate, one integer a mode, that some leaf digits make up."""
+    """The coordinate, one integer per mode, that some leaf digits make up."""
     result: list[NDArray[np.int64]] = []
     position = 0
     for mode in tile.layout.modes:

@@ -74,7 +74,7 @@ def _check_inside(addresses: Addresses, what: str, target: Target | None = None)
     chip = _LARGEST if target is None else target
     for index, address in enumerate(addresses):
         if address is not None and address >= chip.shared_bytes_per_block:
-            most = f"{chip.shared_bytes_per_block} bytes of shared memory a block"
+            most = f"{chip.shared_bytes_per_block} bytes of shared memory per block"
             has = f"any target has at most {most}" if target is None else f"{chip.name} has {most}"
             raise SwzError(
                 "SWZ806",

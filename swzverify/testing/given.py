@@ -19,7 +19,7 @@ _HOW: Mapping[str, str] = {
     "swizzle_on": 'what the swizzle acts on, swizzle_on="offset" (elements) or swizzle_on="address" (bytes)',
     "instruction": 'the warp instruction, such as instruction="ldmatrix.x4"',
     "threads": "the threads of the block, such as threads=128 or threads=(32, 4); threads=32 is one warp",
-    "coord": 'the coordinate that a thread accesses, one C expression a mode, such as coord=["lane", "0"]',
+    "coord": 'the coordinate that a thread accesses, one C expression per mode, such as coord=["lane", "0"]',
     "size": "how many elements there are, such as size=512",
 }
 

@@ -1,4 +1,4 @@
-"""What pytest sees of a spec file: the file, its subjects, and an item a claim.
+"""What pytest sees of a spec file: the file, its subjects, and an item per claim.
 
 An item's id is the claim's id with the case of the constants at the end, where pytest looks for the parameters of a
 test: `specs/gemm.swz.yaml::A::bijective[BM=64]` for the claim `specs/gemm.swz.yaml::A[BM=64]::bijective`.
@@ -63,7 +63,7 @@ class SubjectNode(pytest.Collector):
         self.spec = spec
 
     def collect(self) -> Iterable[pytest.Item]:
-        """An item a claim."""
+        """An item per claim."""
         for claim in self.claims:
             yield ClaimItem.from_parent(  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
                 self, name=_name(claim), claim=claim, spec=self.spec

@@ -33,7 +33,7 @@ How to read it:
   point that is shown is the smallest one, variable by variable, so that it is the same in every version of Z3.
 - *Symbolic* quantities are variables of Z3. *Enumerated* ones run through all values that are listed.
 - Costs follow the rule of [semantics.md](semantics.md), section 4, which reproduces every measured H100 pattern: `w`
-  bytes a lane go in groups of 32 lanes (`w` up to 4), 16 (`w` = 8) or 8 (`w` = 16). *Free of conflicts* means that no
+  bytes per lane go in groups of 32 lanes (`w` up to 4), 16 (`w` = 8) or 8 (`w` = 16). *Free of conflicts* means that no
   two lanes of a group touch different words of one bank.
 - The tests check every statement again by brute force at small sizes, without Z3 and without this package, and show
   for every proved theorem that a wrong encoding of it is refuted.

@@ -50,7 +50,7 @@ def access(name: str) -> Access:
 @pytest.mark.parametrize(
     ("name", "point", "wanted"),
     [
-        # two lanes a bank, b32: one group; iteration 1 of i in 0..1
+        # two lanes per bank, b32: one group; iteration 1 of i in 0..1
         ("clash", {"warp": 1, "i": 1}, WarpMeasure(1, 1, {"warp": 1, "i": 1})),
         ("clash", {"warp": 0, "i": 1}, WarpMeasure(2, 1, {"warp": 0, "i": 1})),
         # eight lanes at 32 banks' distance: two groups of four words in one bank

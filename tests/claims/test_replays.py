@@ -145,7 +145,7 @@ REFUSED: dict[str, tuple[Callable[[], Claim], str]] = {
     ),
     "no box": (
         lambda: Permutation(index_map("offsets")),
-        "SWZ104: permutation: map offsets has no `onto`\n  onto: [16, 8], one extent a value",
+        "SWZ104: permutation: map offsets has no `onto`\n  onto: [16, 8], one extent per value",
     ),
     "another box": (
         lambda: Permutation(replace(index_map("grouped"), onto=(16,))),

@@ -1,6 +1,6 @@
 """What reports print of each claim in edges.py, whole: subject, scope, evidence, facts, the names of goals, tables.
 
-words.json has a line a claim. `enough` says how many bases stand for all: one more or one less is a fault, for fewer
+words.json has a line per claim. `enough` says how many bases stand for all: one more or one less is a fault, for fewer
 miss cases and more put goals out of exhaustion's reach. `cases` are the variables of each goal and how many values
 they take: what a proof ranges over. `found` has for each goal points at which it fails, and there
 the binding, the note, the columns, the marks of the rows and the first and last marked ones; every cell of every table

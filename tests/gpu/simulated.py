@@ -142,7 +142,7 @@ def _tile(run: TileRun, launch: Launch) -> Answer:
         places.append(place)
         if launch.touch:
             source = number if launch.box is None else coord[0] * launch.box.inner_elements + coord[1]
-            memory.store(place // tile.units_a_byte, [source * width + b + 1 for b in range(width)])
+            memory.store(place // tile.units_per_byte, [source * width + b + 1 for b in range(width)])
     none = np.zeros((launch.passes, 0), dtype=np.uint32)
     image = memory.image() if launch.image else none.astype(np.uint8)
     return Answer(0, np.array(places if launch.box is None else [], dtype=np.uint64), none, image)

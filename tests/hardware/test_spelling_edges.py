@@ -9,7 +9,7 @@ from swzverify.hardware import INSTRUCTIONS, find_instruction
 from swzverify.hardware.spelling import canonical_name
 
 CLUSTER = "distributed shared memory (.shared::cluster) is not modelled\n  write .shared for the own block"
-WIDE = "it moves 256 bits a lane, and an access to shared memory has at most 128"
+WIDE = "it moves 256 bits per lane, and an access to shared memory has at most 128"
 WIDE += "; 256-bit vectors exist for global memory only"
 UNSIZED = "it does not say how many bytes it copies\n  add the size: 4, 8 or 16"
 
@@ -24,8 +24,10 @@ REFUSED = {
     "ldmatrix.sync.aligned.m8n8.x4.shared.b8": "shape .m8n8 of .b8 has not been measured; .m8n8 of .b16 is known",
     "ldmatrix.sync.aligned.m16n16.x2.shared.b16": "shape .m16n16 of .b16 has not been measured; .m8n8 of .b16 is known",
     "cp.async.ca.shared.global": UNSIZED,
-    "cp.async.ca.shared.global.3": "it copies 3 bytes a lane, and cp.async copies 4, 8 or 16",
-    "cp.async.cg.shared.global.8": ("it copies 8 bytes a lane, and cp.async.cg copies 16\n  write cp.async.8 for .ca"),
+    "cp.async.ca.shared.global.3": "it copies 3 bytes per lane, and cp.async copies 4, 8 or 16",
+    "cp.async.cg.shared.global.8": (
+        "it copies 8 bytes per lane, and cp.async.cg copies 16\n  write cp.async.8 for .ca"
+    ),
 }
 
 

@@ -167,7 +167,7 @@ def read_form(
     if tile:
         _check_run(name, instruction, tile)
         if len(form.coordinates) != len(tile.layout.modes):
-            raise OracleError(f"access {name}: one coordinate a mode")
+            raise OracleError(f"access {name}: one coordinate per mode")
     return form
 
 

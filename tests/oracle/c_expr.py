@@ -1,6 +1,6 @@
 """C index expressions over columns of concrete values (docs/semantics.md, section 1).
 
-A column holds one integer a point; an expression is evaluated for all points at once, operand by operand, so
+A column holds one integer per point; an expression is evaluated for all points at once, operand by operand, so
 that every operand of `?:`, `&&` and `||` is judged, whether C would reach it or not.
 """
 

@@ -40,7 +40,7 @@ def check_target(name: str, target: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Kind (load, store, matrix, atomic, copy, copy past L1), bytes a lane, and the number of lanes with an address."""
+    """Kind (load, store, matrix, atomic, copy, copy past L1), bytes per lane, number of lanes with an address."""
 
     kind: str
     width_bytes: int

@@ -1,6 +1,6 @@
 """Rows of a measurement, for tests: what an H100 counts for one warp instruction.
 
-Source: H100 80GB HBM3 (sm_90, driver 580.159.04), Nsight Compute, one kernel launch a pattern:
+Source: H100 80GB HBM3 (sm_90, driver 580.159.04), Nsight Compute, one kernel launch per pattern:
 l1tex__data_pipe_lsu_wavefronts_mem_shared and l1tex__data_bank_conflicts_pipe_lsu_mem_shared an instruction.
 """
 

@@ -179,7 +179,7 @@ def _reaches(moving: set[int], fixed: set[int], step: int) -> bool:
 
 def permutation(index_map: IndexMap) -> Finding:
     if index_map.onto is None or len(index_map.onto) != len(index_map.trees):
-        raise OracleError(f"map {index_map.name} needs onto: with one extent a value")
+        raise OracleError(f"map {index_map.name} needs onto: with one extent per value")
     if index_map.reads_base and index_map.fixed_base is None:
         raise OracleAmbiguousError("permutation of a map that reads an open base")
     values = index_map.values()

@@ -172,7 +172,7 @@ WORST: list[tuple[int, str, str, Yaml, tuple[int, int, int]]] = [
     (33, "st.shared.v4.b32", "tid*16", 1, (4, 4, 0)),
     # Warp 0: lanes 0 and 1 in one bank, 2 of 1. Warp 1: four groups without conflicts.
     (64, "st.shared.v4.b32", "tid*16 + (tid == 1)*112", "tid < 2 || tid >= 32", (4, 4, 1)),
-    # 8 bytes a lane: warp 0 takes 2 of 2, warp 1 has lanes 40 to 43 in one bank: 4 of 1.
+    # 8 bytes per lane: warp 0 takes 2 of 2, warp 1 has lanes 40 to 43 in one bank: 4 of 1.
     (44, "st.shared.b64", "warp*lane*128 + (1 - warp)*lane*8", "warp == 0 || lane >= 8", (4, 1, 3)),
     # The most wavefronts and the most conflicts in one.
     (32, "ld.shared.b32", "tid*128", 1, (32, 1, 31)),

@@ -153,7 +153,7 @@ class PerLane:
 
     def _index(self, lanes: Array, address: Array, width: int) -> Array:
         if (address > np.uint64(self.stride - width)).any():
-            raise FaultError(f"{self.what} access outside of its {self.stride} bytes a lane")
+            raise FaultError(f"{self.what} access outside of its {self.stride} bytes per lane")
         return lanes.astype(np.uint64) * np.uint64(self.stride) + address
 
     def load(self, lanes: Array, address: Array, width: int) -> Array:

@@ -222,7 +222,7 @@ CASES: dict[str, tuple[str, str, str]] = {
         HEAD + TILE + "accesses:\n  r:\n" + ACCESS + "    coord: «[tid]\n",
         "1 coordinates for tile A, which has 2 modes (8, 64)",
     ),
-    "rank of onto": ("SWZ105", HEAD + "maps: {m: {over: {i: 8}, value: [i], onto: «[4, 2]}}\n", "one extent a value"),
+    "rank of onto": ("SWZ105", HEAD + "maps: {m: {over: {i: 8}, value: [i], onto: «[4, 2]}}\n", "one extent per value"),
     "step of a loop": (
         "SWZ105",
         HEAD + TILE + "accesses:\n  r:\n" + ACCESS + "    coord: [0, 0]\n    for: {i: {stop: 4, step: «0}}\n",

@@ -128,7 +128,7 @@ def test_addresses_beyond_shared_memory_are_none_of_it():
 
     error = mistake_of(assert_conflict_free, at(1 << 70), **WORD)
     assert error.code == "SWZ806"
-    assert error.message.endswith("but sm_90 has 232448 bytes of shared memory a block")
+    assert error.message.endswith("but sm_90 has 232448 bytes of shared memory per block")
     assert error.message.startswith(f"lane 5 has the address {1 << 70},")
     assert mistake_of(assert_wavefronts, at(232448), at_most=32, **WORD).code == "SWZ806"
     assert assert_wavefronts(at(232444), at_most=32, **WORD).outcome is Outcome.PROVED

@@ -133,7 +133,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "pigeonhole-bites": [Mutant("half the banks", "pigeonhole", "PERIOD_BYTES", 64)],
     "pigeonhole-does-not-bite": [
         Mutant("S = min(c, k)", "pigeonhole", "greater", lesser),
-        Mutant("twice as many lanes a group", "pigeonhole", "group_lanes", lambda width: 2 * real_group_lanes(width)),
+        Mutant("twice as many lanes per group", "pigeonhole", "group_lanes", lambda width: 2 * real_group_lanes(width)),
     ],
     "universal-legal": [
         Mutant("no bound on the row", "universal_parameters", "in_region", lambda s, n, _: (1 << n + s) <= 128),

@@ -1,4 +1,4 @@
-"""Expressions as Z3 terms, wrapped once: operators by the names of Z3's C interface, one context a query.
+"""Expressions as Z3 terms, wrapped once: operators by the names of Z3's C interface, one context per query.
 
 Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x == y)` is silently
 False, `BitVecVal(300, 8)` wraps.

@@ -1,4 +1,4 @@
-"""CUDA C++ that does not depend on what is run, one text a file; `cuda_text` reads them."""
+"""CUDA C++ that does not depend on what is run, one text per file; `cuda_text` reads them."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _vector(options: StarterOptions, instruction: Instruction, bits: int) -> int
         what = f"half an {options.element}" if wide and 16 * width == bits else f"no whole number of {options.element}"
         fitting = ", ".join(name for name in _FITTING if vector_elements(find_instruction(name), bits))
         hint = f"these do: {fitting}" if fitting else "write such a spec by hand: docs/semantics.md"
-        raise SwzError("SWZ524", f"{instruction.name} takes {width} bytes a lane, {what}", hint=hint)
+        raise SwzError("SWZ524", f"{instruction.name} takes {width} bytes per lane, {what}", hint=hint)
     if options.columns % vector:
         down, up = options.columns // vector * vector, -(-options.columns // vector) * vector
         near = " or ".join(f"{options.rows}x{columns}" for columns in (down, up) if columns)
