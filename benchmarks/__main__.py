@@ -1,4 +1,6 @@
-"""Prints one table: `python -m benchmarks [--quick] [--only NAME]`. It measures, it does not judge: it exits with 0."""
+"""Prints one table: `python -m benchmarks [--quick] [--only NAME]`. It measures, it does not judge:
+it exits with 0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Bijectivity of a swizzled tile: linear algebra on bits against numpy's enumeration of every element."""
+"""Bijectivity of a swizzled tile: linear algebra on bits against numpy's enumeration of every
+element.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def _native(made: Tile) -> bool:
 
 
 def generic(made: Tile) -> Callable[[], bool]:
-    """As one writes it for any layout and swizzle: digits by division, offsets, how often each occurs."""
+    """As one writes it for any layout and swizzle: digits by division, offsets, how often each
+    occurs.
+    """
     leaves, swizzle, size = made.layout.leaves, made.swizzle, made.size
 
     def decide() -> bool:
@@ -75,7 +79,8 @@ def enumeration(size_log2: int) -> Callable[[], bool]:
         return counts.size == size and bool((counts == 1).all())
 
     def marked(kind: type[np.signedinteger]) -> bool:
-        # size marks in size places leave none unmarked only when no two meet; numpy refuses an index outside.
+        # size marks in size places leave none unmarked only when no two meet; numpy refuses an
+        # index outside.
         taken = np.zeros(size, dtype=np.bool_)
         taken[offsets(kind)] = True
         return bool(taken.all())

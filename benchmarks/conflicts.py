@@ -1,4 +1,6 @@
-"""Freedom from bank conflicts of whole loops: engines against numpy's enumeration of every thread and iteration."""
+"""Freedom from bank conflicts of whole loops: engines against numpy's enumeration of every thread
+and iteration.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def access(made: Tile, iterations: int) -> Access:
 
 
 def generic(made: Tile, iterations: int) -> Callable[[], bool]:
-    """As one writes it for any access: every thread's coordinate, its offset, the hardware's rule for every warp."""
+    """As one writes it for any access: every thread's coordinate, its offset, the hardware's rule
+    for every warp.
+    """
     leaves, swizzle = made.layout.leaves, made.swizzle
 
     def decide() -> bool:
@@ -90,7 +94,9 @@ def generic(made: Tile, iterations: int) -> Callable[[], bool]:
 
 
 def enumeration(made: Tile, iterations: int) -> Callable[[], bool]:
-    """The fastest way that we know in which numpy decides the same: the whole rule, or eight chunks in eight places."""
+    """The fastest way that we know in which numpy decides the same: the whole rule, or eight chunks
+    in eight places.
+    """
     pitch, swizzle = made.layout.leaves[0][1], made.swizzle is not None
 
     def addresses(kind: type[np.signedinteger]) -> np.ndarray:
@@ -107,7 +113,8 @@ def enumeration(made: Tile, iterations: int) -> Callable[[], bool]:
         return not cost_many(INSTRUCTION, found, np.ones(found.shape, dtype=np.bool_)).bank_conflicts.any()
 
     def eight_places(kind: type[np.signedinteger]) -> bool:
-        # Enough where it says yes: eight lanes whose 16-byte chunks lie in eight different places of the 128 bytes.
+        # Enough where it says yes: eight lanes whose 16-byte chunks lie in eight different places
+        # of the 128 bytes.
         place = np.left_shift(np.uint8(1), ((addresses(kind) >> 4) & 7).astype(np.uint8))
         return bool((np.bitwise_or.reduce(place.reshape(-1, 8), axis=1) == 255).all())
 

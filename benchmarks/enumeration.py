@@ -1,4 +1,6 @@
-"""Enumeration by numpy as one writes it once for every layout, with nothing of the package's own evaluation."""
+"""Enumeration by numpy as one writes it once for every layout, with nothing of the package's own
+evaluation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The whole spec library as a user runs it: wall clock and memory; and one small spec against importing Z3."""
+"""The whole spec library as a user runs it: wall clock and memory; and one small spec against
+importing Z3.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from benchmarks.measure import Effort, Row, require, slowdown, time_text
 ROOT = Path(__file__).resolve().parent.parent
 MAX_SECONDS, MAX_MEGABYTES, MAX_OF_Z3 = 5.0, 300.0, 5.0
 MAX_LIBRARY_RUNS = 3
-# A child counts what its parent held when it was started: a small process in between keeps our arrays out.
+# A child counts what its parent held when it was started: a small process in between keeps our
+# arrays out.
 _LAUNCHER = """
 import resource, subprocess, sys, time
 started = time.perf_counter()
@@ -56,7 +59,9 @@ def _prove(path: str, *options: str) -> tuple[float, float]:
 
 
 def _finish(command: list[str]) -> tuple[float, float]:
-    """Wall clock in seconds, and the largest resident size of the command or a process it waited for, in MB."""
+    """Wall clock in seconds, and the largest resident size of the command or a process it waited
+    for, in MB.
+    """
     # As where the tool is installed: modules are compiled once and kept.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     launcher = [sys.executable, "-c", _LAUNCHER, *command]

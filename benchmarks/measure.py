@@ -1,4 +1,6 @@
-"""Timing that survives a shared machine: interleaved repeats, medians, ratios; and the rows of the table."""
+"""Timing that survives a shared machine: interleaved repeats, medians, ratios; and the rows of the
+table.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ SAMPLE_S = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much to measure: `sizes_log2` elements of a layout, `points_log2` of an access, paths in the repository."""
+    """How much to measure: `sizes_log2` elements of a layout, `points_log2` of an access, paths in
+    the repository.
+    """
 
     repeats: int
     sizes_log2: tuple[int, ...]
@@ -32,7 +36,8 @@ TINY = Effort(1, (10,), (10, 16), 10, 20, _SPEC, _SPEC)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table; without `goal` nothing was promised, `at_most` says on which side of it to be.
+    """A line of the table; without `goal` nothing was promised, `at_most` says on which side of it
+    to be.
 
     `value` is what the goal is about, and `shown` is it in words.
     """

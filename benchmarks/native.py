@@ -15,7 +15,9 @@ from swzverify.subjects import Tile
 
 
 def holds(obligations: Sequence[Obligation]) -> bool:
-    """Whether the first engine that applies to each says that it holds; nothing is remembered from the last time."""
+    """Whether the first engine that applies to each says that it holds; nothing is remembered from
+    the last time.
+    """
     for memory in (postorder, intervals, readers):
         memory.cache_clear()
     return all(_answer(obligation) is Answer.HOLDS for obligation in obligations)

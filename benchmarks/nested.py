@@ -1,4 +1,6 @@
-"""Injectivity of a nested layout with extents that are no powers of two, against numpy's enumeration."""
+"""Injectivity of a nested layout with extents that are no powers of two, against numpy's
+enumeration.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def tile(size_log2: int) -> Tile:
-    """Six leaves in three modes, at least 2^size_log2 elements, dense in an order unlike the coordinate's."""
+    """Six leaves in three modes, at least 2^size_log2 elements, dense in an order unlike the
+    coordinate's.
+    """
     extents = (*EXTENTS, max(1, -(-(1 << size_log2) // prod(EXTENTS))))
     strides = [0] * len(extents)
     reach = 1

@@ -1,4 +1,6 @@
-"""Bank conflicts of random layouts, a scalar a lane: our cost rule against tensor_layouts' `bank_conflicts`."""
+"""Bank conflicts of random layouts, a scalar a lane: our cost rule against tensor_layouts'
+`bank_conflicts`.
+"""
 
 from __future__ import annotations
 
@@ -95,12 +97,15 @@ def differences(layouts: Sequence[tuple[Layout, int]], theirs: Sequence[int]) ->
 
 
 def _reason(load: Instruction, lanes: np.ndarray, minimum: int, theirs: int) -> str:
-    """Why the answers differ; unexplained unless their number follows from the simplification that is named."""
+    """Why the answers differ; unexplained unless their number follows from the simplification that
+    is named.
+    """
     words = {int(address) // 4 for address in lanes}
     ways = max(Counter(word % 32 for word in words).values())
     if ways != theirs or load.words == 1:
         return "unexplained"
-    # They look at the first word of all 32 lanes at once, the hardware at all words of a group of lanes.
+    # They look at the first word of all 32 lanes at once, the hardware at all words of a group of
+    # lanes.
     if minimum < load.group_count:
         return f"wide ({8 * load.width_bytes} bits), groups joined"
     return f"wide ({8 * load.width_bytes} bits), served in groups of lanes"

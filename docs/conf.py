@@ -45,7 +45,8 @@ html_theme_options = {"navigation_with_keys": True}
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 
-# Which pages stand where; a page that no section names comes under the first section without pages of its own.
+# Which pages stand where; a page that no section names comes under the first section without pages
+# of its own.
 navigation = [
     ("Begin", ["tutorial/index", "counterexamples"]),
     ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),

@@ -1,8 +1,9 @@
-"""Atheris target: whatever a stranger can hand in as text, read by the code that reads it in earnest.
+"""Atheris target: whatever a stranger can hand in as text, read by the code that reads it in
+earnest.
 
-The first byte of an input chooses the reader: `e` an expression, `n` CuTe notation, `c` and `p` a kernel source in C or
-Python, anything else a spec file. What no reader may do is raise anything but its own errors, hang, or contradict
-itself; see README.md beside this file.
+The first byte of an input chooses the reader: `e` an expression, `n` CuTe notation, `c` and `p` a
+kernel source in C or Python, anything else a spec file. What no reader may do is raise anything but
+its own errors, hang, or contradict itself; see README.md beside this file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ with atheris.instrument_imports(include=["swzverify", "ruamel.yaml"]):  # pyrigh
 
 CONSTANTS = {"BM": 64, "BK": 32, "N": 3}
 LONGEST_COMPARED = 1000
-"""Characters of a text that ruamel.yaml reads too: it takes most of an input's time; its coverage leads to new YAML."""
+"""Characters of a text that ruamel.yaml reads too: it takes most of an input's time; its coverage
+leads to new YAML.
+"""
 LONGEST_OUTPUT = 400_000
 """Characters that all problems of one file may take on the screen."""
 
@@ -40,7 +43,9 @@ class FindingError(Exception):
 
 
 def read_spec(data: bytes) -> None:
-    """A spec file: it loads, or ends in problems that can be shown; ruamel.yaml reads the same tree."""
+    """A spec file: it loads, or ends in problems that can be shown; ruamel.yaml reads the same
+    tree.
+    """
     problems = Problems("fuzz.swz.yaml")
     text = decoded(data, problems)
     if text is None:
@@ -110,7 +115,9 @@ def read_notation(text: str) -> None:
 
 
 def read_source(data: bytes, language: Language) -> None:
-    """A kernel source: its contract loads or ends in problems that can be shown; a constant is one that it defines."""
+    """A kernel source: its contract loads or ends in problems that can be shown; a constant is one
+    that it defines.
+    """
     text = plain_lines(data.decode("utf-8-sig", "surrogateescape"))
     try:
         parse_spec(text, path="fuzz.cu", language=language)

@@ -1,4 +1,5 @@
-"""Writes the seed corpus: every spec of the library, every expression and layout in them, every source, one file each.
+"""Writes the seed corpus: every spec of the library, every expression and layout in them, every
+source, one file each.
 
 python fuzz/seeds.py FOLDER
 """
@@ -21,7 +22,9 @@ _NOTATION = re.compile(r".*\).*:\(?.*|Sw.*|S<.*")
 
 
 def seeds(folder: Path) -> set[bytes]:
-    """An input for every spec below a folder, and for every value in them that is an expression or a layout."""
+    """An input for every spec below a folder, and for every value in them that is an expression or
+    a layout.
+    """
     found: set[bytes] = set()
     for path in sorted(folder.rglob("*.swz.yaml")):
         text = path.read_text(encoding="utf-8")

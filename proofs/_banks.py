@@ -41,16 +41,18 @@ def touched(v: Symbols, name: str, address: Word, width_bytes: int) -> Word:
 
 
 def some_clash(v: Symbols, addresses: list[Word]) -> Truth:
-    """Among lanes of one group two first words clash; where addresses are aligned, no others need a look."""
+    """Among lanes of one group two first words clash; where addresses are aligned, no others need a
+    look.
+    """
     return v.some(clash(a >> 2, b >> 2) for i, a in enumerate(addresses) for b in addresses[:i])
 
 
 def firsts_in_bank(v: Symbols, lanes: list[tuple[Word, Truth]], width_bytes: int, which: Word) -> list[Truth]:
     """Lane by lane, whether it is the first of these lanes to touch its word of one bank.
 
-    The number of those is the number of distinct words. A lane is given by its address and whether it
-    is active. Addresses are multiples of the width. A lane touches at most one word of a bank: its words are
-    consecutive and at most four.
+    The number of those is the number of distinct words. A lane is given by its address and whether
+    it is active. Addresses are multiples of the width. A lane touches at most one word of a bank:
+    its words are consecutive and at most four.
     """
     words = words_of(width_bytes)
     touches = [active & v.some(bank((a >> 2) + q) == which for q in range(words)) for a, active in lanes]

@@ -1,8 +1,8 @@
 """A swizzle of element offsets against the same swizzle of byte addresses: equal at which bases?
 
-Elements of 2^e bytes under Swizzle<B,M,S> against Swizzle<B,M+e,S> on base + 2^e offset. The first is
-Swizzle<B,M+e,S> on the byte 2^e offset, by swizzle-scaling; what is left is whether adding the base and swizzling may
-change places.
+Elements of 2^e bytes under Swizzle<B,M,S> against Swizzle<B,M+e,S> on base + 2^e offset. The first
+is Swizzle<B,M+e,S> on the byte 2^e offset, by swizzle-scaling; what is left is whether adding the
+base and swizzling may change places.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ SPAN_BITS = 30
 
 
 def setting(v: Symbols, up: bool) -> tuple[Parameters, Word, Word, Truth]:
-    """The swizzle of bytes (its M is M + e), the base, e, and what all obligations suppose: elements are aligned."""
+    """The swizzle of bytes (its M is M + e), the base, e, and what all obligations suppose:
+    elements are aligned.
+    """
     p, base, e = parameters(v, up=up), v.word("base", below=1 << SPAN_BITS), v.word("e", below=SPAN_BITS)
     return p, base, e, legal(p, SPAN_BITS) & (e <= p.m) & (base & ones(e) == 0)
 
@@ -41,7 +43,8 @@ def first_difference(v: Symbols, base: Word, p: Parameters) -> Word:
     carry = (1 << below) - (base & ones(below))
     if not p.up:
         return choose(base & yyy(p) != 0, v.number(0), carry)
-    # YYY is low: a base with zeros below the top of YYY shows only by a carry into ZZZ, or by a bit of ZZZ itself
+    # YYY is low: a base with zeros below the top of YYY shows only by a carry into ZZZ, or by a bit
+    # of ZZZ itself
     rest = base & ones(span_bits(p))
     target = p.m + p.s
     lowest_of_zzz = rest & (~rest + 1)

@@ -1,7 +1,7 @@
 """Padded rows: which row pitch frees columns of bank conflicts, and which keeps vectors aligned.
 
-Lane l reads the element o + L l, rows of L = X + pad elements of w bytes; o is any element, so every column and every
-first row.
+Lane l reads the element o + L l, rows of L = X + pad elements of w bytes; o is any element, so
+every column and every first row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def address(first: Word, pitch: Word, lane: Word | int, width_bytes: int) -> Wor
 
 
 def two_words(v: Symbols, width_bytes: int, pitch: Word) -> tuple[Word, Word, Word]:
-    """How many lanes apart two of a group are, and a word that each touches; the earlier one reads any element o."""
+    """How many lanes apart two of a group are, and a word that each touches; the earlier one reads
+    any element o.
+    """
     first, apart = v.word("o", below=1 << 24), v.word("apart", below=group_lanes(width_bytes))
     one = touched(v, "word_a", address(first, pitch, 0, width_bytes), width_bytes)
     other = touched(v, "word_b", address(first, pitch, apart, width_bytes), width_bytes)

@@ -1,7 +1,7 @@
 """Where counting banks really makes conflicts: maps that keep vectors wider than what a lane reads.
 
-An address map keeps vectors of V bytes when the elements of one column lie at the same place of their vectors. Then a
-column has 128 / V places in the 128 bytes of all banks.
+An address map keeps vectors of V bytes when the elements of one column lie at the same place of
+their vectors. Then a column has 128 / V places in the 128 bytes of all banks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def bites(width_bytes: int) -> list[int]:
 
 
 def one_place_one_bank(v: Symbols) -> Sequent:
-    """Two addresses, equal modulo V >= 8 and at one of the 128 / V places, meet in a bank or are the same."""
+    """Two addresses, equal modulo V >= 8 and at one of the 128 / V places, meet in a bank or are
+    the same.
+    """
     size = v.word("V", below=PERIOD_BYTES + 1)
     a, b = v.word("a"), v.word("b")
     power = (size & (size - 1) == 0) & (size >= 8)
@@ -45,7 +47,9 @@ def crowded(width_bytes: int, size_bytes: int) -> Obligation:
 
 
 def column_is_free(width_bytes: int) -> Obligation:
-    """V = max(4, w): the swizzle of column-free, on units of V bytes, keeps them and leaves no conflict."""
+    """V = max(4, w): the swizzle of column-free, on units of V bytes, keeps them and leaves no
+    conflict.
+    """
     unit_bits = (max(4, width_bytes)).bit_length() - 1
     element_bits = width_bytes.bit_length() - 1
 

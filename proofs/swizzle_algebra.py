@@ -1,4 +1,6 @@
-"""What Swizzle<B,M,S> is, for all B, M and S: involution, bijection, the bits and blocks that it keeps."""
+"""What Swizzle<B,M,S> is, for all B, M and S: involution, bijection, the bits and blocks that it
+keeps.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def involution(v: Symbols, up: bool) -> Sequent:
 
 
 def not_involution(v: Symbols, up: bool) -> Sequent:
-    """With |S| < B a field's change is read again: the top bit's for S > 0, the lowest's for S <= 0."""
+    """With |S| < B a field's change is read again: the top bit's for S > 0, the lowest's for S
+    <= 0.
+    """
     p = parameters(v, up=up)
     lowest = 1 << p.m
     x = lowest if up else choose(p.s == 0, lowest, 1 << (p.m + p.s + p.b - 1))

@@ -1,4 +1,5 @@
-"""Rows of a row-major tile under a swizzle: which XOR a row gets, when rows repeat, which rows stay as they are.
+"""Rows of a row-major tile under a swizzle: which XOR a row gets, when rows repeat, which rows stay
+as they are.
 
 The tile has rows of 2^c elements, so that element (y, x) has the offset y 2^c + x, and S >= B > 0.
 """
@@ -36,7 +37,9 @@ def by_rows(v: Symbols) -> Sequent:
 
 
 def long_rows(v: Symbols) -> Sequent:
-    """Rows longer than 2^(M+S): for columns below 2^(M+S), what is read is (y mod 2^(M+B+S-c)) 2^(c-M-S)."""
+    """Rows longer than 2^(M+S): for columns below 2^(M+S), what is read is (y mod 2^(M+B+S-c))
+    2^(c-M-S).
+    """
     p, c, allowed = tile(v)
     offset = v.word("offset", below=1 << BITS)
     rows = ones(choose(c < span_bits(p), span_bits(p) - c, v.number(0)))
@@ -68,7 +71,9 @@ def repeats(v: Symbols) -> Sequent:
 
 
 def repeats_no_sooner(v: Symbols) -> Sequent:
-    """Any other distance later it is another at the first row, or at the row from which a carry reaches the mask."""
+    """Any other distance later it is another at the first row, or at the row from which a carry
+    reaches the mask.
+    """
     p, distance, allowed = shifted(v)
     carry = (1 << (p.m + p.s)) - (distance & ones(p.m + p.s))
     offset = choose(distance & yyy(p) != 0, v.number(0), carry)
@@ -78,7 +83,9 @@ def repeats_no_sooner(v: Symbols) -> Sequent:
 
 
 def in_rows(v: Symbols) -> tuple[Truth, Truth, Truth]:
-    """P rows of 2^c and a span of 2^n below 2^31; P 2^c is a multiple of 2^n; P is one of 2^max(0, n-c)."""
+    """P rows of 2^c and a span of 2^n below 2^31; P 2^c is a multiple of 2^n; P is one of 2^max(0,
+    n-c).
+    """
     rows, c, n = v.word("P"), v.word("c", below=BITS), v.word("n", below=BITS + 1)
     fits = rows <= ones(v.number(BITS) - c)
     return fits, (rows << c) & ones(n) == 0, rows & ones(choose(c < n, n - c, v.number(0))) == 0
@@ -97,7 +104,9 @@ def in_rows_only_if(v: Symbols) -> Sequent:
 
 
 def untouched(v: Symbols) -> tuple[Truth, Truth, Truth]:
-    """An offset in rows of at most 2^(M+S); it stays in place; its row div 2^(M+S-c) is a multiple of 2^B."""
+    """An offset in rows of at most 2^(M+S); it stays in place; its row div 2^(M+S-c) is a multiple
+    of 2^B.
+    """
     p, c, allowed = tile(v)
     offset = v.word("offset", below=1 << BITS)
     row = offset >> c
@@ -117,7 +126,9 @@ def untouched_only_if(v: Symbols) -> Sequent:
 
 
 def left_half_period(v: Symbols) -> Sequent:
-    """Swizzle<3,0,3>, rows of 16: P < 8 rows later some row's columns 0 to 7 are permuted otherwise."""
+    """Swizzle<3,0,3>, rows of 16: P < 8 rows later some row's columns 0 to 7 are permuted
+    otherwise.
+    """
     p = Parameters(v.number(3), v.number(0), v.number(3))
     rows = v.word("P", below=8)
     offsets = [v.number(16 * y + x) for y in range(8) for x in range(8)]
@@ -125,7 +136,9 @@ def left_half_period(v: Symbols) -> Sequent:
 
 
 def repeats_sooner(point: Point) -> bool:
-    """Whether P < 8 rows later the left half of 16-element rows is permuted the same way, in rows 0 to 31."""
+    """Whether P < 8 rows later the left half of 16-element rows is permuted the same way, in rows 0
+    to 31.
+    """
     rows = point["P"]
     xor = {y: [(16 * y + x) >> 3 & 7 for x in range(8)] for y in range(32 + rows)}
     return 0 < rows < 8 and all(xor[y] == xor[y + rows] for y in range(32))

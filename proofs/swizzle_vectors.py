@@ -11,7 +11,9 @@ VECTORS = f'{LEI_MAO}, section "Vectorized Memory Access"'
 
 
 def whole(start: Word, step: Word, n: Word, p: Parameters) -> Truth:
-    """Element `step` of the vector of 2^n at `start` lies where the vector's image has it, and that is aligned."""
+    """Element `step` of the vector of 2^n at `start` lies where the vector's image has it, and that
+    is aligned.
+    """
     image = swizzle(start, p)
     return (swizzle(start + step, p) == image + step) & (image & ones(n) == 0)
 
@@ -23,7 +25,9 @@ def kept(v: Symbols, up: bool) -> Sequent:
 
 
 def broken(v: Symbols, up: bool) -> Sequent:
-    """n > M: the vector at 2^(M+S) is misaligned or, when it holds that offset itself, the one at 0 is torn there."""
+    """n > M: the vector at 2^(M+S) is misaligned or, when it holds that offset itself, the one at 0
+    is torn there.
+    """
     p, n = parameters(v, up=up), v.word("n", below=33)
     zero = v.number(0)
     reads = 1 << (p.m if up else p.m + p.s)

@@ -11,7 +11,9 @@ BIJECTION = f'{LEI_MAO}, section "Offset Bijection"'
 
 
 def block(v: Symbols) -> tuple[Word, Word, Word, Truth]:
-    """c, the first and the last element of [k 2^m, (k+1) 2^m), and that c < 2^m and the interval lies below 2^32."""
+    """c, the first and the last element of [k 2^m, (k+1) 2^m), and that c < 2^m and the interval
+    lies below 2^32.
+    """
     m, k, c = v.word("m", below=32), v.word("k"), v.word("c")
     first = k << m
     return c, first, first + ones(m), (c <= ones(m)) & (first >> m == k)

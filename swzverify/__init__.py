@@ -1,4 +1,6 @@
-"""swzverify proves GPU shared-memory layouts right: one to one, contiguous vectors, no bank conflicts."""
+"""swzverify proves GPU shared-memory layouts right: one to one, contiguous vectors, no bank
+conflicts.
+"""
 
 from __future__ import annotations
 

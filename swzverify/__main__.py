@@ -1,6 +1,8 @@
-"""The command `swzverify`, and `python -m swzverify`: nothing is imported from the folder that they run in.
+"""The command `swzverify`, and `python -m swzverify`: nothing is imported from the folder that they
+run in.
 
-That folder is often a stranger's: a checkout of a pull request. A `z3.py` in it must not come to run.
+That folder is often a stranger's: a checkout of a pull request. A `z3.py` in it must not come to
+run.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def main() -> None:
-    """Run the command line with the working folder taken out of the places that modules are imported from."""
+    """Run the command line with the working folder taken out of the places that modules are
+    imported from.
+    """
     leave_working_folder_out()
     start_quickly()
     # Only now: these import click, and much else after it.
@@ -27,11 +31,12 @@ def main() -> None:
 
 
 def start_quickly() -> None:
-    """Tell packages what they need not do as they are imported, for this process and for those that it starts.
+    """Tell packages what they need not do as they are imported, for this process and for those that
+    it starts.
 
-    No plugin of the environment has a say in how specs are read: pydantic need not look for some. Nothing here
-    multiplies matrices: numpy's library for that need not start a thread for every processor, which takes longer than
-    the rest of numpy.
+    No plugin of the environment has a say in how specs are read: pydantic need not look for some.
+    Nothing here multiplies matrices: numpy's library for that need not start a thread for every
+    processor, which takes longer than the rest of numpy.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -40,8 +45,9 @@ def start_quickly() -> None:
 def leave_working_folder_out() -> None:
     """Take the working folder out of `sys.path`, for this process and for those that it starts.
 
-    `python -m` and the `python -c` of a worker process put it first, an empty entry of PYTHONPATH wherever it stands.
-    Where this package itself lies in that folder, which is so in a checkout of it, the folder comes last.
+    `python -m` and the `python -c` of a worker process put it first, an empty entry of PYTHONPATH
+    wherever it stands. Where this package itself lies in that folder, which is so in a checkout of
+    it, the folder comes last.
     """
     sys.path[:] = _elsewhere(sys.path)
     if _HOME not in sys.path:
@@ -52,7 +58,9 @@ def leave_working_folder_out() -> None:
 
 
 def _elsewhere(entries: list[str]) -> list[str]:
-    """The entries that are no relative paths and not the working folder; where packages are installed always counts."""
+    """The entries that are no relative paths and not the working folder; where packages are
+    installed always counts.
+    """
     try:
         here = os.path.realpath(os.getcwd())
     except OSError:  # it has been deleted

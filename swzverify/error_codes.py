@@ -1,7 +1,7 @@
 """What each error code stands for, in a few words: the titles of the pages in docs/errors/.
 
-Every code that the package raises is here, and nothing else; a test holds this table, the package, the pages and their
-index against each other. This module imports nothing.
+Every code that the package raises is here, and nothing else; a test holds this table, the package,
+the pages and their index against each other. This module imports nothing.
 """
 
 from __future__ import annotations

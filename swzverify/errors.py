@@ -1,9 +1,11 @@
-"""Errors that a person can act on: a stable code, what was wrong with which value, and the next step.
+"""Errors that a person can act on: a stable code, what was wrong with which value, and the next
+step.
 
-This module imports nothing of the package. Codes: SWZ1xx spec file, SWZ2xx layout and swizzle, SWZ3xx expression,
-SWZ4xx hardware and instruction, SWZ5xx command line (SWZ511 ff. known failures, SWZ514 ff. comparisons, SWZ521 ff.
-starters), SWZ6xx certificates, SWZ7xx devices, SWZ8xx assertions and the pytest plugin, SWZ9xx a fault of swzverify
-itself; `error_codes.py` lists them all, docs/errors/ explains each.
+This module imports nothing of the package. Codes: SWZ1xx spec file, SWZ2xx layout and swizzle,
+SWZ3xx expression, SWZ4xx hardware and instruction, SWZ5xx command line (SWZ511 ff. known failures,
+SWZ514 ff. comparisons, SWZ521 ff. starters), SWZ6xx certificates, SWZ7xx devices, SWZ8xx assertions
+and the pytest plugin, SWZ9xx a fault of swzverify itself; `error_codes.py` lists them all,
+docs/errors/ explains each.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from itertools import islice
 class SwzError(Exception):
     """One mistake in the user's input: a stable code, a sentence, and what to do about it.
 
-    `text` and `span` (start, end; in characters) mark the offending part of a notation or expression.
+    `text` and `span` (start, end; in characters) mark the offending part of a notation or
+    expression.
 
     >>> error = SwzError("SWZ301", "unknown name 'tidd'", hint="did you mean 'tid'?", text="tidd/8", span=(0, 4))
     >>> print(error)
@@ -54,7 +57,8 @@ class SwzError(Exception):
 
 
 def graphic(row: str) -> str:
-    """A line with U+FFFD for each character that acts on a terminal or cannot be seen, so that its columns stay.
+    """A line with U+FFFD for each character that acts on a terminal or cannot be seen, so that its
+    columns stay.
 
     >>> graphic("a\\x1b[31m") == "a\ufffd[31m"
     True
@@ -110,25 +114,31 @@ def _window(line: str, start: int) -> tuple[str, int]:
 
 
 class InternalError(Exception):
-    """A fault of swzverify itself, never of the input: engines that disagree, a counterexample that does not replay."""
+    """A fault of swzverify itself, never of the input: engines that disagree, a counterexample that
+    does not replay.
+    """
 
 
 _LONGEST_NAME = 64
 _MOST_NAMES = 50
-"""Bounds on the search for a near name: its time grows with the number of names and the square of their length."""
+"""Bounds on the search for a near name: its time grows with the number of names and the square of
+their length.
+"""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A "did you mean" sentence for a mistyped name, or the empty string when nothing is near.
 
-    Names longer than 64 characters and more than 50 names of a similar length are not looked through.
+    Names longer than 64 characters and more than 50 names of a similar length are not looked
+    through.
 
     >>> nearest("ldmatrix.x5", ["ldmatrix.x4", "st.shared.b32"])
     "did you mean 'ldmatrix.x4'?"
     """
     if len(name) > _LONGEST_NAME:
         return ""
-    # Lengths further apart keep the ratio below the cutoff, twice the shorter one being less than 0.6 of their sum.
+    # Lengths further apart keep the ratio below the cutoff, twice the shorter one being less than
+    # 0.6 of their sum.
     similar = (each for each in known if len(each) <= _LONGEST_NAME and _are_alike(len(each), len(name)))
     close = get_close_matches(name, list(islice(similar, _MOST_NAMES)), n=1, cutoff=0.6)
     return f"did you mean '{close[0]}'?" if close else ""

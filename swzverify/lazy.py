@@ -1,4 +1,6 @@
-"""Packages whose names are imported at their first use: what a command does not need, it does not wait for."""
+"""Packages whose names are imported at their first use: what a command does not need, it does not
+wait for.
+"""
 
 from __future__ import annotations
 

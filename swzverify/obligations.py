@@ -24,8 +24,9 @@ Numbers: TypeAlias = NDArray[np.int64]
 class Always:
     """`holds`, a one-bit expression, is 1 at every point of the domain.
 
-    `definition(arrays)` gives from the front end's own formulas, for arrays that broadcast, (counts, holds): whether
-    a point is in the domain (its assumption), and whether it keeps the claim.
+    `definition(arrays)` gives from the front end's own formulas, for arrays that broadcast,
+    (counts, holds): whether a point is in the domain (its assumption), and whether it keeps the
+    claim.
     """
 
     domain: Domain
@@ -35,7 +36,9 @@ class Always:
 
 @dataclass(frozen=True, slots=True)
 class Bijection:
-    """A map x -> image that is applied after an injective inner map; the engines prove it one to one on its width."""
+    """A map x -> image that is applied after an injective inner map; the engines prove it one to
+    one on its width.
+    """
 
     x: Var
     image: Expr
@@ -43,11 +46,12 @@ class Bijection:
 
 @dataclass(frozen=True, slots=True)
 class Injective:
-    """Two points that differ outside `shared` occupy disjoint ranges position .. position + extent - 1.
+    """Two points that differ outside `shared` occupy disjoint ranges position .. position +
+    extent - 1.
 
     The position is `inner`, or `outer`'s image of it (then extent is 1: positions are told apart).
-    `definition(arrays)` gives (counts, positions), the positions in any unit in which points are `definition_extent`
-    long.
+    `definition(arrays)` gives (counts, positions), the positions in any unit in which points are
+    `definition_extent` long.
     """
 
     domain: Domain
@@ -76,9 +80,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """No range of `first` meets one of `second`, for common values of `shared` and where `condition` holds.
+    """No range of `first` meets one of `second`, for common values of `shared` and where
+    `condition` holds.
 
-    `condition` (one bit) is over the sides' variables that `tags` name, a pair (one of each side): they differ.
+    `condition` (one bit) is over the sides' variables that `tags` name, a pair (one of each side):
+    they differ.
     """
 
     shared: tuple[Var, ...]
@@ -91,10 +97,12 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A warp instruction takes at most `at_most` wavefronts (None: it has no bank conflict), at every free point.
+    """A warp instruction takes at most `at_most` wavefronts (None: it has no bank conflict), at
+    every free point.
 
-    `address` is the byte address of lane `lane`, `active` one bit; every active lane's address is a multiple of the
-    width, which is an obligation of its own. `definition(arrays)` gives (counts, address, active).
+    `address` is the byte address of lane `lane`, `active` one bit; every active lane's address is a
+    multiple of the width, which is an obligation of its own. `definition(arrays)` gives (counts,
+    address, active).
     """
 
     domain: Domain
@@ -113,11 +121,12 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """Every element's range is met by exactly `times` active points' ranges, for each value of the shared variables.
+    """Every element's range is met by exactly `times` active points' ranges, for each value of the
+    shared variables.
 
-    `points` have range `reach` at `address` when `active`; elements have range `extent` at `position`; all in one
-    unit. `shared` are the stage and the base that points and elements have in common, where the points have no stage
-    of their own.
+    `points` have range `reach` at `address` when `active`; elements have range `extent` at
+    `position`; all in one unit. `shared` are the stage and the base that points and elements have
+    in common, where the points have no stage of their own.
     """
 
     shared: tuple[Var, ...]
@@ -168,7 +177,8 @@ class WarpCost:
 class WorstCost:
     """The two worst cases, each exact over the whole domain.
 
-    They can be two warp instructions: a whole warp can take 4 wavefronts of at least 4, a partial one 2 of at least 1.
+    They can be two warp instructions: a whole warp can take 4 wavefronts of at least 4, a partial
+    one 2 of at least 1.
     """
 
     most_wavefronts: WarpCost
@@ -180,7 +190,9 @@ class WorstCost:
         return WorstCost(cost, cost)
 
     def failing(self, at_most: int | None) -> WarpCost | None:
-        """The warp instruction that breaks a limit most; None where all keep it. Without a limit: no conflict."""
+        """The warp instruction that breaks a limit most; None where all keep it. Without a limit:
+        no conflict.
+        """
         if at_most is None:
             return self.most_conflicts if self.most_conflicts.bank_conflicts else None
         return self.most_wavefronts if self.most_wavefronts.wavefronts > at_most else None
@@ -194,7 +206,8 @@ class WorstCost:
 class Finding:
     """An engine's answer, with the failing point and, for costs, the worst case.
 
-    For obligations about two points the second point's values are those of the names with a trailing apostrophe.
+    For obligations about two points the second point's values are those of the names with a
+    trailing apostrophe.
     """
 
     engine: str

@@ -1,8 +1,10 @@
-"""Worker processes: how many, and how one is started so that Ctrl-C and a loaded solver do it no harm.
+"""Worker processes: how many, and how one is started so that Ctrl-C and a loaded solver do it no
+harm.
 
-Each has this very package, wherever it was found: installed, by PYTHONPATH or in the working folder, which is on no
-path of a process that the command starts. So each runs this file first, which puts the package that it is a part of
-where imports look before any path, and nothing else of the folder that it lies in.
+Each has this very package, wherever it was found: installed, by PYTHONPATH or in the working
+folder, which is on no path of a process that the command starts. So each runs this file first,
+which puts the package that it is a part of where imports look before any path, and nothing else of
+the folder that it lies in.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ def usable_cpus() -> int:
 def collect_rarely() -> None:
     """Have Python look for garbage in cycles seldom: a proof makes many objects and hardly a cycle.
 
-    For a process of this program's own, once at its start; the searches take a twelfth of its time otherwise.
+    For a process of this program's own, once at its start; the searches take a twelfth of its time
+    otherwise.
     """
     gc.set_threshold(20_000, 50, 100)
 
@@ -58,10 +61,11 @@ def command_of(module: str, *arguments: str, python: str = sys.executable) -> li
 
 
 def start(serve: Callable[..., None], *arguments: object, first: object) -> tuple[BaseProcess, Connection[Any, Any]]:
-    """A fresh process that runs `serve(pipe, *arguments)`, and our end of its pipe, into which `first` went.
+    """A fresh process that runs `serve(pipe, *arguments)`, and our end of its pipe, into which
+    `first` went.
 
-    Spawned and not forked: a fork of a process with threads or a loaded solver may hang, and has all that this one
-    imported. A process that dies at once shows as the end of its pipe.
+    Spawned and not forked: a fork of a process with threads or a loaded solver may hang, and has
+    all that this one imported. A process that dies at once shows as the end of its pipe.
     """
     import multiprocessing  # noqa: PLC0415 - most runs are of one process
 
@@ -80,7 +84,8 @@ def start(serve: Callable[..., None], *arguments: object, first: object) -> tupl
 
 @contextlib.contextmanager
 def _no_main() -> Generator[None]:
-    """Hide the program's main file while a process starts, which would run it again: no worker needs it.
+    """Hide the program's main file while a process starts, which would run it again: no worker
+    needs it.
 
     It would import the package by the path alone.
     """
@@ -94,7 +99,9 @@ def _no_main() -> Generator[None]:
 
 @contextlib.contextmanager
 def _no_interrupt() -> Generator[None]:
-    """Hold back Ctrl-C while a process starts, so that the new one never sees it: ending it is this one's task."""
+    """Hold back Ctrl-C while a process starts, so that the new one never sees it: ending it is this
+    one's task.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,8 +1,9 @@
 """The pytest plugin: spec files as tests, one item per claim.
 
-Spec files that lie in what pytest collects, and the files that the ini option `swzverify_specs` names. This module is
-loaded in every run of pytest where swzverify is installed, so it imports pytest alone; everything else is
-imported when there is a spec to read. What it does is in docs/pytest.md.
+Spec files that lie in what pytest collects, and the files that the ini option `swzverify_specs`
+names. This module is loaded in every run of pytest where swzverify is installed, so it imports
+pytest alone; everything else is imported when there is a spec to read. What it does is in
+docs/pytest.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from swzverify.testing.named_specs import NamedSpecs
 
 SUFFIXES = (".swz.yaml", ".swz.yml")
-"""As in `spec/guard.py`, whose package takes a while to import; a test holds the two against each other."""
+"""As in `spec/guard.py`, whose package takes a while to import; a test holds the two against each
+other.
+"""
 
 _INI = "swzverify_specs"
 _named: pytest.StashKey[NamedSpecs] = pytest.StashKey()
@@ -53,7 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse, before anything is collected and before xdist starts workers, options and ini values that are wrong."""
+    """Refuse, before anything is collected and before xdist starts workers, options and ini values
+    that are wrong.
+    """
     config = session.config
     target: str | None = config.getoption("--swz-target")
     if target is not None:
@@ -73,7 +78,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A spec that pytest has come across; those that are added to the session are not collected twice."""
+    """A spec that pytest has come across; those that are added to the session are not collected
+    twice.
+    """
     named = parent.config.stash.get(_named, None)
     if named is not None and named.names(file_path):
         return _spec_file(parent, file_path, is_named=True) if named.leaves(file_path) else None
@@ -82,7 +89,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Result[pytest.CollectReport], None]:
-    """Add the files that the ini option names, wherever pytest would have looked, to what the session collects."""
+    """Add the files that the ini option names, wherever pytest would have looked, to what the
+    session collects.
+    """
     outcome = yield
     if not isinstance(collector, pytest.Session):
         return

@@ -1,4 +1,6 @@
-"""The library of specs: every claim comes out as its file says, and every measured configuration is in it."""
+"""The library of specs: every claim comes out as its file says, and every measured configuration is
+in it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ def test_every_claim_comes_out_as_expected(name: str) -> None:
 def test_every_proof_has_two_engines_and_every_refutation_a_replayed_case(name: str) -> None:
     for claim, verdict in verdicts_of(name):
         if verdict.outcome is Outcome.PROVED:
-            # Where the formula is true as built, nothing is left to ask Z3: then the definition is enumerated.
+            # Where the formula is true as built, nothing is left to ask Z3: then the definition is
+            # enumerated.
             assert {"z3"} <= set(verdict.engines) or {"exhaustion", "folding"} <= set(verdict.engines), claim.id
             assert len(verdict.engines) >= 2, f"{claim.id}: {verdict.reason}"
         if verdict.outcome is Outcome.REFUTED:

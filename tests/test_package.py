@@ -1,4 +1,6 @@
-"""What `import swzverify` gives, whatever was imported before it, and what the package says of itself."""
+"""What `import swzverify` gives, whatever was imported before it, and what the package says of
+itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Draws the pictures of docs/crosscheck.md: `python docs/pictures/draw.py`. A test holds the files against it."""
+"""Draws the pictures of docs/crosscheck.md: `python docs/pictures/draw.py`. A test holds the files
+against it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def column_words(tile: Tile) -> list[int]:
 
 
 def banks(title: str, groups: Sequence[tuple[str, Sequence[tuple[int, int]]]]) -> str:
-    """Lanes stacked over the banks that they touch, a panel a group; red where a bank has several words."""
+    """Lanes stacked over the banks that they touch, a panel a group; red where a bank has several
+    words.
+    """
     blocks: list[str] = []
     y = 28
     for name, touches in groups:
@@ -45,7 +49,9 @@ def banks(title: str, groups: Sequence[tuple[str, Sequence[tuple[int, int]]]]) -
 
 
 def chunks(title: str, panels: Sequence[tuple[str, Sequence[Sequence[int]], Sequence[Sequence[bool]]]]) -> str:
-    """Rows of eight 16-byte chunks, each with the number of the chunk that lies there; red where it is another one."""
+    """Rows of eight 16-byte chunks, each with the number of the chunk that lies there; red where it
+    is another one.
+    """
     blocks: list[str] = []
     for index, (name, rows, wrong) in enumerate(panels):
         left = 4 + index * (8 * 2 * CELL + 30)

@@ -1,7 +1,8 @@
-"""Write the pages `spec.md` and `commands.md` beside this file: `python docs/reference/generate.py`.
+"""Write the pages `spec.md` and `commands.md` beside this file: `python
+docs/reference/generate.py`.
 
-The one is the JSON Schema of specs in words, which is made from the models that read them; the other is every command's
-`--help`. A test holds both against what this would write.
+The one is the JSON Schema of specs in words, which is made from the models that read them; the
+other is every command's `--help`. A test holds both against what this would write.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./<(][A-Za-z0-9_./<>()*+ ^-]*")
 
 
 def spec_page(schema: Schema) -> str:
-    """The keys of a spec: the file's own, then each mapping in the order in which it is named; claims last."""
+    """The keys of a spec: the file's own, then each mapping in the order in which it is named;
+    claims last.
+    """
     definitions = cast("dict[str, Schema]", schema["definitions"])
     names = list(dict.fromkeys(_mentioned(schema, definitions)))
     claims = [name for name in names if name.endswith("Claim")]
@@ -166,7 +169,9 @@ def _takes(schema: Schema) -> str:
 
 
 def _either(branches: list[Schema]) -> str:
-    """Several kinds of value, lists last; a pattern beside a list of words says no more than the list."""
+    """Several kinds of value, lists last; a pattern beside a list of words says no more than the
+    list.
+    """
     if any("enum" in branch and branch.get("type") == "string" for branch in branches):
         branches = [branch for branch in branches if "pattern" not in branch]
     numbers = any(branch.get("type") == "integer" for branch in branches)

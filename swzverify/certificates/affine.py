@@ -1,7 +1,7 @@
 """Bits as affine forms over GF(2): which variable bits a bit is the XOR of, where it is one.
 
-A form is an integer: bit 0 is the constant, bit i + 1 the i-th variable bit; None is a bit that is not seen to be
-affine. The circuit is that of `gates`, so nothing here knows an operator.
+A form is an integer: bit 0 is the constant, bit i + 1 the i-th variable bit; None is a bit that is
+not seen to be affine. The circuit is that of `gates`, so nothing here knows an operator.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Form: TypeAlias = int | None
 
 @dataclass(frozen=True, slots=True)
 class AffineGates:
-    """XOR is addition of forms; AND is affine where one side is constant, both are equal, or they are opposite."""
+    """XOR is addition of forms; AND is affine where one side is constant, both are equal, or they
+    are opposite.
+    """
 
     zero: Form = 0
     one: Form = 1
@@ -103,7 +105,8 @@ def times(matrix: Sequence[int], vector: int) -> int:
 
 
 def left_inverse(matrix: Sequence[int]) -> list[int] | None:
-    """Columns L with L times each column of the matrix the unit vector of its place; None when columns depend.
+    """Columns L with L times each column of the matrix the unit vector of its place; None when
+    columns depend.
 
     >>> left = left_inverse([0b110, 0b100])
     >>> [times(left, column) for column in (0b110, 0b100)]

@@ -1,4 +1,6 @@
-"""The range of unsigned values that each line of a program can take, by rules that err on the wide side."""
+"""The range of unsigned values that each line of a program can take, by rules that err on the wide
+side.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ Bounds: TypeAlias = tuple[int, int]
 
 
 def bounds(program: Sequence[Operation], variables: Mapping[int, Bounds] | None = None) -> list[Bounds]:
-    """(least, largest) of every line, over all values of the variables: those given, else inside their limits.
+    """(least, largest) of every line, over all values of the variables: those given, else inside
+    their limits.
 
     >>> x = Operation("var", 7, number=100, name="x")
     >>> bounds((x, Operation("const", 7, number=12), Operation("bvand", 7, (0, 1))))
@@ -29,7 +32,9 @@ def bounds(program: Sequence[Operation], variables: Mapping[int, Bounds] | None 
 
 
 def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bounds:
-    """The exact integers' range where the operator is one of integers; what does not fit the width is cut above."""
+    """The exact integers' range where the operator is one of integers; what does not fit the width
+    is cut above.
+    """
     operator, full = line.operator, (1 << line.width) - 1
     if operator == "const":
         return line.number, line.number

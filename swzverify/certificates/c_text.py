@@ -1,4 +1,5 @@
-"""C integer expressions read from their text, once more: docs/semantics.md, section 1, without the front end's parser.
+"""C integer expressions read from their text, once more: docs/semantics.md, section 1, without the
+front end's parser.
 
 What a reader of C could take for something else (`--`, `//`, `010`, an assignment) is refused.
 """
@@ -32,7 +33,9 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A literal (`number`), a name (`name`), or an operator (prefix ones as `u-`; `?`, `min`, `max`) with operands."""
+    """A literal (`number`), a name (`name`), or an operator (prefix ones as `u-`; `?`, `min`,
+    `max`) with operands.
+    """
 
     operator: str
     operands: tuple[Node, ...] = ()
@@ -111,7 +114,9 @@ class _Parser:
         return left
 
     def prefix(self, depth: int) -> tuple[Node, int]:
-        """A literal, a name, a call, something in parentheses, or a prefix operator and its operand."""
+        """A literal, a name, a call, something in parentheses, or a prefix operator and its
+        operand.
+        """
         if depth > MAX_DEPTH * 2:
             raise ValueError(f"deeper than {MAX_DEPTH}")
         kind, spelled, number = self.kind, self.spelled, self.number

@@ -1,4 +1,6 @@
-"""What an expression is worth, exactly, and what must hold for it to have a value: docs/semantics.md, section 1."""
+"""What an expression is worth, exactly, and what must hold for it to have a value:
+docs/semantics.md, section 1.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,18 @@ MAX_EXACT_BITS = 64
 
 @dataclass(slots=True)
 class Conditions:
-    """One-bit lines that bounds do not show: values `inside` C's range, and operations that are `defined`."""
+    """One-bit lines that bounds do not show: values `inside` C's range, and operations that are
+    `defined`.
+    """
 
     inside: list[int] = field(default_factory=list[int])
     defined: list[int] = field(default_factory=list[int])
 
 
 class Values:
-    """Expressions over names that stand for exact integers; what must hold of them is noted in `conditions`."""
+    """Expressions over names that stand for exact integers; what must hold of them is noted in
+    `conditions`.
+    """
 
     def __init__(self, numbers: Arithmetic, names: Mapping[str, Exact], conditions: Conditions) -> None:
         self.numbers, self.names, self.conditions = numbers, names, conditions
@@ -76,14 +82,18 @@ class Values:
             self.conditions.defined.append(numbers.within(second, 0, MAX_SHIFT))
 
     def _in_range(self, value: Exact) -> Exact:
-        """The value, noted where it may leave C's range; what is built on it counts only where it does not."""
+        """The value, noted where it may leave C's range; what is built on it counts only where it
+        does not.
+        """
         if value.low >= VALUE_MIN and value.high <= VALUE_MAX:
             return value
         inside = self.numbers.within(value, VALUE_MIN, VALUE_MAX)
-        # What an undefined operation gives is no value: it must not look like one that leaves the range.
+        # What an undefined operation gives is no value: it must not look like one that leaves the
+        # range.
         undefined = [self.numbers.out.negate(one) for one in self.conditions.defined]
         self.conditions.inside.append(self.numbers.out.any([*undefined, inside]))
-        # Exact as long as that is cheap: then a statement about more iterations than there are can be judged too.
+        # Exact as long as that is cheap: then a statement about more iterations than there are can
+        # be judged too.
         wide = self.numbers.out.width(value.place) > MAX_EXACT_BITS
         return self.numbers.cut(value, VALUE_MIN, VALUE_MAX) if wide else value
 

@@ -1,7 +1,8 @@
 """What a certificate says, as data: a claim and the tiles, accesses and maps that it is about.
 
-This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything that is asked
-(`kinds`). Nothing of the front end is used; numbers are in bytes and bits as docs/semantics.md has them.
+This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything
+that is asked (`kinds`). Nothing of the front end is used; numbers are in bytes and bits as
+docs/semantics.md has them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ THREAD_NAMES = frozenset({"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}).uni
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`start` plus every multiple of `align` bytes below 2^24, of 0: `start` only. `memory` names what it is in."""
+    """`start` plus every multiple of `align` bytes below 2^24, of 0: `start` only. `memory` names
+    what it is in.
+    """
 
     start: int
     align: int
@@ -47,9 +50,11 @@ class Swizzle:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Elements of so many bits at a layout: `modes` has the (extent, stride) of each leaf of each mode, in order.
+    """Elements of so many bits at a layout: `modes` has the (extent, stride) of each leaf of each
+    mode, in order.
 
-    `allocation` is that of one stage, `pitch` the way from one to the next (0 where there is one), in bytes.
+    `allocation` is that of one stage, `pitch` the way from one to the next (0 where there is one),
+    in bytes.
     """
 
     name: str
@@ -78,7 +83,9 @@ class Tile:
 
     @property
     def run_bits(self) -> int:
-        """How many bits lie side by side unswizzled: the leaves that continue each other from stride 1."""
+        """How many bits lie side by side unswizzled: the leaves that continue each other from
+        stride 1.
+        """
         run = 1
         for extent, stride in sorted(self.leaves, key=lambda leaf: leaf[1]):
             run *= extent if stride == run else 1
@@ -112,7 +119,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A warp instruction at a tile's coordinate (`tile`, `coord`, perhaps `stage`), or at `address` from `base` on.
+    """A warp instruction at a tile's coordinate (`tile`, `coord`, perhaps `stage`), or at `address`
+    from `base` on.
 
     Expressions are C texts; `constants` has the values of the names in them that are constants.
     """
@@ -156,7 +164,9 @@ class IndexMap:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of a kind, what it is about by role and name (`("tile", "A")`), its numbers, and all that they name."""
+    """A claim of a kind, what it is about by role and name (`("tile", "A")`), its numbers, and all
+    that they name.
+    """
 
     kind: str
     of: tuple[tuple[str, str], ...]

@@ -1,6 +1,7 @@
 """The statement of a certificate, read without trust from the JSON that `claim_write` makes.
 
-What is read here is a claim that has a meaning; whether it is true is for the rest of the recheck to say.
+What is read here is a claim that has a meaning; whether it is true is for the rest of the recheck
+to say.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def _by_name(
 
 
 def _check_named(reader: Reader, claim: Claim) -> None:
-    """Everything that is named is there, and everything that is there is named: nothing else is in the statement."""
+    """Everything that is named is there, and everything that is there is named: nothing else is in
+    the statement.
+    """
     used: dict[str, set[str]] = {"tile": set(), "access": set(), "map": set()}
     for role, name in claim.of:
         used[role].add(name)
@@ -277,7 +280,9 @@ def _check_expressions(reader: Reader, texts: Sequence[str], known: frozenset[st
 
 
 def _all_read(reader: Reader, constants: Mapping[str, int], read: set[str]) -> Mapping[str, int]:
-    """Constants, each of which some expression reads: nothing stands in a statement that has no part in it."""
+    """Constants, each of which some expression reads: nothing stands in a statement that has no
+    part in it.
+    """
     idle = sorted(set(constants) - read)
     if idle:
         raise SwzError("SWZ604", f"{reader.place}.constants: no expression reads {idle[0]!r}")

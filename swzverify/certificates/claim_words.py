@@ -1,4 +1,6 @@
-"""A statement in words: what a recheck prints is what it judged, and nothing is said that has no part in that."""
+"""A statement in words: what a recheck prints is what it judged, and nothing is said that has no
+part in that.
+"""
 
 from __future__ import annotations
 

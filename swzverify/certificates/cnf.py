@@ -1,4 +1,5 @@
-"""A question as clauses for a SAT solver: Tseitin's variables for the gates of `gates`, and DIMACS text.
+"""A question as clauses for a SAT solver: Tseitin's variables for the gates of `gates`, and DIMACS
+text.
 
 Source: DIMACS CNF as the SAT competitions read it.
 """
@@ -17,7 +18,9 @@ TRUE = 1
 
 @dataclass(slots=True)
 class ClauseGates:
-    """Literals as bits; each new gate gets a variable and the clauses that define it, equal gates share one."""
+    """Literals as bits; each new gate gets a variable and the clauses that define it, equal gates
+    share one.
+    """
 
     zero: int = -TRUE
     one: int = TRUE
@@ -106,7 +109,9 @@ def _truth(kind: str, inputs: tuple[bool, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The clauses of a program, the literals of its variables' bits by name, and those of the last line's bits."""
+    """The clauses of a program, the literals of its variables' bits by name, and those of the last
+    line's bits.
+    """
 
     variables: int
     clauses: tuple[tuple[int, ...], ...]

@@ -1,6 +1,8 @@
-"""From the prover's subjects to the statement of a certificate: a copy of what the front end read, nothing more.
+"""From the prover's subjects to the statement of a certificate: a copy of what the front end read,
+nothing more.
 
-The only part of the way from a spec to a recheck that is believed; docs/certificates.md, "What a recheck believes".
+The only part of the way from a spec to a recheck that is believed; docs/certificates.md, "What a
+recheck believes".
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What the goals of all claims have in common: lines in the making, and how goals are closed over them."""
+"""What the goals of all claims have in common: lines in the making, and how goals are closed over
+them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """All that a claim rests on, and what must be possible for it to say anything; None where nothing is excluded."""
+    """All that a claim rests on, and what must be possible for it to say anything; None where
+    nothing is excluded.
+    """
 
     asked: tuple[Asked, ...]
     exists: Always | None = None
@@ -54,7 +58,9 @@ class Draft:
         return list(dict.fromkeys(self.numbers.variable(origin.name, origin.count).place for origin in open_))
 
     def closed(self, variables: Sequence[int], roots: Sequence[int]) -> tuple[Program, dict[int, int]]:
-        """Some variables and what some roots depend on as a program, and where each line of it went."""
+        """Some variables and what some roots depend on as a program, and where each line of it
+        went.
+        """
         lines = self.out.lines
         kept = [*variables, *(place for place in reachable(lines, roots) if place not in set(variables))]
         again = {old: new for new, old in enumerate(kept)}

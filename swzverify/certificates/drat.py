@@ -1,4 +1,5 @@
-"""Proofs that a SAT solver writes and another program checks: CaDiCaL, then drat-trim and cake_lpr where installed.
+"""Proofs that a SAT solver writes and another program checks: CaDiCaL, then drat-trim and cake_lpr
+where installed.
 
 `lrat-check` is never used: it accepts proofs that show nothing.
 
@@ -20,14 +21,18 @@ from swzverify.certificates.program import Program
 SOLVER = "cadical"
 CHECKERS = ("drat-trim", "cake_lpr")
 _CAKE_MEMORY = {"CML_HEAP_SIZE": "1536", "CML_STACK_SIZE": "512"}
-"""MiB that cake_lpr takes when it starts, unless the environment says otherwise; its own 8192 exceed our limit."""
+"""MiB that cake_lpr takes when it starts, unless the environment says otherwise; its own 8192
+exceed our limit.
+"""
 UNSATISFIABLE = 20
 """The exit code by which SAT solvers say `unsatisfiable`; 10 is `satisfiable`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofOutcome:
-    """What came of a question: `checked` by which programs, or `problem` in words; `refuted` when it has a solution."""
+    """What came of a question: `checked` by which programs, or `problem` in words; `refuted` when
+    it has a solution.
+    """
 
     checked: tuple[str, ...] = ()
     problem: str = ""
@@ -35,7 +40,9 @@ class ProofOutcome:
 
 
 def missing_tools() -> str:
-    """What has to be installed before a proof can be made and checked; empty when nothing is missing."""
+    """What has to be installed before a proof can be made and checked; empty when nothing is
+    missing.
+    """
     missing: list[str] = []
     if shutil.which(SOLVER) is None:
         missing.append("CaDiCaL (`cadical` on PATH; Debian: apt-get install cadical)")
@@ -45,7 +52,9 @@ def missing_tools() -> str:
 
 
 def prove_unsatisfiable(program: Program, timeout_s: float) -> ProofOutcome:
-    """Clauses, a proof, and its check; every step in a fresh folder and under a time limit of its own."""
+    """Clauses, a proof, and its check; every step in a fresh folder and under a time limit of its
+    own.
+    """
     with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:
         clauses, proof = Path(folder, "question.cnf"), Path(folder, "proof.drat")
         clauses.write_text(clauses_of(program).dimacs(), encoding="ascii")

@@ -1,7 +1,8 @@
 """From a statement to conditions that no point satisfies exactly when the statement holds.
 
-An encoding of its own: written from docs/semantics.md and the statements' meanings, it shares nothing with the
-prover's. Each part is one question, to be answered `unsat`; the parts of a statement together say all of it.
+An encoding of its own: written from docs/semantics.md and the statements' meanings, it shares
+nothing with the prover's. Each part is one question, to be answered `unsat`; the parts of a
+statement together say all of it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class UnwrittenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question: does some point of the variables' limits make the last line of the program, one bit, 1?"""
+    """One question: does some point of the variables' limits make the last line of the program, one
+    bit, 1?
+    """
 
     name: str
     program: Program
@@ -87,7 +90,9 @@ def _differ(out: Builder, first: Sequence[int], other: Sequence[int]) -> int:
 
 
 def before_end(out: Builder, start: int, other: int, length: int) -> int:
-    """Whether `start` < `other` + length, as numbers: one bit more than both need, so that the sum does not wrap."""
+    """Whether `start` < `other` + length, as numbers: one bit more than both need, so that the sum
+    does not wrap.
+    """
     width = 1 + max(out.width(start), out.width(other), length.bit_length())
     end = out.op("bvadd", out.widen(other, width), out.const(length, width))
     return out.op("bvult", out.widen(start, width), end)
@@ -104,7 +109,9 @@ def meet(out: Builder, first: int, first_length: int, other: int, other_length: 
 
 
 def _on_a_grid(out: Builder, place: int, length: int) -> bool:
-    """Whether the length is a power of two and the position visibly a multiple of it: its low bits are constants 0."""
+    """Whether the length is a power of two and the position visibly a multiple of it: its low bits
+    are constants 0.
+    """
     bits = length.bit_length() - 1
     return length == 1 << bits and (bits == 0 or trailing_zeros(out, place) >= bits)
 
@@ -120,7 +127,9 @@ def _meet_on_a_grid(out: Builder, first: int, other: int, length: int) -> int:
 
 
 def trailing_zeros(out: Builder, root: int) -> int:
-    """How many of the lowest bits at a place are 0 whatever the variables are, as far as is seen at once."""
+    """How many of the lowest bits at a place are 0 whatever the variables are, as far as is seen at
+    once.
+    """
     zeros: dict[int, int] = {}
     for place in reachable(out.lines, [root]):
         line = out.lines[place]
@@ -177,7 +186,9 @@ def _apart(goal: Apart) -> Part:
 
 
 def _covers(goal: Covers) -> tuple[Part, ...]:
-    """Once: no two points meet one element, and no element is met by none. Else the points that meet it are counted."""
+    """Once: no two points meet one element, and no element is met by none. Else the points that
+    meet it are counted.
+    """
     if goal.times == 1:
         return (_met_twice(goal), _wrong_count(goal, "an element is met by no point"))
     return (_wrong_count(goal, f"an element is met by another number than {goal.times}"),)
@@ -228,7 +239,9 @@ def _wrong_count(goal: Covers, name: str) -> Part:
 
 
 def _written_out(out: Builder, goal: Covers) -> Iterator[dict[int, int]]:
-    """For each point, constants for all lines that depend on the point only: most of an address is known then."""
+    """For each point, constants for all lines that depend on the point only: most of an address is
+    known then.
+    """
     program = goal.program
     counts = [(place, program[place].number) for place in goal.points]
     if prod(count for _, count in counts) > MAX_WRITTEN_OUT:

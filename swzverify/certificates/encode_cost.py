@@ -1,6 +1,8 @@
-"""The cost of warp instructions as conditions: the rule of docs/semantics.md, section 4, over symbolic addresses.
+"""The cost of warp instructions as conditions: the rule of docs/semantics.md, section 4, over
+symbolic addresses.
 
-A warp instruction that is misaligned breaks a cost statement too, so that the statement needs no other one.
+A warp instruction that is misaligned breaks a cost statement too, so that the statement needs no
+other one.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def cost_parts(goal: Cost) -> Iterator[Question]:
 
 
 class _Warp:
-    """The lanes of a warp over common free variables: each with its address and whether it is active."""
+    """The lanes of a warp over common free variables: each with its address and whether it is
+    active.
+    """
 
     def __init__(self, goal: Cost, rule: WarpRule) -> None:
         self.out = Builder()
@@ -36,7 +40,9 @@ class _Warp:
         self.free = {p: self.out.var(program[p].name, program[p].number, program[p].width) for p in goal.free}
 
     def lane(self, value: int) -> tuple[int, int]:
-        """(address, active) of a lane that a place gives; only the rule's leading lanes are ever active."""
+        """(address, active) of a lane that a place gives; only the rule's leading lanes are ever
+        active.
+        """
         goal, out = self.goal, self.out
         address, active, assumed = out.copy(
             goal.program, (goal.address, goal.active, goal.assumption), {**self.free, goal.lane: value}
@@ -139,7 +145,9 @@ def _too_many(goal: Cost, rule: WarpRule, at_most: int) -> Question:
 
 
 def _grouped(warp: _Warp, lanes: list[tuple[int, int]], size: int, mark: str) -> int:
-    """The sum over the groups of what one slot holds; the slot is free, so the sum can be the largest there is."""
+    """The sum over the groups of what one slot holds; the slot is free, so the sum can be the
+    largest there is.
+    """
     out, rule = warp.out, warp.rule
     counted: list[int] = []
     slot_bits = rule.slots.bit_length() - 1

@@ -1,13 +1,15 @@
 """The rule of the 16-byte cp.async over symbolic addresses: docs/semantics.md, section 4.
 
-Addresses are taken to be multiples of 16; that they are is a question of its own. A lane's chunk `a / 16` has the half
-H in its lowest bit, the sector P in the two above and the line D in the rest; the lane's number has h and p in its low
-bits likewise. So the XOR of both, `moved`, holds `h ^ H`, `p ^ P` and D. The two lanes of a unit of kind both have
-different addresses in one sector, hence the same `moved`: either can speak for the unit.
+Addresses are taken to be multiples of 16; that they are is a question of its own. A lane's chunk `a
+/ 16` has the half H in its lowest bit, the sector P in the two above and the line D in the rest;
+the lane's number has h and p in its low bits likewise. So the XOR of both, `moved`, holds `h ^ H`,
+`p ^ P` and D. The two lanes of a unit of kind both have different addresses in one sector, hence
+the same `moved`: either can speak for the unit.
 
-Every class costs 1, so that classes need only be counted. For it to cost 2, two of its units would need p of one parity
-and `(p ^ P) / 2` that differ. Two units of a class are never of one p, so their p differ by 2 and their P are equal; so
-are D, h and H then. That is one address (for both: two) of different lanes, and only one of those copies.
+Every class costs 1, so that classes need only be counted. For it to cost 2, two of its units would
+need p of one parity and `(p ^ P) / 2` that differ. Two units of a class are never of one p, so
+their p differ by 2 and their P are equal; so are D, h and H then. That is one address (for both:
+two) of different lanes, and only one of those copies.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ OCTET_LANES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """A lane's places: whether it copies, whether its unit is of kind both, and its chunk XORed with its number."""
+    """A lane's places: whether it copies, whether its unit is of kind both, and its chunk XORed
+    with its number.
+    """
 
     half: int
     copies: int
@@ -42,7 +46,9 @@ def octet_conflict(out: Builder, lanes: Sequence[tuple[int, int]]) -> int:
 
 
 def octet_classes(out: Builder, lanes: Sequence[tuple[int, int]]) -> list[int]:
-    """For each of 32 lanes (address, active), whether it copies and no lower lane of its octet is of its class."""
+    """For each of 32 lanes (address, active), whether it copies and no lower lane of its octet is
+    of its class.
+    """
     found: list[int] = []
     for octet in _octets(out, lanes):
         for index, lane in enumerate(octet):
@@ -78,7 +84,9 @@ def _copying(out: Builder, chunks: Sequence[int], active: Sequence[int]) -> list
 
 
 def _both(out: Builder, chunks: Sequence[int], copies: Sequence[int], lane: int) -> int:
-    """Whether a lane, if it copies, and its neighbour are one unit: the neighbour copies, into the same sector."""
+    """Whether a lane, if it copies, and its neighbour are one unit: the neighbour copies, into the
+    same sector.
+    """
     even, odd = (_sector(out, chunks[one]) for one in (lane & ~1, lane | 1))
     return out.all([copies[lane ^ 1], out.op("=", even, odd)])
 

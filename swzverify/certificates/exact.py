@@ -1,7 +1,9 @@
-"""Exact integers over a program: every result is as wide as its bounds need, so that nothing ever wraps.
+"""Exact integers over a program: every result is as wide as its bounds need, so that nothing ever
+wraps.
 
-A second arithmetic, written from docs/semantics.md, section 1; it shares nothing with the prover's. Every function is
-total: what C leaves undefined has some value here, and the caller notes that it must not happen.
+A second arithmetic, written from docs/semantics.md, section 1; it shares nothing with the prover's.
+Every function is total: what C leaves undefined has some value here, and the caller notes that it
+must not happen.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ MAX_SHIFT = 31
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A line that stands for an integer in low .. high: unsigned where low >= 0, else in two's complement."""
+    """A line that stands for an integer in low .. high: unsigned where low >= 0, else in two's
+    complement.
+    """
 
     place: int
     low: int
@@ -54,7 +58,9 @@ class Arithmetic:
         return Exact(place, 0, 1)
 
     def cut(self, value: Exact, low: int, high: int) -> Exact:
-        """The value where it lies in low .. high; elsewhere some number in the bits that this needs."""
+        """The value where it lies in low .. high; elsewhere some number in the bits that this
+        needs.
+        """
         low, high = max(low, value.low), min(high, value.high)
         return self._settled(self._fitted(value, width_of(low, high)), low, high)
 

@@ -1,4 +1,5 @@
-"""A folder of certificates: one file per claim, scripts and specs by their fingerprints, and a list of all.
+"""A folder of certificates: one file per claim, scripts and specs by their fingerprints, and a list
+of all.
 
     certificates.json      every claim with its file's fingerprint; written last
     claims/NAME.json       a claim's certificate
@@ -58,7 +59,8 @@ def claim_file(identity: str) -> str:
 
 
 def prepare(folder: str) -> None:
-    """Make the folder ready for a run: new, empty, or with certificates of an earlier run, which go.
+    """Make the folder ready for a run: new, empty, or with certificates of an earlier run, which
+    go.
 
     Errors: SWZ606 for a folder that holds anything else, or that cannot be written.
     """
@@ -79,7 +81,9 @@ def prepare(folder: str) -> None:
 
 
 def _files(root: Path) -> Iterator[str]:
-    """Every file below a folder, as a path from it; links are files here, so that nothing is followed."""
+    """Every file below a folder, as a path from it; links are files here, so that nothing is
+    followed.
+    """
     for place, _, names in os.walk(root):
         for name in names:
             yield Path(place, name).relative_to(root).as_posix()
@@ -140,8 +144,8 @@ def _digest(path: Path) -> str:
 def load_list(folder: str) -> tuple[Entry, ...]:
     """The claims of a folder, each once.
 
-    Errors: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged or changed, lacks a claim, or
-    has one twice.
+    Errors: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged or changed,
+    lacks a claim, or has one twice.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -192,8 +196,8 @@ _HOW = "swzverify prove PATH --certificates DIR writes one"
 def read_text(folder: str, name: str, sha256: str = "") -> str:
     """The text of a file below the folder, of which the fingerprint is checked where one is given.
 
-    Errors: SWZ602 for a file that cannot be read, is too large or not UTF-8; SWZ603 for one that is missing, or has
-    another fingerprint.
+    Errors: SWZ602 for a file that cannot be read, is too large or not UTF-8; SWZ603 for one that is
+    missing, or has another fingerprint.
     """
     path = Path(folder, name)
     shown = f"{folder}/{name}"

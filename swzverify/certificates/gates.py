@@ -1,7 +1,7 @@
 """Every operator as gates on single bits, over any values that can be XORed and ANDed.
 
-The one circuit serves three readings: clauses for a SAT solver (`cnf`), affine forms over GF(2) (`affine`), and the
-values at many points at once (`table`). A word is a list of bits, lowest first.
+The one circuit serves three readings: clauses for a SAT solver (`cnf`), affine forms over GF(2)
+(`affine`), and the values at many points at once (`table`). A word is a list of bits, lowest first.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ class Circuit(Generic[Bit]):
         return sum(1 << place for place, bit in enumerate(a) if bit == self.gates.one)
 
     def _divide(self, a: Word[Bit], b: Word[Bit]) -> tuple[Word[Bit], Word[Bit]]:
-        """Quotient and remainder by long division; by 0 it gives all ones and the dividend, as SMT-LIB wants."""
+        """Quotient and remainder by long division; by 0 it gives all ones and the dividend, as
+        SMT-LIB wants.
+        """
         width, divisor = len(a), self._constant(b)
         zero = self.gates.zero
         if divisor is not None and divisor and divisor & (divisor - 1) == 0:

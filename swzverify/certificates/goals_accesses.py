@@ -33,7 +33,9 @@ def _defined(claim: Claim, access: Access) -> list[Asked]:
 
 
 def _with(claim: Claim, access: Access, *asked: Asked) -> Goals:
-    """Some goals, before them that expressions mean something; after them that some lane is ever active."""
+    """Some goals, before them that expressions mean something; after them that some lane is ever
+    active.
+    """
     draft = Draft()
     lanes = _read(draft, claim, access)
     exists = draft.possible(lanes.variables, draft.out.all([lanes.assumption, lanes.active]))
@@ -63,7 +65,9 @@ def _width(access: Access, lanes: Lanes) -> int:
 
 
 def in_bounds(claim: Claim, access: Access) -> Goals:
-    """Every coordinate lies inside its mode, every touched byte in the stage's allocation, or in `bytes`."""
+    """Every coordinate lies inside its mode, every touched byte in the stage's allocation, or in
+    `bytes`.
+    """
     tile = claim.tile_of(access)
     draft = Draft()
     numbers = draft.numbers

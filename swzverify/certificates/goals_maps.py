@@ -1,4 +1,6 @@
-"""What the claims about maps, and about tiles and maps that are equal, ask: docs/semantics.md, section 5."""
+"""What the claims about maps, and about tiles and maps that are equal, ask: docs/semantics.md,
+section 5.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def permutation(index: IndexMap) -> Goals:
 
 
 def _one_to_one(draft: Draft, shared: Sequence[int], own: Sequence[Exact], number: Exact) -> Injective:
-    """Inside the box the number in mixed radix tells values apart; outside of it the other goal fails."""
+    """Inside the box the number in mixed radix tells values apart; outside of it the other goal
+    fails.
+    """
     program, at = draft.closed([*shared, *(one.place for one in own)], (draft.true, number.place))
     return Injective(
         program=program,

@@ -52,7 +52,9 @@ def bijective(tile: Tile) -> Goals:
 
 
 def _one_to_one(tile: Tile) -> Injective:
-    """Stage and base are the same for both elements: offsets decide, unless a swizzle sees whole addresses."""
+    """Stage and base are the same for both elements: offsets decide, unless a swizzle sees whole
+    addresses.
+    """
     draft = Draft()
     numbers = draft.numbers
     digits = leaf_digits(numbers, tile)
@@ -67,7 +69,8 @@ def _one_to_one(tile: Tile) -> Injective:
     wide = size.bit_length() - 1
     on_multiples = not any(place % size for place in (origin.start, origin.unit, tile.pitch))
     if size == 1 << wide and swizzle.base >= wide and on_multiples:
-        # Every element lies on a multiple of its size, which the swizzle moves as a whole: count in elements.
+        # Every element lies on a multiple of its size, which the swizzle moves as a whole: count in
+        # elements.
         in_elements = replace(origin, start=origin.start // size, unit=origin.unit // size)
         start = numbers.add(in_elements.address(numbers), numbers.times(stage, tile.pitch // size))
         inner = numbers.add(start, offset_of_digits(numbers, tile, digits))

@@ -1,4 +1,6 @@
-"""That the name of a certificate is the name of what it states: an id says path, subjects, case and kind."""
+"""That the name of a certificate is the name of what it states: an id says path, subjects, case and
+kind.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The kinds of claims as a recheck knows them: what each is about, how it is said in words, and what decides it.
+"""The kinds of claims as a recheck knows them: what each is about, how it is said in words, and
+what decides it.
 
-This is the one place that says what a claim is made of. The certificate says none of this: extents, limits, counts,
-which goals there are, and whether anything is excluded follow from the statement that is printed. Nothing of the front
-end's own list (`claims/`) is used: a recheck that shared it would share its mistakes.
+This is the one place that says what a claim is made of. The certificate says none of this: extents,
+limits, counts, which goals there are, and whether anything is excluded follow from the statement
+that is printed. Nothing of the front end's own list (`claims/`) is used: a recheck that shared it
+would share its mistakes.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from swzverify.certificates.draft import Goals, MeaninglessError
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a kind of claim is about, each of some roles, and the names of its numbers with their least values.
+    """What a kind of claim is about, each of some roles, and the names of its numbers with their
+    least values.
 
-    `optional` says how many of the last roles may be left out. `words` says the claim of `{0}` and `{1}`, its
-    subjects, and of its numbers by name.
+    `optional` says how many of the last roles may be left out. `words` says the claim of `{0}` and
+    `{1}`, its subjects, and of its numbers by name.
     """
 
     goals: Callable[[Claim], Goals]
@@ -33,7 +36,8 @@ class Kind:
 def goals_of(claim: Claim) -> Goals:
     """What decides a claim.
 
-    Errors: UntrueError for a claim that its numbers refute; MeaninglessError for one that says nothing.
+    Errors: UntrueError for a claim that its numbers refute; MeaninglessError for one that says
+    nothing.
     """
     try:
         return KINDS[claim.kind].goals(claim)

@@ -1,7 +1,7 @@
 """What an access's lanes do: docs/semantics.md, section 4, over exact integers.
 
-Which lane is active, where it begins, in which iterations the access runs at all, and what must hold for its
-expressions to mean something.
+Which lane is active, where it begins, in which iterations the access runs at all, and what must
+hold for its expressions to mean something.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from swzverify.certificates.warp_rule import LANES, warp_rule
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where a lane begins, in units: from address 0 on, and `relative` to where its stage (or bare address) starts."""
+    """Where a lane begins, in units: from address 0 on, and `relative` to where its stage (or bare
+    address) starts.
+    """
 
     unit_bits: int
     position: Exact
@@ -32,10 +34,12 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes of an access over its variables: the lane, the warp, the loops, perhaps a stage and a base.
+    """The lanes of an access over its variables: the lane, the warp, the loops, perhaps a stage and
+    a base.
 
-    `assumption` says which iterations there are, `existing` which there are before `assume:` is read. The expressions
-    mean something where each of `must_hold` is 1, at every point of `present`.
+    `assumption` says which iterations there are, `existing` which there are before `assume:` is
+    read. The expressions mean something where each of `must_hold` is 1, at every point of
+    `present`.
     """
 
     variables: tuple[int, ...]
@@ -60,12 +64,16 @@ class Lanes:
 def lanes_of(
     numbers: Arithmetic, access: Access, tile: Tile | None, origin: Origin, counts: Mapping[str, int]
 ) -> Lanes:
-    """The lanes of an access whose base lies at an origin; `counts` says how many values of a loop are looked at."""
+    """The lanes of an access whose base lies at an origin; `counts` says how many values of a loop
+    are looked at.
+    """
     return _Reading(numbers, access, tile, origin, counts).lanes()
 
 
 def existing_counts(access: Access, tile: Tile | None, origin: Origin) -> dict[str, int]:
-    """How many first values each unbounded loop has, beyond which bounds show that no iteration exists."""
+    """How many first values each unbounded loop has, beyond which bounds show that no iteration
+    exists.
+    """
     return _counts(access, tile, origin, lambda _, lanes: lanes.existing)
 
 
@@ -137,7 +145,9 @@ class _Reading:
         )
 
     def _value(self, text: str, names: Mapping[str, Exact]) -> Exact:
-        """The value of an expression; what it needs, and whether it may leave C's range, is remembered."""
+        """The value of an expression; what it needs, and whether it may leave C's range, is
+        remembered.
+        """
         conditions = Conditions()
         value = Values(self.numbers, names, conditions).of(text)
         self.defined += conditions.defined
@@ -161,7 +171,9 @@ class _Reading:
         return self.out.all(parts)
 
     def _existing(self) -> int:
-        """One bit: no loop is without iterations, and with an unbounded one no thread leaves C's range."""
+        """One bit: no loop is without iterations, and with an unbounded one no thread leaves C's
+        range.
+        """
         if any(loop.count == 0 for loop in self.access.loops):
             return self.out.const(0, 1)
         inside: dict[int, None] = {}
@@ -175,7 +187,9 @@ class _Reading:
         return self.out.all(list(inside))
 
     def counts_until(self, counted: int) -> dict[str, int]:
-        """For each unbounded loop a number of first values beyond which a one-bit line is 0, seen by bounds."""
+        """For each unbounded loop a number of first values beyond which a one-bit line is 0, seen
+        by bounds.
+        """
         found: dict[str, int] = {}
         for loop, index in zip(self.access.loops, self.indices, strict=True):
             if loop.stop is None:

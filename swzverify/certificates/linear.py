@@ -1,4 +1,5 @@
-"""Lines as sums: a factor for each of some variables, and a rest that those variables do not change.
+"""Lines as sums: a factor for each of some variables, and a rest that those variables do not
+change.
 
 Exact as unsigned integers: what could wrap is not a sum here.
 """

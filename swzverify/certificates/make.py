@@ -1,4 +1,6 @@
-"""From a proved claim to its certificate: statement, scripts, points, witnesses; what does not check is not kept."""
+"""From a proved claim to its certificate: statement, scripts, points, witnesses; what does not
+check is not kept.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,8 @@ class Claimed:
 def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mapping[str, str]) -> None:
     """Write the certificate of a proved claim into a folder that `prepare` made ready.
 
-    Errors: SWZ606 where it cannot be written; SWZ607 where no certificate can state it, or no point shows that it says
-    anything.
+    Errors: SWZ606 where it cannot be written; SWZ607 where no certificate can state it, or no point
+    shows that it says anything.
     """
     verdict = judgement.verdict
     stated, goals = _stated(judgement.claim)
@@ -99,9 +101,11 @@ def _goal(folder: str, asked: Asked, points: _Points) -> Goal:
 
 
 class _Points:
-    """Points at which statements are about something: by trial, else from the solver, asked of the prover's goals.
+    """Points at which statements are about something: by trial, else from the solver, asked of the
+    prover's goals.
 
-    The prover's variables have the same names; whatever point they suggest is evaluated in the statement itself.
+    The prover's variables have the same names; whatever point they suggest is evaluated in the
+    statement itself.
     """
 
     def __init__(self, judgement: Judgement) -> None:

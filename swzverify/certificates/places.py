@@ -11,7 +11,9 @@ from swzverify.certificates.exact import Arithmetic, Exact
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A base as the value of a variable `name` times `unit`, plus `start`; no variable where there is one base."""
+    """A base as the value of a variable `name` times `unit`, plus `start`; no variable where there
+    is one base.
+    """
 
     start: int
     unit: int
@@ -44,7 +46,9 @@ def offset_of_digits(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -
 
 
 def digits_of(numbers: Arithmetic, tile: Tile, coord: Sequence[Exact]) -> list[Exact]:
-    """Each coordinate split over the leaves of its mode, first leaf fastest, the last one taking the quotient."""
+    """Each coordinate split over the leaves of its mode, first leaf fastest, the last one taking
+    the quotient.
+    """
     digits: list[Exact] = []
     for value, mode in zip(coord, tile.modes, strict=True):
         rest = value
@@ -79,14 +83,17 @@ def position(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact], stage: Ex
 
 
 def related(first: Base, other: Base) -> bool:
-    """Whether two bases are known relative to each other: one address each, or two places in one memory."""
+    """Whether two bases are known relative to each other: one address each, or two places in one
+    memory.
+    """
     if first.count == other.count == 1:
         return True
     return bool(first.memory) and first.memory == other.memory
 
 
 def common_origins(first: Base, other: Base) -> tuple[Origin, Origin]:
-    """The bases for a comparison: as given where they are related, else one common base of the larger alignment.
+    """The bases for a comparison: as given where they are related, else one common base of the
+    larger alignment.
 
     Errors: ValueError where nothing says how the two lie to each other.
     """

@@ -1,7 +1,9 @@
-"""The form in which a certificate holds an expression: a list of operations, each on the results of earlier ones.
+"""The form in which a certificate holds an expression: a list of operations, each on the results of
+earlier ones.
 
-Nothing of `ir` is used, so that the recheck reads the text with code of its own. `Builder` makes such lists, and folds
-what is constant: an address of 32 lanes is 32 copies of one expression, most of each known.
+Nothing of `ir` is used, so that the recheck reads the text with code of its own. `Builder` makes
+such lists, and folds what is constant: an address of 32 lanes is 32 copies of one expression, most
+of each known.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from swzverify.certificates.meaning import BINARY, COMPARISONS, binary, comparis
 class Operation:
     """One line: an operator, the width of its result, the places of its operands.
 
-    `number` is a constant's value, a variable's limit, or the lowest bit that `extract` takes; `name` is a variable's.
+    `number` is a constant's value, a variable's limit, or the lowest bit that `extract` takes;
+    `name` is a variable's.
     """
 
     operator: str
@@ -166,7 +169,9 @@ class Builder:
         return self.place(line) if kept is None else kept
 
     def _same(self, line: Operation, known: Sequence[int | None]) -> int | None:
-        """The place or constant that an operation equals at every point, where that is seen at once."""
+        """The place or constant that an operation equals at every point, where that is seen at
+        once.
+        """
         places, operator = line.operands, line.operator
         if operator == "ite":
             if known[0] is not None:
@@ -238,7 +243,9 @@ class Builder:
         return level[0]
 
     def copy(self, program: Program, roots: Sequence[int], values: Mapping[int, int]) -> list[int]:
-        """The roots of another program, rewritten here with `values` (place there to place here) for its variables."""
+        """The roots of another program, rewritten here with `values` (place there to place here)
+        for its variables.
+        """
         moved = dict(values)
         for place in _between(program, roots, values):
             line = program[place]

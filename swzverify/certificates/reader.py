@@ -1,6 +1,7 @@
 """JSON read without trust: objects with a fixed set of fields, refused with the file and the place.
 
-Nothing here believes a type, a size or an encoding; what a text holds is either what is asked for or an error.
+Nothing here believes a type, a size or an encoding; what a text holds is either what is asked for
+or an error.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def is_text(value: object) -> TypeGuard[str]:
 
 
 class Reader:
-    """Takes fields out of an object; what is missing, extra or of another type is SWZ604 with its place."""
+    """Takes fields out of an object; what is missing, extra or of another type is SWZ604 with its
+    place.
+    """
 
     def __init__(self, data: object, place: str) -> None:
         if not _is_object(data):

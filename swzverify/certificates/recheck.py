@@ -1,7 +1,9 @@
-"""One certificate proved again: from its statement to what follows from it, each goal by a solver and by a witness.
+"""One certificate proved again: from its statement to what follows from it, each goal by a solver
+and by a witness.
 
-Nothing of the prover, the front end or Z3 is used. What must be shown is derived from the statement (`kinds`), and so
-is every script; what the certificate has of either must be the same, byte for byte.
+Nothing of the prover, the front end or Z3 is used. What must be shown is derived from the statement
+(`kinds`), and so is every script; what the certificate has of either must be the same, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which solvers judge each script, whether proofs are written and checked, and what a step may take."""
+    """Which solvers judge each script, whether proofs are written and checked, and what a step may
+    take.
+    """
 
     solvers: tuple[str, ...]
     timeout_s: float = 60.0
@@ -50,8 +54,9 @@ class Limits:
 class Outcome:
     """What came of one certificate; the counts are of what held.
 
-    `why` says what stands against it, if anything, and then the statement in words. `once` counts the goals that are
-    shown in one way only, `folded` those that constants decide, so that nothing is asked.
+    `why` says what stands against it, if anything, and then the statement in words. `once` counts
+    the goals that are shown in one way only, `folded` those that constants decide, so that nothing
+    is asked.
     """
 
     id: str
@@ -245,7 +250,9 @@ class Recheck:
 
 
 def _derived(file: str, certificate: Certificate) -> Goals:
-    """What the statement rests on; the certificate must have just these goals, and say the same of what is excluded."""
+    """What the statement rests on; the certificate must have just these goals, and say the same of
+    what is excluded.
+    """
     try:
         goals = goals_of(certificate.claim)
     except MeaninglessError as error:

@@ -1,6 +1,7 @@
 """One claim's certificate as a file: a JSON object with a fixed set of fields, read without trust.
 
-`claim` is what is stated; the rest is repeated from it, or shows it, or (`said`) is told and not judged.
+`claim` is what is stated; the rest is repeated from it, or shows it, or (`said`) is told and not
+judged.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ SCHEMA = "swzverify.certificate/2"
 
 
 class Shown(StrEnum):
-    """How a goal is shown: by its formulas and by a witness, by one of them, by neither, or by constants alone."""
+    """How a goal is shown: by its formulas and by a witness, by one of them, by neither, or by
+    constants alone.
+    """
 
     TWICE = "twice"
     ONCE = "once"
@@ -42,7 +45,9 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """Something that must be possible: a statement's text, and a point of its variables at which it is."""
+    """Something that must be possible: a statement's text, and a point of its variables at which it
+    is.
+    """
 
     obligation: str
     point: Mapping[str, int]
@@ -50,7 +55,8 @@ class Possible:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One obligation: its text, a point that keeps it from being empty, its questions, and the witnesses by name.
+    """One obligation: its text, a point that keeps it from being empty, its questions, and the
+    witnesses by name.
 
     `unwritten` says why there are no formulas.
     """
@@ -77,7 +83,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proved claim. `spec_sha256` names the spec's text; `exists` is what must be possible for it to say anything."""
+    """A proved claim. `spec_sha256` names the spec's text; `exists` is what must be possible for it
+    to say anything.
+    """
 
     id: str
     spec: str

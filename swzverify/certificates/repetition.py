@@ -1,7 +1,7 @@
 """Which values of a variable stand for all others: a statement says the same again after so many.
 
-What a statement reads must not change, or move alike, line by line (`steps`). An assumption that does not repeat may
-be left out where the statement then says more: of every point.
+What a statement reads must not change, or move alike, line by line (`steps`). An assumption that
+does not repeat may be left out where the statement then says more: of every point.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def assumption_of(goal: Statement) -> int:
 
 
 def may_drop(goal: Statement) -> bool:
-    """Whether the statement without its assumption says no less: not where points are counted, nor lanes left out."""
+    """Whether the statement without its assumption says no less: not where points are counted, nor
+    lanes left out.
+    """
     match goal:
         case Always() | Injective():
             return True
@@ -57,7 +59,9 @@ def is_still(after: After, root: int) -> bool:
 
 
 def repeats(goal: Statement, place: int, after: After) -> bool:
-    """Whether a statement, its assumption aside, says the same after a step; `after` has what the step does."""
+    """Whether a statement, its assumption aside, says the same after a step; `after` has what the
+    step does.
+    """
     match goal:
         case Always():
             return is_still(after, goal.holds)

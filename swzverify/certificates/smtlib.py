@@ -1,7 +1,7 @@
 """A question as an SMT-LIB 2 script that any solver of QF_BV can judge; `unsat` is what proves.
 
-Plain and deterministic: every variable and every line gets a declaration of its own under a short name, no operator
-has an unusual number of operands, comparisons are spelt as one bit.
+Plain and deterministic: every variable and every line gets a declaration of its own under a short
+name, no operator has an unusual number of operands, comparisons are spelt as one bit.
 
 Source: SMT-LIB 2.6 reference manual, sections 3.6, 3.7 and 3.9; logic QF_BV.
 """

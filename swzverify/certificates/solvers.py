@@ -1,6 +1,8 @@
-"""The solvers that judge a script again: bitwuzla and cvc5, as Python packages or as programs on PATH.
+"""The solvers that judge a script again: bitwuzla and cvc5, as Python packages or as programs on
+PATH.
 
-Each is imported or started where it is first asked; one query has one solver of its own. Z3 is not among them.
+Each is imported or started where it is first asked; one query has one solver of its own. Z3 is not
+among them.
 
 Source: bitwuzla 0.9.1 and cvc5 1.4.2, their Python interfaces; both programs' `--help`.
 """
@@ -107,7 +109,8 @@ def ask(name: str, text: str, timeout_s: float) -> Answer:
     except MemoryError:
         raise
     except Exception as error:
-        # Each package has exceptions of its own, which all say that the script, or the solver, is at fault.
+        # Each package has exceptions of its own, which all say that the script, or the solver, is
+        # at fault.
         raise ValueError(f"{name} refuses the script: {str(error)[:300]}") from error
 
 

@@ -1,9 +1,11 @@
 """The obligation as a certificate states it: five kinds over a program, and their text.
 
-The meanings are those of docs/semantics.md and docs/certificates.md. A place is the number of a line of the program.
+The meanings are those of docs/semantics.md and docs/certificates.md. A place is the number of a
+line of the program.
 
-The text: a first line `swzverify obligation 1`, a line a program line (`operator width operands...`, with a constant's
-value, a variable's limit and quoted name, or the lowest bit of an extract), an empty line, and a line a field.
+The text: a first line `swzverify obligation 1`, a line a program line (`operator width
+operands...`, with a constant's value, a variable's limit and quoted name, or the lowest bit of an
+extract), an empty line, and a line a field.
 """
 
 from __future__ import annotations
@@ -33,9 +35,11 @@ class Always:
 
 @dataclass(frozen=True, slots=True)
 class Injective:
-    """Points that differ in `distinct` and agree in `shared` have ranges of `extent` units that do not meet.
+    """Points that differ in `distinct` and agree in `shared` have ranges of `extent` units that do
+    not meet.
 
-    A range starts at `inner`, or, with `outer` (a variable x and an image of it), at the image of `inner`.
+    A range starts at `inner`, or, with `outer` (a variable x and an image of it), at the image of
+    `inner`.
     """
 
     program: Program
@@ -64,7 +68,9 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Every warp instruction is aligned and takes at most `at_most` wavefronts (none given: has no bank conflict)."""
+    """Every warp instruction is aligned and takes at most `at_most` wavefronts (none given: has no
+    bank conflict).
+    """
 
     program: Program
     lane: int
@@ -78,7 +84,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """Every element's range is met by the ranges of exactly `times` active points, at each value of `shared`."""
+    """Every element's range is met by the ranges of exactly `times` active points, at each value of
+    `shared`.
+    """
 
     program: Program
     shared: tuple[int, ...]
@@ -113,7 +121,9 @@ _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_.]*|{INNER_VALUE}")
 
 
 def check_names(program: Sequence[Operation]) -> None:
-    """Refuse, by ValueError, names that the encoding could give to variables of its own, and one name for two."""
+    """Refuse, by ValueError, names that the encoding could give to variables of its own, and one
+    name for two.
+    """
     names = [line.name for line in program if line.operator == "var"]
     strange = [name for name in names if not _NAME.fullmatch(name)]
     if strange:

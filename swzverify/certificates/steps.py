@@ -1,8 +1,9 @@
-"""What a step of a variable does to every line of a program: f(v + step) = f(v) + increase, for one given step.
+"""What a step of a variable does to every line of a program: f(v + step) = f(v) + increase, for one
+given step.
 
-The prover finds such steps; here a given one is checked, line by line. An increase is `exact` when it holds of the
-unsigned integers, else modulo 2^width only. None: nothing is known. It is claimed wherever v and v + step both
-lie below v's limit, whatever the other variables are.
+The prover finds such steps; here a given one is checked, line by line. An increase is `exact` when
+it holds of the unsigned integers, else modulo 2^width only. None: nothing is known. It is claimed
+wherever v and v + step both lie below v's limit, whatever the other variables are.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ STILL = Step(0, exact=True)
 
 
 def steps(program: Program, variable: int, step: int, ranges: Sequence[Bounds] | None = None) -> list[Step | None]:
-    """The increase of every line when the variable at a place grows by `step`; `ranges` are the program's, if known.
+    """The increase of every line when the variable at a place grows by `step`; `ranges` are the
+    program's, if known.
 
     >>> v, four = Operation("var", 6, number=64, name="v"), Operation("const", 6, number=4)
     >>> steps((v, four, Operation("bvurem", 6, (0, 1)), Operation("bvudiv", 6, (0, 1))), 0, 8)[2:]
@@ -99,7 +101,9 @@ def _line(
 
 
 def _cutting(operator: str, a: Step, b: Step, operands: Sequence[Operation], ranges: Sequence[Bounds]) -> Step | None:
-    """Operators that look at a number from some bit up, or below it: the increase must not cross that border."""
+    """Operators that look at a number from some bit up, or below it: the increase must not cross
+    that border.
+    """
     width = operands[0].width
     known = [line.number if line.operator == "const" else None for line in operands]
     if operator in ("bvand", "bvor", "bvxor"):
@@ -133,7 +137,8 @@ def _bitwise(
             lowest = mask & -mask
             if mask and mask + lowest == 1 << width and one.increase % lowest == 0:
                 return one
-            # Bits up to the mask's top do not change when the increase is a multiple of what lies above them.
+            # Bits up to the mask's top do not change when the increase is a multiple of what lies
+            # above them.
             if one.increase % (1 << mask.bit_length()) == 0:
                 return STILL
         if operator != "bvand" and other.still and one.increase % (1 << high.bit_length()) == 0:

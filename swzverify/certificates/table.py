@@ -1,6 +1,7 @@
 """The values of a program at every point of a box at once: bit i of an integer belongs to point i.
 
-The circuit of `gates` over such integers: a million points cost as much as a hundred operations on large numbers.
+The circuit of `gates` over such integers: a million points cost as much as a hundred operations on
+large numbers.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class Table:
         word = self.words[index]
         if not any(word):
             return [0] * self.points
-        # Strings of digits are the quickest way in plain Python from columns to rows; points come last first.
+        # Strings of digits are the quickest way in plain Python from columns to rows; points come
+        # last first.
         rows = zip(*(format(bit, f"0{self.points}b") for bit in reversed(word)), strict=True)
         return [int("".join(row), 2) for row in rows][::-1]
 
@@ -78,7 +80,8 @@ class Table:
 
 
 def table(program: Program, roots: Sequence[int], counts: Sequence[tuple[int, int]]) -> Table:
-    """The values of some lines; `counts` pairs a variable's place with how many of its values to try.
+    """The values of some lines; `counts` pairs a variable's place with how many of its values to
+    try.
 
     Errors: ValueError for more than 2^21 points.
 

@@ -21,7 +21,9 @@ def conditions_of(statement: Statement) -> tuple[int, ...]:
 
 
 def check_possible(statement: Statement, point: Mapping[str, int]) -> None:
-    """Refuse, by WitnessError, a point outside the limits or at which the statement is about nothing."""
+    """Refuse, by WitnessError, a point outside the limits or at which the statement is about
+    nothing.
+    """
     names = {line.name for line in statement.program if line.operator == "var"}
     if set(point) != names:
         raise WitnessError(f"the point must name {', '.join(sorted(names)) or 'nothing'}")

@@ -1,4 +1,5 @@
-"""The hardware's cost rule once more, for rechecks: from an instruction's name, by docs/semantics.md, section 4.
+"""The hardware's cost rule once more, for rechecks: from an instruction's name, by
+docs/semantics.md, section 4.
 
 No table of `hardware/` is read; a test compares the two.
 """
@@ -21,8 +22,8 @@ CHUNK_BYTES = 16
 class WarpRule:
     """What the rule needs of an instruction.
 
-    `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each; `octets`: the
-    16-byte cp.async has a rule of its own; `whole_warps`: all 32 lanes must run it.
+    `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each;
+    `octets`: the 16-byte cp.async has a rule of its own; `whole_warps`: all 32 lanes must run it.
     """
 
     width_bytes: int
@@ -40,7 +41,9 @@ class WarpRule:
 
     @property
     def slots(self) -> int:
-        """How many units lie side by side in all banks: lanes are aligned, so units meet in all banks or in none."""
+        """How many units lie side by side in all banks: lanes are aligned, so units meet in all
+        banks or in none.
+        """
         return LINE_BYTES // self.unit_bytes
 
     @property

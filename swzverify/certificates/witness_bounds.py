@@ -1,4 +1,6 @@
-"""The witness of bounds: every line's least and largest value, from those of the variables on, decide the condition."""
+"""The witness of bounds: every line's least and largest value, from those of the variables on,
+decide the condition.
+"""
 
 from __future__ import annotations
 

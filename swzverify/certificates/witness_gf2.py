@@ -1,6 +1,8 @@
-"""The witness of linear algebra over GF(2): matrices of the expressions, and inverses that show independent columns.
+"""The witness of linear algebra over GF(2): matrices of the expressions, and inverses that show
+independent columns.
 
-The matrix is read off the same program that the formula is made of, so a witness for another map does not fit.
+The matrix is read off the same program that the formula is made of, so a witness for another map
+does not fit.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ OUTER = ("outer_rows", "outer_inverse")
 
 
 def find_gf2(statement: Statement) -> dict[str, object] | None:
-    """The witness of a statement that linear algebra decides; None for another one, or one that does not hold."""
+    """The witness of a statement that linear algebra decides; None for another one, or one that
+    does not hold.
+    """
     try:
         match statement:
             case Always(program, variables, _, holds):
@@ -66,7 +70,9 @@ def _bits(program: Program, variables: Sequence[int], chosen: Sequence[int]) -> 
 
 
 def _distinct_columns(goal: Injective, rows: Sequence[int]) -> list[int]:
-    """What the bits that tell points apart flip: nothing below a range's length, which is a power of two."""
+    """What the bits that tell points apart flip: nothing below a range's length, which is a power
+    of two.
+    """
     found = columns(rows, _bits(goal.program, (*goal.shared, *goal.distinct), goal.distinct))
     require(goal.extent & (goal.extent - 1) == 0, "a range's length is no power of two")
     require(not any(column & (goal.extent - 1) for column in found), "positions differ inside a range's length")
@@ -86,7 +92,9 @@ def _check_injective(goal: Injective, data: Data) -> None:
 
 
 def _find_outer(goal: Injective) -> dict[str, object] | None:
-    """The matrix of the outer map and its inverse; empty where there is no outer map, None where it has no inverse."""
+    """The matrix of the outer map and its inverse; empty where there is no outer map, None where it
+    has no inverse.
+    """
     if not goal.outer:
         return {}
     x, image = goal.outer
@@ -116,7 +124,9 @@ def check_outer(goal: Injective, data: Data) -> None:
 
 
 def _profile(goal: Cost, rows: Sequence[int]) -> dict[str, object]:
-    """What one warp costs where every free variable is 0; other values XOR one number into every lane's address."""
+    """What one warp costs where every free variable is 0; other values XOR one number into every
+    lane's address.
+    """
     program, rule = goal.program, warp_rule(goal.instruction)
     variables = (goal.lane, *goal.free)
     require(program[goal.assumption].number == 1 and program[goal.assumption].operator == "const", "it has assumptions")
@@ -140,7 +150,9 @@ def _profile(goal: Cost, rows: Sequence[int]) -> dict[str, object]:
 
 
 def _ranks(rule: WarpRule, lanes: Sequence[int]) -> list[int]:
-    """The ranks of units and of slots over the lane bits of one group: a slot holds 2^(difference) units."""
+    """The ranks of units and of slots over the lane bits of one group: a slot holds 2^(difference)
+    units.
+    """
     group = lanes[: rule.group_lanes.bit_length() - 1]
     units = [column // rule.unit_bytes for column in group]
     return [rank(units), rank([unit % rule.slots for unit in units])]

@@ -1,4 +1,6 @@
-"""The witness of a positional number system: strides in order with what the smaller ones reach, or two borders."""
+"""The witness of a positional number system: strides in order with what the smaller ones reach, or
+two borders.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def _sum(statement: Injective | Apart, root: int, variables: tuple[int, ...]) ->
 
 
 def _digits(goal: Injective) -> list[list[object]]:
-    """[name, stride, limit, reach of the smaller ones], smallest stride first; refused where a stride is too small."""
+    """[name, stride, limit, reach of the smaller ones], smallest stride first; refused where a
+    stride is too small.
+    """
     program = goal.program
     factors = _sum(goal, goal.inner, goal.distinct).factors
     named = [(f, program[p].name, program[p].number) for f, p in zip(factors, goal.distinct, strict=True)]

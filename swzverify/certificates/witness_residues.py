@@ -1,6 +1,8 @@
-"""The witness of periods: how many values of each variable stand for all, and the fingerprint of the values there.
+"""The witness of periods: how many values of each variable stand for all, and the fingerprint of
+the values there.
 
-Each period is checked against the program line by line (`steps`), then every point of one period is evaluated.
+Each period is checked against the program line by line (`steps`), then every point of one period is
+evaluated.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def check_residues(statement: Statement, data: Data) -> None:
 
 
 def _examine(statement: Statement, data: Data) -> dict[str, object]:
-    """Check the periods, evaluate one of each, and say what came of it; refused where the statement fails."""
+    """Check the periods, evaluate one of each, and say what came of it; refused where the statement
+    fails.
+    """
     counts = periods_of(data, statement.program, repeating(statement))
     try:
         assumption = _checked(statement, counts)
@@ -63,7 +67,9 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
 
 
 def _checked(statement: Statement, counts: Counts) -> int | None:
-    """Refuse periods that are none. The assumption, or None where it does not repeat and every point is looked at."""
+    """Refuse periods that are none. The assumption, or None where it does not repeat and every
+    point is looked at.
+    """
     program, assumption = statement.program, assumption_of(statement)
     kept = True
     for place, count in counts:
@@ -120,7 +126,9 @@ def _injective(goal: Injective, counts: Counts, assumption: int | None) -> dict[
 
 
 def _covers(goal: Covers, counts: Counts) -> dict[str, object]:
-    """Points and elements move together, so that one period of what they share tells all; then ranges are counted."""
+    """Points and elements move together, so that one period of what they share tells all; then
+    ranges are counted.
+    """
     program = goal.program
     points = [(place, program[place].number) for place in goal.points]
     cells = [(place, program[place].number) for place in goal.elements]

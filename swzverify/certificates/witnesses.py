@@ -1,7 +1,7 @@
 """All kinds of witnesses: how each is checked, and how one is looked for.
 
-Looking needs nothing but the statement. So a recheck can tell a goal that has no witness from one whose witness was
-taken away.
+Looking needs nothing but the statement. So a recheck can tell a goal that has no witness from one
+whose witness was taken away.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Worker processes that recheck one certificate at a time, each step within hard limits of time and memory.
+"""Worker processes that recheck one certificate at a time, each step within hard limits of time and
+memory.
 
-A worker says what it is about to do; one that does not get done with it, or dies, is ended, costs the certificate it
-was at, and is replaced. Its whole process group is ended, the solvers' programs that it started included.
+A worker says what it is about to do; one that does not get done with it, or dies, is ended, costs
+the certificate it was at, and is replaced. Its whole process group is ended, the solvers' programs
+that it started included.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class _Worker:
 def recheck_all(
     folder: str, entries: Sequence[Entry], limits: Limits, processes: int, hear: Callable[[int, Outcome], None]
 ) -> None:
-    """Recheck certificates in so many processes; `hear` gets each outcome with its place, in this process.
+    """Recheck certificates in so many processes; `hear` gets each outcome with its place, in this
+    process.
 
     The workers are ended before this returns or raises, an interrupt from the keyboard included.
     """

@@ -1,4 +1,5 @@
-"""The claims: one property per file, each with its obligations over the expression form and the table of its failures.
+"""The claims: one property per file, each with its obligations over the expression form and the
+table of its failures.
 
 May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `ir`, `errors`.
 """
@@ -59,7 +60,8 @@ KINDS: Mapping[str, str] = {
     "disjoint": "Disjoint",
     "permutation": "Permutation",
 }
-"""The kinds of claims in the order of the docs; each is a module, and the name of the class in it."""
+"""The kinds of claims in the order of the docs; each is a module, and the name of the class in it.
+"""
 
 __getattr__ = importer(
     "swzverify.claims",

@@ -1,4 +1,6 @@
-"""What the claims about accesses share: their domain, their scope in words, and the table of a warp's lanes."""
+"""What the claims about accesses share: their domain, their scope in words, and the table of a
+warp's lanes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from swzverify.subjects.plain_access import LaneRecord
 
 
 def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], ...]:
-    """How many values of the base stand for all, where shifts by multiples of `granule_bytes` change nothing."""
+    """How many values of the base stand for all, where shifts by multiples of `granule_bytes`
+    change nothing.
+    """
     if access.origin.variable is None:
         return ()
     period = max(granule_bytes, address_span(access.tile))

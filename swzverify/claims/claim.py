@@ -1,4 +1,6 @@
-"""The base of every claim: what it is about, what it asks of the engines, how it answers for a failing point."""
+"""The base of every claim: what it is about, what it asks of the engines, how it answers for a
+failing point.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from swzverify.subjects.memory import Origin
 class Claim(ABC):
     """A property of some subjects.
 
-    `kind` is the key that states it in a spec, `form` says how. `counts_room` tells that the claim is about the room
-    of an allocation: with more room it says less.
+    `kind` is the key that states it in a spec, `form` says how. `counts_room` tells that the claim
+    is about the room of an allocation: with more room it says less.
     """
 
     __slots__ = ()
@@ -32,7 +34,8 @@ class Claim(ABC):
 
     @classmethod
     def stated(cls, subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Self:
-        """The claim that a spec states: subjects in the order of the form, without those that were left out.
+        """The claim that a spec states: subjects in the order of the form, without those that were
+        left out.
 
         Errors: those of the claim's own constructor.
         """
@@ -66,12 +69,16 @@ class Claim(ABC):
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The integers that the claim states, by name, with what stands for those that were left out."""
+        """The integers that the claim states, by name, with what stands for those that were left
+        out.
+        """
         return {number.name: getattr(self, number.name) for number in self.form.numbers}
 
     @property
     def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
-        """The subjects, each with the origin at which the claim looks at it; None for an access's or map's own."""
+        """The subjects, each with the origin at which the claim looks at it; None for an access's
+        or map's own.
+        """
         return tuple((each, None if isinstance(each, Access) else each.origin) for each in self.subjects)
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:
@@ -83,7 +90,9 @@ class Claim(ABC):
                 yield NumberChange(number.name, str(old), str(new), way)
 
     def check_subjects(self) -> None:
-        """Refuse, by SWZ105, anything but the claim's own kinds of subjects: a name in place of an object, say."""
+        """Refuse, by SWZ105, anything but the claim's own kinds of subjects: a name in place of an
+        object, say.
+        """
         types = tuple(role.type for role in self.form.roles)
         for subject in self.subjects:
             if not isinstance(subject, types):  # pyright: ignore[reportUnnecessaryIsInstance]

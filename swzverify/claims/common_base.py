@@ -42,7 +42,8 @@ def check_comparable(first: Base, other: Base, what: str) -> None:
 
 
 def common_origins(first: Base, other: Base, align_bytes: int = 1) -> tuple[Origin, Origin]:
-    """The bases for a comparison: as given when they are related, else one common base of the larger alignment.
+    """The bases for a comparison: as given when they are related, else one common base of the
+    larger alignment.
 
     `align_bytes` restricts the open base further, to multiples of it.
 

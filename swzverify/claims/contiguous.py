@@ -1,4 +1,6 @@
-"""`contiguous`: aligned vectors of consecutive elements lie at consecutive, aligned offsets, in order."""
+"""`contiguous`: aligned vectors of consecutive elements lie at consecutive, aligned offsets, in
+order.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,9 @@ class Contiguous(Claim):
         return {"elements": self.elements, "mode": self.along}
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:
-        """Longer vectors hold the shorter ones where those divide them and none is left over at the end."""
+        """Longer vectors hold the shorter ones where those divide them and none is left over at the
+        end.
+        """
         if not isinstance(after, Contiguous):
             return
         if self.along != after.along:

@@ -33,7 +33,9 @@ class CostClaim(Claim):
     @property
     @abstractmethod
     def limit(self) -> int | None:
-        """The wavefronts that a warp instruction may take; None for the minimum of its active lanes."""
+        """The wavefronts that a warp instruction may take; None for the minimum of its active
+        lanes.
+        """
 
     @property
     def subjects(self) -> tuple[Access]:
@@ -135,7 +137,9 @@ def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[
 
 
 def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
-    """The lanes of the worst bank of the most expensive group, and that in words; by the octet rule `octet_marks`."""
+    """The lanes of the worst bank of the most expensive group, and that in words; by the octet rule
+    `octet_marks`.
+    """
     worst = max(found.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
@@ -156,9 +160,9 @@ def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> t
 def octet_marks(octet: GroupCost) -> tuple[dict[int, str], str]:
     """The lanes of an octet that copy, each marked with the number of its class, and that in words.
 
-    No bank is to blame, so no lane is singled out: lanes with one number share a wavefront, lanes with different
-    numbers cannot. Lanes that do not copy, as a lower one has their address, have no mark; nor has an octet that
-    takes one wavefront.
+    No bank is to blame, so no lane is singled out: lanes with one number share a wavefront, lanes
+    with different numbers cannot. Lanes that do not copy, as a lower one has their address, have no
+    mark; nor has an octet that takes one wavefront.
 
     >>> octet_marks(GroupCost((0, 1, 2, 3), 2, None, ((0, 2), (1, 3))))
     ({0: '1', 2: '1', 1: '2', 3: '2'}, 'lanes 0, 2 | 1, 3 copy in wavefronts of their own')

@@ -1,4 +1,6 @@
-"""`covers`: over all threads and iterations an access touches every element of a tile exactly so many times."""
+"""`covers`: over all threads and iterations an access touches every element of a tile exactly so
+many times.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Covers(Claim):
     times: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse an access that runs once for each stage of another tile: which stage covers which is not said."""
+        """Refuse an access that runs once for each stage of another tile: which stage covers which
+        is not said.
+        """
         self.check_subjects()
         own = self.access.tile
         if own is not None and own is not self.tile and (own.stages > 1 or self.tile.stages > 1):
@@ -101,8 +105,8 @@ class Covers(Claim):
         wide = (scale // (8 // access.unit_bits), scale // points.tile.units_per_byte)
         shared = points.placement
         lowered = access.lowered
-        # Iterations in which no lane runs touch nothing: where a loop has only such ones from somewhere on, that is
-        # a goal of its own, and the others are counted.
+        # Iterations in which no lane runs touch nothing: where a loop has only such ones from
+        # somewhere on, that is a goal of its own, and the others are counted.
         ends = last_active(access, access.loop_limits)
         shorter = {node: var(node.name, max(1, ends[node.name])) for node in access.free if node.name in ends}
         idle = _idle_goal(access, ends)

@@ -22,7 +22,9 @@ from swzverify.subjects.plain_access import LaneRecord
 
 
 def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> Always:
-    """In every case the same lanes are active, and each has the same address; both are over common loops."""
+    """In every case the same lanes are active, and each has the same address; both are over common
+    loops.
+    """
     one, two = first.moved(places[0]), other.moved(places[1])
     (a, active_a), (b, active_b) = _lowered(one), _lowered(two)
     same = equal(a, b)
@@ -45,7 +47,8 @@ def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> 
 
 def _lowered(access: Access) -> tuple[Integer, Expr]:
     lowered = access.lowered
-    # An iteration that an access's assumption excludes, or that does not exist for it, is one in which no lane runs.
+    # An iteration that an access's assumption excludes, or that does not exist for it, is one in
+    # which no lane runs.
     runs = conjunction([lowered.assumption, lowered.active])
     return ints.multiply(lowered.position, ints.integer(access.unit_bits)), runs
 
@@ -56,7 +59,9 @@ def _plain(access: Access, arrays: Arrays) -> tuple[Truths, Numbers]:
 
 
 def over_common_loops(first: Access, other: Access) -> tuple[Access, Access]:
-    """Both over loop variables that go as far as the farther one's: iterations that only one has are compared too."""
+    """Both over loop variables that go as far as the farther one's: iterations that only one has
+    are compared too.
+    """
     rooms = [dict(zip((loop.name for loop in x.loops), x.loop_room, strict=True)) for x in (first, other)]
     common = {name: max(room, rooms[1].get(name, 1)) for name, room in rooms[0].items()}
     return first.within(common), other.within(common)

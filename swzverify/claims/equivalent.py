@@ -1,4 +1,6 @@
-"""`equivalent`: two maps give the same address everywhere; if not, the smallest base alignment for which they do."""
+"""`equivalent`: two maps give the same address everywhere; if not, the smallest base alignment for
+which they do.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How a claim of a kind is stated: what it is about, and its numbers. Specs, editors, reports and `diff` read this."""
+"""How a claim of a kind is stated: what it is about, and its numbers. Specs, editors, reports and
+`diff` read this.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ class Count(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A subject in a claim that is stated key by key. Where it is `optional`, the claim knows what stands for it."""
+    """A subject in a claim that is stated key by key. Where it is `optional`, the claim knows what
+    stands for it.
+    """
 
     role: Role
     says: str
@@ -81,8 +85,9 @@ class Named:
 class Number:
     """An integer that a claim states.
 
-    `most` may depend on the claim's first subject. `default` stands for a number that is left out, where `optional`
-    says that it may be. `when_more` and `when_less` say what a newer claim with another number says.
+    `most` may depend on the claim's first subject. `default` stands for a number that is left out,
+    where `optional` says that it may be. `when_more` and `when_less` say what a newer claim with
+    another number says.
     """
 
     name: str
@@ -100,8 +105,9 @@ class Number:
 class Form:
     """How claims of a kind are stated.
 
-    `title` is one sentence, `says` the same of "this tile" or "this access". `roles` are what each subject may be.
-    A claim that needs more than names is stated key by key: `keys`, which `keys_title` describes.
+    `title` is one sentence, `says` the same of "this tile" or "this access". `roles` are what each
+    subject may be. A claim that needs more than names is stated key by key: `keys`, which
+    `keys_title` describes.
     """
 
     title: str

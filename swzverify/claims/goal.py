@@ -20,7 +20,8 @@ class Goal:
 class Fact:
     """Something that plain arithmetic decides, such as a count.
 
-    `note` says what is wrong when it does not hold, or, where it `decides` in place of a goal, why it holds.
+    `note` says what is wrong when it does not hold, or, where it `decides` in place of a goal, why
+    it holds.
     """
 
     holds: bool
@@ -30,10 +31,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that decides a claim: facts, goals, and what must be possible for the claim to say anything.
+    """Everything that decides a claim: facts, goals, and what must be possible for the claim to say
+    anything.
 
-    `exists` is a one-bit expression that some point must satisfy; `empty` says in words why nothing is claimed at all.
-    `measured` is a cost that is wanted for the report, where no goal asks for it.
+    `exists` is a one-bit expression that some point must satisfy; `empty` says in words why nothing
+    is claimed at all. `measured` is a cost that is wanted for the report, where no goal asks for
+    it.
     """
 
     goals: tuple[Goal, ...] = ()

@@ -1,4 +1,6 @@
-"""`in_bounds`: no lane touches a byte outside the tile; of a tile: no element lies outside its allocation."""
+"""`in_bounds`: no lane touches a byte outside the tile; of a tile: no element lies outside its
+allocation.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,9 @@ class Injective(Claim):
 
 
 def injective_goal(tile: Tile) -> Obligation:
-    """The tile's injectivity; where a swizzle moves whole elements only, as a strided sum under a bijection."""
+    """The tile's injectivity; where a swizzle moves whole elements only, as a strided sum under a
+    bijection.
+    """
     points = TilePoints.of(tile)
     digits = points.digits
     sum_of_digits = leaf_offsets(tile, [ints.variable(node) for node in digits])
@@ -69,7 +71,8 @@ def injective_goal(tile: Tile) -> Obligation:
         return np.asarray(True), points.positions(arrays)
 
     if tile.address_swizzle is None:
-        # Bits of an element are the offset's e-th multiple onwards: elements are apart when offsets differ.
+        # Bits of an element are the offset's e-th multiple onwards: elements are apart when offsets
+        # differ.
         outer = None if tile.swizzle is None else _bijection(tile.swizzle, sum_of_digits)
         return Obligation(Domain(digits), (), sum_of_digits.bits, 1, outer, offsets, 1)
     domain = Domain((*points.placement, *digits), enough=points.enough(1))

@@ -1,7 +1,7 @@
 """What a claim states of integers, as one bit that the engines decide.
 
-The operators of `ir.integers` fold a comparison whose answer their intervals see. A claim must not be answered where it
-is stated: here only constants fold, and what is compared with itself.
+The operators of `ir.integers` fold a comparison whose answer their intervals see. A claim must not
+be answered where it is stated: here only constants fold, and what is compared with itself.
 """
 
 from __future__ import annotations

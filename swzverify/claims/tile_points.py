@@ -1,4 +1,6 @@
-"""The variables that run over a tile's elements: leaf digits or mode coordinates, the stage, the base."""
+"""The variables that run over a tile's elements: leaf digits or mode coordinates, the stage, the
+base.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TilePoints:
-    """A tile with the variables of its elements; `prefix` keeps two tiles apart, `place` is where its base lies."""
+    """A tile with the variables of its elements; `prefix` keeps two tiles apart, `place` is where
+    its base lies.
+    """
 
     tile: Tile
     place: Origin
@@ -76,7 +80,9 @@ class TilePoints:
         return coordinate_of_digits(self.tile, [point[node.name] for node in self.digits])
 
     def coordinate_at(self, point: Mapping[str, int], rename: str = "") -> tuple[int, ...]:
-        """The coordinate at one point, in plain integers; `rename` is appended to the variables' names."""
+        """The coordinate at one point, in plain integers; `rename` is appended to the variables'
+        names.
+        """
         digits = [np.asarray([point[node.name + rename]], dtype=np.int64) for node in self.digits]
         return tuple(int(value[0]) for value in coordinate_of_digits(self.tile, digits))
 
@@ -125,7 +131,8 @@ class TilePoints:
 
 
 def address_span(tile: Tile | None) -> int:
-    """Bytes: places that agree modulo this lie alike to a tile's first element; 1 where no swizzle sees addresses.
+    """Bytes: places that agree modulo this lie alike to a tile's first element; 1 where no swizzle
+    sees addresses.
 
     >>> address_span(None)
     1
@@ -134,7 +141,8 @@ def address_span(tile: Tile | None) -> int:
 
 
 def base_values(place: Origin, period_bytes: int) -> int:
-    """How many values of a base reach every residue modulo `period_bytes`, a power of two or any number.
+    """How many values of a base reach every residue modulo `period_bytes`, a power of two or any
+    number.
 
     >>> from swzverify.subjects.memory import Origin
     >>> base_values(Origin(0, 128, 1000), 1024), base_values(Origin(0, 1024, 1000), 1024)

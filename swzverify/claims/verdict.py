@@ -1,4 +1,6 @@
-"""What a claim's proof attempt ends in: the outcome, its scope, what it rests on, and the table of a failure."""
+"""What a claim's proof attempt ends in: the outcome, its scope, what it rests on, and the table of
+a failure.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WarpMeasure:
-    """What one warp instruction takes at the binding `where`; `minimum` is what its lanes take without conflicts.
+    """What one warp instruction takes at the binding `where`; `minimum` is what its lanes take
+    without conflicts.
 
     `point` is the same place as the engines know it.
     """
@@ -37,10 +40,11 @@ class WarpMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The cost of an access over every warp, iteration, stage and base: two worst cases, each at its own place.
+    """The cost of an access over every warp, iteration, stage and base: two worst cases, each at
+    its own place.
 
-    `exact` is False where the engines stopped at a case that breaks the claim: then both are that case, and the worst
-    ones cost at least as much.
+    `exact` is False where the engines stopped at a case that breaks the claim: then both are that
+    case, and the worst ones cost at least as much.
 
     >>> whole, partial = WarpMeasure(4, 4, {"warp": 0}), WarpMeasure(2, 1, {"warp": 1})
     >>> measure = Measure(whole, partial)
@@ -87,8 +91,8 @@ class Measure:
 class Row:
     """One line of a counterexample's table: a cell a column, None where the column does not apply.
 
-    `marked` rows are the ones that collide (or break the claim); `mark` is a short word such as the conflict's group
-    letter, so that rows with one mark collide with each other.
+    `marked` rows are the ones that collide (or break the claim); `mark` is a short word such as the
+    conflict's group letter, so that rows with one mark collide with each other.
     """
 
     cells: tuple[int | str | tuple[int, ...] | None, ...]
@@ -104,9 +108,10 @@ class Row:
 class Counterexample:
     """A concrete case that breaks the claim, already replayed in plain integers.
 
-    `binding` gives every variable's value as people know it, `point` as the engines do (loops counted from 0, bases by
-    their place in the range); `columns` name the cells of `rows` (for accesses: lane, coord, offset,
-    address, word, bank); `note` says in one sentence what goes wrong.
+    `binding` gives every variable's value as people know it, `point` as the engines do (loops
+    counted from 0, bases by their place in the range); `columns` name the cells of `rows` (for
+    accesses: lane, coord, offset, address, word, bank); `note` says in one sentence what goes
+    wrong.
     """
 
     binding: Mapping[str, int]
@@ -120,10 +125,11 @@ class Counterexample:
 class Verdict:
     """The answer to one claim.
 
-    `scope` says in words what was covered; `engines` name what agreed ("z3", "gf2", ...); `evidence` is the hardware
-    row's ("measured", "documented", "assumed") or empty where no hardware fact is used; `reason` explains every outcome
-    but a plain `proved`, and for `proved` says what a reader must know (a single engine, say); `is_fault` marks an
-    `error` that is swzverify's own.
+    `scope` says in words what was covered; `engines` name what agreed ("z3", "gf2", ...);
+    `evidence` is the hardware row's ("measured", "documented", "assumed") or empty where no
+    hardware fact is used; `reason` explains every outcome but a plain `proved`, and for `proved`
+    says what a reader must know (a single engine, say); `is_fault` marks an `error` that is
+    swzverify's own.
     """
 
     outcome: Outcome

@@ -1,6 +1,7 @@
 """The command line: one command per file, of the command's name, imported when it is asked for.
 
-Only click is imported at the top; what proves and renders is imported when a command runs, so that `--help` is quick.
+Only click is imported at the top; what proves and renders is imported when a command runs, so that
+`--help` is quick.
 """
 
 from __future__ import annotations
@@ -55,4 +56,6 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @_version_option
 def main() -> None:
-    """Prove shared-memory layouts of GPU kernels right: one to one, aligned, free of bank conflicts."""
+    """Prove shared-memory layouts of GPU kernels right: one to one, aligned, free of bank
+    conflicts.
+    """

@@ -1,4 +1,6 @@
-"""`swzverify calibrate`: the cost rule of every instruction against the counters of the GPU at hand."""
+"""`swzverify calibrate`: the cost rule of every instruction against the counters of the GPU at
+hand.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from swzverify.cli.terminal import echo, one_way_out, terminal_style
 @click.option("--patterns", type=click.IntRange(min=1), default=650, show_default=True, help="Patterns of each one.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the random patterns.")
 def calibrate(*, output: str | None, source: str | None, names: tuple[str, ...], patterns: int, seed: int) -> NoReturn:
-    """Run discriminating address patterns of every instruction on this GPU and hold its counters against the rule.
+    """Run discriminating address patterns of every instruction on this GPU and hold its counters
+    against the rule.
 
     \b
     Exit codes:

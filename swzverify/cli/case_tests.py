@@ -1,4 +1,6 @@
-"""The file that `swzverify prove --write-test` writes: whether it may be written, and what is said of it."""
+"""The file that `swzverify prove --write-test` writes: whether it may be written, and what is said
+of it.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,16 @@ OPTION = "--write-test"
 
 @dataclass(frozen=True, slots=True)
 class CaseTests:
-    """The file of `--write-test`, if it is asked for, and the target that the claims are proved for."""
+    """The file of `--write-test`, if it is asked for, and the target that the claims are proved
+    for.
+    """
 
     path: str | None
     target: str | None
 
     def check(self, specs: list[str], taken: Mapping[str, str | None]) -> None:
-        """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has another use.
+        """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that
+        has another use.
 
         `taken` are the files that other options name, by the option.
         """
@@ -45,7 +50,9 @@ class CaseTests:
             raise click.BadParameter(message, param_hint=OPTION)
 
     def save(self, report: Report, *, quiet: bool) -> None:
-        """Write the tests, and say to standard error what was written, or why nothing was. Errors: SWZ504."""
+        """Write the tests, and say to standard error what was written, or why nothing was. Errors:
+        SWZ504.
+        """
         if self.path is None:
             return
         from swzverify.report.escape import visible  # noqa: PLC0415 - see above

@@ -60,7 +60,8 @@ def crosscheck(
     verbose: bool,
     quiet: bool,
 ) -> NoReturn:
-    """Hold the claims of spec files against the GPU at hand: the same maps, the real instructions, the counters.
+    """Hold the claims of spec files against the GPU at hand: the same maps, the real instructions,
+    the counters.
 
     \b
     Exit codes:

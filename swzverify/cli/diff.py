@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from swzverify.diff.result import DiffReport
 
 ALLOWED = ("deleted", "weakened", "broken-base")
-"""What may be lost; listed here, and checked against `diff/` by a test, since importing that takes a while."""
+"""What may be lost; listed here, and checked against `diff/` by a test, since importing that takes
+a while.
+"""
 
 
 class DiffFormat(StrEnum):
@@ -74,10 +76,11 @@ def diff(
     verbose: bool,
     quiet: bool,
 ) -> NoReturn:
-    """Tell which claims were added, deleted or weakened between BASE and HEAD, and which verdicts changed.
+    """Tell which claims were added, deleted or weakened between BASE and HEAD, and which verdicts
+    changed.
 
-    Each is a spec file, a folder, or a git revision such as main, HEAD~1 or v1.2:path. git:NAME is a revision whatever
-    file has that name; without HEAD, the working tree is meant.
+    Each is a spec file, a folder, or a git revision such as main, HEAD~1 or v1.2:path. git:NAME is
+    a revision whatever file has that name; without HEAD, the working tree is meant.
 
     \b
     Exit codes:

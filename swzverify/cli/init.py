@@ -55,9 +55,9 @@ def init(
 ) -> None:
     """Write a commented spec to start from: a tile, what writes and reads it, and what is claimed.
 
-    FILE is tile.swz.yaml where none is given; - is standard output. Every claim is proved first: one that fails is
-    written down as `expect: refuted`, with the reason. `--swizzle auto` takes the swizzle that frees columns of bank
-    conflicts by a theorem (docs/theorems.md, universal-mended).
+    FILE is tile.swz.yaml where none is given; - is standard output. Every claim is proved first:
+    one that fails is written down as `expect: refuted`, with the reason. `--swizzle auto` takes the
+    swizzle that frees columns of bank conflicts by a theorem (docs/theorems.md, universal-mended).
 
     \b
     Exit codes:

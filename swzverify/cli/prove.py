@@ -123,7 +123,8 @@ def prove(
 ) -> NoReturn:
     """Prove the claims of spec files.
 
-    PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as 'specs/**/*.swz.yaml'.
+    PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as
+    'specs/**/*.swz.yaml'.
 
     \b
     Exit codes:

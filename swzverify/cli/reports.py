@@ -1,4 +1,6 @@
-"""Where the reports of `swzverify prove` go, and as what: one to the terminal or `--output`, others by `--report`."""
+"""Where the reports of `swzverify prove` go, and as what: one to the terminal or `--output`, others
+by `--report`.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ def _report_file(value: str) -> ReportFile:
 
 
 def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that cannot be written, or that has another use as well.
+    """Refuse, before minutes of work, a file that cannot be written, or that has another use as
+    well.
 
     `taken` are the files that other options name, by the option.
     """
@@ -69,7 +72,8 @@ def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[
 def write_reports(
     report: Report, code: ExitCode, form: Format, output: str | None, others: Sequence[ReportFile], verbosity: int
 ) -> None:
-    """Write them all, then fail if one could not be; without `output` the main one goes to standard output.
+    """Write them all, then fail if one could not be; without `output` the main one goes to standard
+    output.
 
     Problems go to standard error as well where the main report is text.
     """

@@ -12,8 +12,9 @@ from swzverify.cli.writing import write_text
 def schema(*, output: str | None) -> None:
     """Print the JSON Schema (draft 7) of spec files, version 1.
 
-    Editors complete, explain and check a spec by it; docs/editors.md shows how. It accepts every spec that `swzverify
-    prove` reads, and some that it refuses: names that are not there, say, which a schema cannot know of.
+    Editors complete, explain and check a spec by it; docs/editors.md shows how. It accepts every
+    spec that `swzverify prove` reads, and some that it refuses: names that are not there, say,
+    which a schema cannot know of.
 
     \b
     Exit codes:

@@ -1,4 +1,6 @@
-"""How a command speaks: styles that fit the stream, writing that survives a closed pipe, failures in one line."""
+"""How a command speaks: styles that fit the stream, writing that survives a closed pipe, failures
+in one line.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Failure(click.ClickException):
 
 @contextmanager
 def one_way_out(without: str = "no report") -> Generator[None, None, None]:
-    """How every command ends that cannot go on: Ctrl-C with 130, saying `without` what; anything else with 2.
+    """How every command ends that cannot go on: Ctrl-C with 130, saying `without` what; anything
+    else with 2.
 
     A mistake of the user's is told as it is, a fault of ours with what to send; never a traceback.
     """
@@ -50,7 +53,8 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
 
 
 def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
-    """How to write to a standard stream: its width and colours when it is a terminal, plain when it is piped.
+    """How to write to a standard stream: its width and colours when it is a terminal, plain when it
+    is piped.
 
     Errors: `Failure` where the stream is closed.
     """
@@ -84,7 +88,8 @@ def say(text: str) -> None:
 
 
 def echo(text: str, style: TextStyle, *, err: bool) -> None:
-    """Write to a standard stream in a style; a reader that has gone away (`| head`) ends the writing, not the run.
+    """Write to a standard stream in a style; a reader that has gone away (`| head`) ends the
+    writing, not the run.
 
     Errors: `Failure` where the stream is closed, or takes no more, such as that of a full disk.
     """

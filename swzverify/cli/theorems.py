@@ -50,7 +50,8 @@ class Format(StrEnum):
 def theorems(*, names: tuple[str, ...], form: str, jobs: int | None, verbose: bool) -> NoReturn:
     """List the general theorems on swizzles, pads and bank conflicts, and prove them all again.
 
-    A published statement that does not hold is listed too, with a counterexample; refuted is what is expected of it.
+    A published statement that does not hold is listed too, with a counterexample; refuted is what
+    is expected of it.
 
     \b
     Exit codes:
@@ -65,7 +66,9 @@ def theorems(*, names: tuple[str, ...], form: str, jobs: int | None, verbose: bo
 
 
 def _prove(names: tuple[str, ...], jobs: int | None) -> tuple[list[Entry], float]:
-    """The chosen theorems with their verdicts, in the order of the list, and the milliseconds it took."""
+    """The chosen theorems with their verdicts, in the order of the list, and the milliseconds it
+    took.
+    """
     from swzverify.errors import SwzError  # noqa: PLC0415 - z3 and the proofs take a while; see cli/__init__.py
     from swzverify.theorems.discover import find_theorems, select_theorems  # noqa: PLC0415
     from swzverify.theorems.listing import Entry  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """What may be given for an option, for shells to complete.
 
-The tables lie elsewhere and take a while to import (`hardware/`, `spec/elements`); a test compares these lists with
-them.
+The tables lie elsewhere and take a while to import (`hardware/`, `spec/elements`); a test compares
+these lists with them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,14 @@ SWIZZLES = ("auto", "none", "Swizzle<3,3,3>", "Swizzle<2,3,3>", "Swizzle<1,3,3>"
 
 
 class Text(StringParamType):
-    """A text whose likely values a shell completes; any other one is taken too, and refused where it is read."""
+    """A text whose likely values a shell completes; any other one is taken too, and refused where
+    it is read.
+    """
 
     def __init__(self, known: tuple[str, ...] = (), kind: str = "plain") -> None:
-        """`known` are the values to complete; `kind` is "file" or "dir" where the shell completes paths itself."""
+        """`known` are the values to complete; `kind` is "file" or "dir" where the shell completes
+        paths itself.
+        """
         self.known = known
         self.kind = kind
 

@@ -8,7 +8,8 @@ from swzverify.cli.terminal import Failure, say
 def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:
     """Write to a file, or to standard output where there is none; plain line ends, UTF-8.
 
-    Ends the command with SWZ521 where the file cannot be written, with SWZ522 where it exists and may not be replaced.
+    Ends the command with SWZ521 where the file cannot be written, with SWZ522 where it exists and
+    may not be replaced.
     """
     if output is None:
         say(text)

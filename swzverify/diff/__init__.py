@@ -1,4 +1,6 @@
-"""Two states of a repository's claims: what was added, deleted, weakened, and which verdicts changed.
+"""Two states of a repository's claims: what was added, deleted, weakened, and which verdicts
+changed.
 
-A claim of the newer state counts as *at least as strong* only where that is shown; everything else counts as weaker.
+A claim of the newer state counts as *at least as strong* only where that is shown; everything else
+counts as weaker.
 """

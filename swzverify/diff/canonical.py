@@ -1,7 +1,8 @@
 """Claims in a form in which two that say the same are equal, however their specs are written.
 
-Built objects are read, never YAML: constants are put in, spaces, parentheses and the order of loops and assumptions are
-gone. Every field of every dataclass takes part unless it is named here, so that none that comes later is forgotten.
+Built objects are read, never YAML: constants are put in, spaces, parentheses and the order of loops
+and assumptions are gone. Every field of every dataclass takes part unless it is named here, so that
+none that comes later is forgotten.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
 
 
 def canonical(value: object, *, named: bool = True) -> Canon:
-    """What a claim or subject says. Without `named`, whatever its tiles, accesses, memories and loops are called.
+    """What a claim or subject says. Without `named`, whatever its tiles, accesses, memories and
+    loops are called.
 
     >>> from swzverify.claims import Injective
     >>> from swzverify.layout import Layout
@@ -32,7 +34,8 @@ def canonical(value: object, *, named: bool = True) -> Canon:
 
 
 def spelled(formula: Formula, access: Access, loops: Mapping[str, str] | None = None) -> str:
-    """A formula of an access with its constants' values put in and, if wanted, its loop variables renamed.
+    """A formula of an access with its constants' values put in and, if wanted, its loop variables
+    renamed.
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
@@ -45,7 +48,9 @@ def spelled(formula: Formula, access: Access, loops: Mapping[str, str] | None = 
 
 
 def spelled_values(index_map: IndexMap) -> tuple[str, ...]:
-    """A map's formulas with its constants' values put in, and its variables called by their places in the box."""
+    """A map's formulas with its constants' values put in, and its variables called by their places
+    in the box.
+    """
     return tuple(each.spelled(index_map.constants, _places(index_map)) for each in index_map.value)
 
 
@@ -54,7 +59,9 @@ def _places(index_map: IndexMap) -> dict[str, str]:
 
 
 class _Form:
-    """How values are taken apart: with or without names, and what names in expressions stand for here."""
+    """How values are taken apart: with or without names, and what names in expressions stand for
+    here.
+    """
 
     __slots__ = ("_constants", "_memories", "_named", "_renamed")
 
@@ -94,7 +101,9 @@ class _Form:
         return (type(value).__name__, *parts)
 
     def _in_memory(self, base: MemoryBase) -> Canon:
-        """Whether two subjects share a memory matters, whatever it is called; its size matters to no claim."""
+        """Whether two subjects share a memory matters, whatever it is called; its size matters to
+        no claim.
+        """
         memory = base.memory
         name = memory.name if self._named else self._memories.setdefault(memory.name, len(self._memories))
         return ("memory", name, memory.align_bytes, memory.base_bytes, base.offset_bytes)
@@ -109,7 +118,9 @@ class _Form:
         return (whole, tuple(sorted(loops, key=str)), tuple(sorted(assumed)))
 
     def _loop(self, loop: Loop, index: int) -> Canon:
-        """The values that it takes: where it stops within a step, and how far one step would be, changes none."""
+        """The values that it takes: where it stops within a step, and how far one step would be,
+        changes none.
+        """
         step = loop.step if loop.count is None or loop.count > 1 else 1
         return (loop.name if self._named else f"loop{index}", loop.start, loop.count, step)
 

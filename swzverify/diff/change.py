@@ -18,7 +18,9 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: `what` in a word or two, how it was and is, and a `note` such as a point that is left out."""
+    """One difference: `what` in a word or two, how it was and is, and a `note` such as a point that
+    is left out.
+    """
 
     aspect: Aspect
     direction: Direction

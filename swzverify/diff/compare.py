@@ -1,6 +1,8 @@
-"""What differs between two claims of one kind, the older and the newer, and whether the newer one says less.
+"""What differs between two claims of one kind, the older and the newer, and whether the newer one
+says less.
 
-A claim that is expected to be refuted says that a failing case exists: a smaller domain says more of it, not less.
+A claim that is expected to be refuted says that a failing case exists: a smaller domain says more
+of it, not less.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from swzverify.subjects import Access, IndexMap, Tile
 
 
 def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
-    """Every difference that says something; what is told of a claim (its line, `because`, `source`) is none."""
+    """Every difference that says something; what is told of a claim (its line, `because`, `source`)
+    is none.
+    """
     told = (*_expectation(before.expected, after.expected), *no_longer_read(before, after))
     if canonical(before.claim) == canonical(after.claim):
         return told
@@ -34,9 +38,11 @@ def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
 
 
 def no_longer_read(before: SpecClaim, after: SpecClaim) -> list[Change]:
-    """Constants that the older claim's spec reads from the code, and the newer one's does not, or elsewhere.
+    """Constants that the older claim's spec reads from the code, and the newer one's does not, or
+    elsewhere.
 
-    The claim says the same of today's code, and no longer of tomorrow's. What the spec calls a constant may change.
+    The claim says the same of today's code, and no longer of tomorrow's. What the spec calls a
+    constant may change.
     """
     kept = {each.name for each in before.read} & {each.name for each in after.read}
     changes: list[Change] = []
@@ -55,7 +61,9 @@ def no_longer_read(before: SpecClaim, after: SpecClaim) -> list[Change]:
 
 
 def _same_definition(one: ReadName, other: ReadName) -> bool:
-    """Whether two constants are one of the code's: of one file, wherever the spec is, or of files beside two specs."""
+    """Whether two constants are one of the code's: of one file, wherever the spec is, or of files
+    beside two specs.
+    """
     return one.in_code == other.in_code and (one.file == other.file or one.beside == other.beside)
 
 
@@ -128,7 +136,9 @@ def _subject_changes(old: Subject | None, new: Subject | None, kind: str, elemen
 
 
 def _named(old: Subject, new: Subject) -> list[Change]:
-    """A claim under the same heading on a subject of another name, which is only fine where it is the same thing."""
+    """A claim under the same heading on a subject of another name, which is only fine where it is
+    the same thing.
+    """
     if old.name == new.name:
         return []
     same = canonical(old, named=False) == canonical(new, named=False)
@@ -142,7 +152,9 @@ def _trivial(claim: Equivalent) -> bool:
 
 
 def _relation(before: Disjoint, after: Disjoint) -> list[Change]:
-    """Tiles whose places are unrelated are kept apart at every two places; related ones at theirs only."""
+    """Tiles whose places are unrelated are kept apart at every two places; related ones at theirs
+    only.
+    """
     if before.second is None or after.second is None:
         return []
     old, new = related(before.first.base, before.second.base), related(after.first.base, after.second.base)

@@ -1,6 +1,8 @@
-"""What is asked of git: revisions, the list of a tree's files, their contents. Nothing here changes a repository.
+"""What is asked of git: revisions, the list of a tree's files, their contents. Nothing here changes
+a repository.
 
-Codes: SWZ514 not a git repository, SWZ515 no git, SWZ516 no such revision or path, SWZ517 git failed.
+Codes: SWZ514 not a git repository, SWZ515 no git, SWZ516 no such revision or path, SWZ517 git
+failed.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ _FILE_MODES = frozenset({"100644", "100755", _LINK_MODE})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of a tree: its path from the root, the name of its contents, and whether it is a symbolic link."""
+    """One file of a tree: its path from the root, the name of its contents, and whether it is a
+    symbolic link.
+    """
 
     path: str
     blob: str
@@ -82,12 +86,16 @@ def top_folder() -> str:
 
 
 def prefix() -> str:
-    """The current folder as seen from the root of the working tree, with a `/` at its end; empty at the root."""
+    """The current folder as seen from the root of the working tree, with a `/` at its end; empty at
+    the root.
+    """
     return os.fsdecode(_git("rev-parse", "--show-prefix").stdout.removesuffix(b"\n"))
 
 
 def object_type(commit: str, path: str) -> str:
-    """What a commit has at a path: `blob`, `tree`, `commit` for a submodule; empty where it has nothing."""
+    """What a commit has at a path: `blob`, `tree`, `commit` for a submodule; empty where it has
+    nothing.
+    """
     if not path:
         return "tree"
     listed = _git("--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", path).stdout
@@ -109,7 +117,9 @@ def tree_files(commit: str) -> Iterator[Entry]:
 
 
 def working_files(root: str) -> list[str]:
-    """The files of the working tree that git has or would take: tracked, or untracked and not ignored."""
+    """The files of the working tree that git has or would take: tracked, or untracked and not
+    ignored.
+    """
     listed = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=root).stdout
     return sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
 

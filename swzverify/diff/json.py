@@ -1,4 +1,6 @@
-"""A comparison as JSON, schema "swzverify.diff/1": ASCII only, keys in a fixed order, one object per claim."""
+"""A comparison as JSON, schema "swzverify.diff/1": ASCII only, keys in a fixed order, one object
+per claim.
+"""
 
 from __future__ import annotations
 

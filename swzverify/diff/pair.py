@@ -1,8 +1,10 @@
-"""Which claim of the newer side is which one of the older: by what ids are made of, then by what is said.
+"""Which claim of the newer side is which one of the older: by what ids are made of, then by what is
+said.
 
-Claims of one file, subject and kind go together: first those that say the same, then those of one case that say no
-less, then those of one case as they come. What is left over is renamed only where its file is gone and another one has
-it word for word: as long as the file is there, its subject may be too, and nobody would claim anything of it any more.
+Claims of one file, subject and kind go together: first those that say the same, then those of one
+case that say no less, then those of one case as they come. What is left over is renamed only where
+its file is gone and another one has it word for word: as long as the file is there, its subject may
+be too, and nobody would claim anything of it any more.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ MAX_TRIED = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A claim with the file that it stands in, as seen from its side; empty where the side is a single file."""
+    """A claim with the file that it stands in, as seen from its side; empty where the side is a
+    single file.
+    """
 
     file: str
     claim: SpecClaim
@@ -59,8 +63,9 @@ def pair_claims(
 ) -> list[ClaimDiff]:
     """What became of every claim, in the order of the newer side, then what it has not.
 
-    `unread` are files that one side could not read: their claims on the other side are not compared. `gone` are files
-    of the older side that the newer one does not have at all, whatever is in them.
+    `unread` are files that one side could not read: their claims on the other side are not
+    compared. `gone` are files of the older side that the newer one does not have at all, whatever
+    is in them.
     """
     groups = _grouped(before), _grouped(after)
     found: list[ClaimDiff] = []
@@ -124,7 +129,9 @@ def _match(group: _Open) -> None:
 
 
 def _match_again(group: _Open, every: Sequence[Placed]) -> None:
-    """What is left over is still said where another claim of the group, of the same case, says no less."""
+    """What is left over is still said where another claim of the group, of the same case, says no
+    less.
+    """
     for one in list(group.before):
         for other in every[:MAX_TRIED]:
             changes = differences(one.claim, other.claim)
@@ -154,7 +161,9 @@ def _match_equal(group: _Open, *, with_case: bool) -> None:
 
 
 def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -> list[ClaimDiff]:
-    """Claims of files that are gone which another file has word for word; they are taken off both lists."""
+    """Claims of files that are gone which another file has word for word; they are taken off both
+    lists.
+    """
     waiting: dict[Canon, list[Placed]] = defaultdict(list)
     for each in added:
         waiting[_form(each, named=True)].append(each)
@@ -171,7 +180,9 @@ def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -
 
 
 def _deleted(deleted: Sequence[Placed], added: Sequence[Placed]) -> Iterator[ClaimDiff]:
-    """Claims that are gone, each with an added one that would say the same if it were of the same thing."""
+    """Claims that are gone, each with an added one that would say the same if it were of the same
+    thing.
+    """
     alike: dict[Canon, str] = {}
     for each in added:
         alike.setdefault(_form(each, named=False), each.claim.id)
@@ -187,6 +198,8 @@ def _form(each: Placed, *, named: bool) -> Canon:
 
 
 def _in_order(found: list[ClaimDiff], before: Sequence[Placed], after: Sequence[Placed]) -> list[ClaimDiff]:
-    """The order of the newer side's claims, each lost one at the end of those of the older side's order."""
+    """The order of the newer side's claims, each lost one at the end of those of the older side's
+    order.
+    """
     places: Mapping[int, int] = {id(each.claim): index for index, each in enumerate((*after, *before))}
     return sorted(found, key=lambda each: places[id(each.claim)])

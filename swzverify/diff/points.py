@@ -1,7 +1,9 @@
-"""Whether one access runs wherever another does: threads, loops, predicates and assumptions as sets of points.
+"""Whether one access runs wherever another does: threads, loops, predicates and assumptions as sets
+of points.
 
-Loops that no condition mentions are compared as ranges; the others, with the threads, by evaluating the conditions at
-every point, up to 2^20. Where neither shows anything the answer is None, which counts as "no".
+Loops that no condition mentions are compared as ranges; the others, with the threads, by evaluating
+the conditions at every point, up to 2^20. Where neither shows anything the answer is None, which
+counts as "no".
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Whether every point of one access is one of another (None: cannot be told), and the point or reason."""
+    """Whether every point of one access is one of another (None: cannot be told), and the point or
+    reason.
+    """
 
     holds: bool | None
     note: str = ""
@@ -77,7 +81,8 @@ class _Pair:
 
 
 def cover(inner: Access, outer: Access) -> Cover:
-    """Whether the outer access runs, in some thread and iteration, at every point where the inner one does.
+    """Whether the outer access runs, in some thread and iteration, at every point where the inner
+    one does.
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
@@ -178,7 +183,9 @@ def _names(conditions: Sequence[Formula]) -> frozenset[str]:
 
 
 def _paired(inner: Access, outer: Access) -> tuple[list[_Pair], list[Loop], list[Loop]]:
-    """Loops of one name, then as many others as there are in their order; and what is left on either side."""
+    """Loops of one name, then as many others as there are in their order; and what is left on
+    either side.
+    """
     others = {loop.name: loop for loop in outer.loops}
     mine = {loop.name for loop in inner.loops}
     gone = [loop for loop in inner.loops if loop.name not in others]
@@ -214,9 +221,11 @@ def _threads_alike(one: Access, other: Access, read: Sequence[Formula]) -> bool:
 
 
 def same_stage(inner: Access, outer: Access) -> bool:
-    """Whether both visit one and the same stage at each point that they share; False where that cannot be told.
+    """Whether both visit one and the same stage at each point that they share; False where that
+    cannot be told.
 
-    A tile of one stage without a `stage:` is visited at 0. Points at which nothing runs count as well.
+    A tile of one stage without a `stage:` is visited at 0. Points at which nothing runs count as
+    well.
     """
     mine, others = _stage_of(inner), _stage_of(outer)
     if mine is None or others is None:

@@ -1,4 +1,6 @@
-"""What a comparison ends in, as plain records: what became of each claim, the problems of both sides, the exit code."""
+"""What a comparison ends in, as plain records: what became of each claim, the problems of both
+sides, the exit code.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,11 @@ class DiffCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClaimDiff:
-    """A claim of either side, or one of both: what became of it, how it differs, and how it came out.
+    """A claim of either side, or one of both: what became of it, how it differs, and how it came
+    out.
 
-    `allowed` is what lets it be lost; results are None where nothing was proved or the side has no such claim.
+    `allowed` is what lets it be lost; results are None where nothing was proved or the side has no
+    such claim.
     """
 
     status: Status
@@ -119,7 +123,9 @@ class ClaimDiff:
 
 @dataclass(frozen=True, slots=True)
 class SideName:
-    """One side: what was given for it, what that is (a file, a folder, a revision, the working tree), its commit."""
+    """One side: what was given for it, what that is (a file, a folder, a revision, the working
+    tree), its commit.
+    """
 
     given: str
     what: str

@@ -1,4 +1,6 @@
-"""A comparison from what was given to its report: read both sides, pair their claims, prove both, compare."""
+"""A comparison from what was given to its report: read both sides, pair their claims, prove both,
+compare.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ from swzverify.spec import SpecError, load_spec
 class Wanted:
     """What a comparison is asked for, beside the two sides.
 
-    `paths` narrow revisions; `allowed` and `allowed_claims` (ids) are what may be lost; without `prove` no verdict is
-    asked for; `settings` are those of a run.
+    `paths` narrow revisions; `allowed` and `allowed_claims` (ids) are what may be lost; without
+    `prove` no verdict is asked for; `settings` are those of a run.
     """
 
     paths: tuple[str, ...] = ()
@@ -51,7 +53,8 @@ def compare(
 ) -> DiffReport:
     """What became of BASE's claims in HEAD; without HEAD, in the working tree.
 
-    The current folder changes while a side is read, and is what it was afterwards. Errors: SWZ514 to SWZ519.
+    The current folder changes while a side is read, and is what it was afterwards. Errors: SWZ514
+    to SWZ519.
     """
     started = perf_counter()
     with ExitStack() as stack:
@@ -133,8 +136,8 @@ def _with_verdicts(
 ) -> tuple[list[ClaimDiff], tuple[list[Problem], list[Problem]]]:
     """Every claim with its result on either side.
 
-    A spec of the older side is not proved again where all of its claims are in the newer one word for word: a claim has
-    the same verdict wherever it stands.
+    A spec of the older side is not proved again where all of its claims are in the newer one word
+    for word: a claim has the same verdict wherever it stands.
     """
     same = {each.before.id for each in found if each.before and each.after and each.status is Status.UNCHANGED}
     files = [each.claim.id for each in read[0].claims if each.claim.id not in same]
@@ -159,7 +162,9 @@ def _prove(side: Side, files: Sequence[str], settings: Settings, watch: Callable
 def _judged(
     claim: ClaimDiff, results: tuple[dict[str, ClaimResult], dict[str, ClaimResult]], same: Collection[str]
 ) -> ClaimDiff:
-    """The claim with its results; what was not proved anew has that of the claim which says the same."""
+    """The claim with its results; what was not proved anew has that of the claim which says the
+    same.
+    """
     old = None if claim.before is None else results[0].get(claim.before.id)
     new = None if claim.after is None else results[1].get(claim.after.id)
     if old is None and claim.before is not None and claim.before.id in same:
@@ -168,6 +173,8 @@ def _judged(
 
 
 def _joined(read: Sequence[Problem], proved: Sequence[Problem], broken: Collection[str]) -> list[Problem]:
-    """What reading found, and what a run found on top; it reads what is broken again, and says the same of it."""
+    """What reading found, and what a run found on top; it reads what is broken again, and says the
+    same of it.
+    """
     told = set(read)
     return [*read, *(problem for problem in proved if problem not in told and problem.file not in broken)]

@@ -1,9 +1,12 @@
-"""What BASE and HEAD stand for, each as a folder with spec files: a path, a revision, or the working tree.
+"""What BASE and HEAD stand for, each as a folder with spec files: a path, a revision, or the
+working tree.
 
-A revision is never checked out: its specs and sources are written into a temporary folder, at the paths that they have
-from the root of the repository. So are those of the working tree, without what git ignores.
+A revision is never checked out: its specs and sources are written into a temporary folder, at the
+paths that they have from the root of the repository. So are those of the working tree, without what
+git ignores.
 
-Codes: SWZ516 a side that names nothing, or nothing certain; SWZ519 a file of a tree that cannot be read as one.
+Codes: SWZ516 a side that names nothing, or nothing certain; SWZ519 a file of a tree that cannot be
+read as one.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from swzverify.spec.guard import is_spec_name
 MARK = "git:"
 """Before a name: it is a revision, whatever file has that name."""
 VENV = "pyvenv.cfg"
-"""A file that marks a virtual environment, whose sources no run reads: that it is there matters, not what it says."""
+"""A file that marks a virtual environment, whose sources no run reads: that it is there matters,
+not what it says.
+"""
 _MOST_BYTES = MAX_SOURCE_BYTES + 1
 """Of one file; a longer one is cut here, and still too long for every reader."""
 
@@ -80,13 +85,17 @@ class _Snapshot:
 
     @staticmethod
     def begin(stack: ExitStack) -> _Snapshot:
-        """An empty one, until the stack is closed; marked as the root of a repository, beyond which no spec reads."""
+        """An empty one, until the stack is closed; marked as the root of a repository, beyond which
+        no spec reads.
+        """
         root = stack.enter_context(TemporaryDirectory(prefix="swzverify-"))
         os.mkdir(os.path.join(root, ".git"))
         return _Snapshot(root)
 
     def put(self, path: str, content: bytes | None) -> None:
-        """Write one file. What cannot be written as what it is would be a claim that is dropped: it is told."""
+        """Write one file. What cannot be written as what it is would be a claim that is dropped: it
+        is told.
+        """
         parts = path.split("/")
         if content is None:
             self.refuse(path, "a symbolic link that leads to no file of the tree")
@@ -111,8 +120,8 @@ def open_sides(
 ) -> tuple[Side, Side]:
     """Both sides, ready to be read until the stack is closed.
 
-    `paths` narrow revisions and the working tree; `from_merge_base` puts the commit where HEAD's history left BASE's in
-    BASE's place. Errors: SWZ514 to SWZ519.
+    `paths` narrow revisions and the working tree; `from_merge_base` puts the commit where HEAD's
+    history left BASE's in BASE's place. Errors: SWZ514 to SWZ519.
     """
     old = _meaning(base)
     new: _Given = _WorkingTree() if head is None else _meaning(head)
@@ -139,7 +148,9 @@ def open_sides(
 
 
 def _meaning(given: str) -> _Given:
-    """What a name stands for. One that is both a path and a revision is refused: nobody should have to guess."""
+    """What a name stands for. One that is both a path and a revision is refused: nobody should have
+    to guess.
+    """
     if given.startswith(MARK):
         git.require_repository(f"{given!r} is a revision")
         return _revision(given, given.removeprefix(MARK))
@@ -257,7 +268,9 @@ def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...
 
 
 def _is_wanted(path: str, named: Iterable[str]) -> bool:
-    """Whether a file of a tree can matter: specs, sources and marks by their names, and what is named outright."""
+    """Whether a file of a tree can matter: specs, sources and marks by their names, and what is
+    named outright.
+    """
     return _is_mark(path) or is_spec_name(path) or path.lower().endswith(SOURCE_SUFFIXES) or path in named
 
 
@@ -266,7 +279,9 @@ def _is_mark(path: str) -> bool:
 
 
 def _copy_working_tree(snapshot: _Snapshot, root: str, narrowing: tuple[str, ...]) -> None:
-    """Copy what git has or would take of the working tree. A link counts where it leads to another such file."""
+    """Copy what git has or would take of the working tree. A link counts where it leads to another
+    such file.
+    """
     listed = git.working_files(root)
     real = os.path.realpath(root)
     plain = {os.path.join(real, *path.split("/")) for path in listed}

@@ -30,7 +30,8 @@ _MAP_FIELDS = frozenset({"name", "over", "value", "onto", "constants", "base"})
 
 
 def tile_changes(before: Tile, after: Tile, kind: str, elements: int = 1) -> list[Change]:
-    """Between two tiles that a claim of this kind is about; `elements` is the length of its vectors.
+    """Between two tiles that a claim of this kind is about; `elements` is the length of its
+    vectors.
 
     >>> from swzverify.layout import Layout
     >>> one, other = (Tile("A", 16, Layout((8, n), (n, 1))) for n in (64, 32))
@@ -84,7 +85,9 @@ def _tile_inside(before: Tile, after: Tile) -> list[Change]:
 
 
 def _own_room(before: Tile, after: Tile, kind: str) -> Change | None:
-    """More room than the tile's own elements need, and more than before, lets more of them pass for inside."""
+    """More room than the tile's own elements need, and more than before, lets more of them pass for
+    inside.
+    """
     spare = [tile.allocation_bytes - _natural_bytes(tile) for tile in (before, after)]
     looser = spare[1] > max(0, spare[0]) or (
         before.layout == after.layout
@@ -125,7 +128,9 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
 
 
 def _tile_of(access: str, old: Tile, new: Tile, kind: str) -> list[Change]:
-    """The tile that an access goes to: the kernel's own here, but what bounds are; another tile is another claim."""
+    """The tile that an access goes to: the kernel's own here, but what bounds are; another tile is
+    another claim.
+    """
     changes = _tile_inside(old, new)
     larger = kind in BOUNDS and new.allocation_bytes > old.allocation_bytes
     room = _room(old, new, _MORE_IS_INSIDE if larger else "")
@@ -153,7 +158,9 @@ def _looser(what: str, before: str, after: str) -> Change:
 
 
 def _count_of(old: Tile, new: Tile, is_bound: bool) -> Change | None:
-    """How many stages the tile of an access has: a bound of the stage that the access names, else the kernel's own."""
+    """How many stages the tile of an access has: a bound of the stage that the access names, else
+    the kernel's own.
+    """
     if old.stages == new.stages:
         return None
     what, was, now = f"stages of {old.name}", str(old.stages), str(new.stages)
@@ -179,7 +186,9 @@ def _runs(before: Access, after: Access) -> Change | None:
 
 
 def _run_words(access: Access) -> dict[str, str]:
-    """Each part of an access's domain in words, by its name; those of conditions with the constants' values."""
+    """Each part of an access's domain in words, by its name; those of conditions with the
+    constants' values.
+    """
     block = str(access.threads) if len(access.block) == 1 else f"{access.threads} in a block of {access.block}"
     words = {"threads": f"{block} threads"}
     ended_by = dict(access.iterations.ended_by)
@@ -235,7 +244,9 @@ def _place(before: Access, after: Access) -> Change | None:
 
 
 def _visited(before: Access, after: Access) -> Change | None:
-    """The stage that each thread visits in each iteration: another one leaves the old one out, unless all are now."""
+    """The stage that each thread visits in each iteration: another one leaves the old one out,
+    unless all are now.
+    """
     if before.tile is None or after.tile is None:
         return None
     old, new = ("every stage" if x.stage is None else spelled(x.stage, x) for x in (before, after))

@@ -1,4 +1,6 @@
-"""Small phrases that the renderers of comparisons share; their text is plain, each renderer escapes it for its sink."""
+"""Small phrases that the renderers of comparisons share; their text is plain, each renderer escapes
+it for its sink.
+"""
 
 from __future__ import annotations
 

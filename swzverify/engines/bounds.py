@@ -1,6 +1,7 @@
 """The interval engine: conditions that hold because every value in them lies between two bounds.
 
-It reads the expression form's own intervals (`ir.intervals`), not those with which `ir.integers` chose widths.
+It reads the expression form's own intervals (`ir.intervals`), not those with which `ir.integers`
+chose widths.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Every point of a box as arrays, and overlapping ranges among many: what the enumerating engines have in common."""
+"""Every point of a box as arrays, and overlapping ranges among many: what the enumerating engines
+have in common.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def first_overlap(
     assumed: Truths,
     extent: int,
 ) -> Finding:
-    """Sort the positions within each value of the shared variables; neighbours must be `extent` apart."""
+    """Sort the positions within each value of the shared variables; neighbours must be `extent`
+    apart.
+    """
     if not assumed.any():
         return Finding(engine, Answer.EMPTY)
     share = prod(counts[node.name] for node in goal.shared)

@@ -1,8 +1,8 @@
 """The exhaustive engine: the front end's own definition at every point, up to 2^20 of them.
 
-It reads plain integer functions (layouts, swizzles, C expressions), never the expression form, so it checks the
-lowering too. Where the front end vouches that a variable's first values stand for all (a base address modulo what
-the swizzle looks at), only those are tried.
+It reads plain integer functions (layouts, swizzles, C expressions), never the expression form, so
+it checks the lowering too. Where the front end vouches that a variable's first values stand for all
+(a base address modulo what the swizzle looks at), only those are tried.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def _injective(goal: Injective) -> Finding:
 
 
 def _apart(goal: Apart) -> Finding:
-    """Mark what one side touches, look up what the other does; tag by tag where the two must differ in a tag."""
+    """Mark what one side touches, look up what the other does; tag by tag where the two must differ
+    in a tag.
+    """
     enough = dict(goal.enough)
     shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
     sizes = [_counts(side, enough) for side in (goal.first, goal.second)]
@@ -140,7 +142,8 @@ def _meet(goal: Apart, common: dict[str, Numbers], sizes: list[dict[str, int]]) 
             continue
         order = np.argsort(a[rows_a], kind="stable")
         starts = a[rows_a][order]
-        # The last range of `a` that begins before a range of `b` ends is the one that may reach into it.
+        # The last range of `a` that begins before a range of `b` ends is the one that may reach
+        # into it.
         before = np.searchsorted(starts, b[rows_b] + goal.second.extent, side="left") - 1
         hit = (before >= 0) & (starts[np.maximum(before, 0)] + goal.first.extent > b[rows_b])
         if hit.any():
@@ -171,7 +174,8 @@ def _covers(goal: Covers) -> Finding:
         position = np.broadcast_to(goal.elements_definition({**common, **cells}), (prod(elements.values()),))
         nothing = nothing and not bool(active.any())
         starts = np.sort(address[active])
-        # A range meets an element when it begins before the element ends and ends after the element begins.
+        # A range meets an element when it begins before the element ends and ends after the element
+        # begins.
         begun = np.searchsorted(starts, position + goal.extent, side="left")
         ended = np.searchsorted(starts + goal.reach, position, side="right")
         wrong = np.flatnonzero(begun - ended != goal.times)

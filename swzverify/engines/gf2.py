@@ -1,8 +1,9 @@
-"""The GF(2) engine: affine maps over bits, decided by rank, kernel and comparison of forms, at any size.
+"""The GF(2) engine: affine maps over bits, decided by rank, kernel and comparison of forms, at any
+size.
 
-A map that is affine in all its bits for every bit pattern of its variables is so on any part of them, which is all
-that a proof needs. A failure found by linear algebra may lie outside the variables' limits; it is offered as a
-candidate only when it lies inside.
+A map that is affine in all its bits for every bit pattern of its variables is so on any part of
+them, which is all that a proof needs. A failure found by linear algebra may lie outside the
+variables' limits; it is offered as a candidate only when it lies inside.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def _always(goal: Always) -> Finding:
         return _OTHER
     if form == 1:
         return Finding(NAME, Answer.HOLDS)
-    # The first bit that the form depends on makes it false, if that value is inside its variable's limit.
+    # The first bit that the form depends on makes it false, if that value is inside its variable's
+    # limit.
     bit = None if form == 0 else (form >> 1) & -(form >> 1)
     candidate = _point(0 if bit is None or not form & 1 else bit, goal.domain.variables, numbering)
     if goal.domain.assumption is not TRUE or candidate is None:
@@ -122,12 +124,15 @@ def kernel_vector(columns: Sequence[int]) -> int | None:
 
 
 def _columns(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
-    """For each bit of the given variables, which output bits it flips; None where an output bit is not affine."""
+    """For each bit of the given variables, which output bits it flips; None where an output bit is
+    not affine.
+    """
     flips = [0] * (numbering.count + 1)
     for row, form in enumerate(bits):
         if form is None:
             return None
-        # Forms have few bits set: walking those is much cheaper than testing every bit of every form.
+        # Forms have few bits set: walking those is much cheaper than testing every bit of every
+        # form.
         rest = form
         while rest:
             lowest = rest & -rest
@@ -137,7 +142,9 @@ def _columns(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[
 
 
 def one_to_one(image: Expr, x: Var) -> bool | None:
-    """Whether an expression of one variable is affine and one to one on all of the variable's bit patterns."""
+    """Whether an expression of one variable is affine and one to one on all of the variable's bit
+    patterns.
+    """
     numbering = VariableBits.of([x])
     columns = _columns(affine_bits([image], numbering)[0], numbering, [x])
     return None if columns is None else rank(columns) == x.width
@@ -154,7 +161,8 @@ def _injective(goal: Injective) -> Finding:
         return _OTHER
     free_low = goal.extent.bit_length() - 1
     if goal.extent != 1 << free_low or any(column & (goal.extent - 1) for column in columns):
-        # Ranges of points keep apart only where all points are multiples of a power-of-two length from each other.
+        # Ranges of points keep apart only where all points are multiples of a power-of-two length
+        # from each other.
         return _OTHER
     kernel = kernel_vector(columns)
     if kernel is None:
@@ -173,7 +181,9 @@ def _injective(goal: Injective) -> Finding:
 
 
 def _cost(goal: Cost) -> Finding:
-    """Free variables flip the same address bits in every lane; that permutes words and banks: one warp tells all."""
+    """Free variables flip the same address bits in every lane; that permutes words and banks: one
+    warp tells all.
+    """
     if goal.domain.assumption is not TRUE or not looks_affine(goal.address):
         return _OTHER
     if any(node is not goal.lane for node in variables(goal.active)):
@@ -215,8 +225,9 @@ def _parity(form: int, lane: int) -> bool:
 def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
     """A whole warp's cost from ranks, with no address computed.
 
-    The lanes of a group touch 2^rank(unit bits) units. The units of one slot (the banks of a unit) are a coset of a
-    kernel, so every slot that is touched holds 2^(rank(unit bits) - rank(slot bits)) of them: the group's wavefronts.
+    The lanes of a group touch 2^rank(unit bits) units. The units of one slot (the banks of a unit)
+    are a coset of a kernel, so every slot that is touched holds 2^(rank(unit bits) - rank(slot
+    bits)) of them: the group's wavefronts.
     """
     row = goal.instruction
     unit_low = max(BANK_WORD_BYTES, row.width_bytes).bit_length() - 1

@@ -1,8 +1,8 @@
 """The mixed-radix engine: maps that are sums of variable * stride over the integers.
 
-Sorted by stride, each stride at least as large as all that the smaller ones can add up to, plus a range's own
-length: then different digits give disjoint ranges, as in a positional number system. It decides most layouts
-outright, at any size and for any shape.
+Sorted by stride, each stride at least as large as all that the smaller ones can add up to, plus a
+range's own length: then different digits give disjoint ranges, as in a positional number system. It
+decides most layouts outright, at any size and for any shape.
 """
 
 from __future__ import annotations
@@ -74,10 +74,12 @@ def strides(inner: Expr, nodes: tuple[Var, ...]) -> list[int] | None:
 
 
 def _plain_sum(root: Expr) -> dict[str, int] | None:
-    """Each variable's factor where `root` is seen at once to be a sum of variables times numbers that never wraps.
+    """Each variable's factor where `root` is seen at once to be a sum of variables times numbers
+    that never wraps.
 
-    All variables in one pass; what it does not know is left to `repetition`. Factors are at least 0, so a node is
-    largest where every variable is, and does not wrap when that value fits its width.
+    All variables in one pass; what it does not know is left to `repetition`. Factors are at least
+    0, so a node is largest where every variable is, and does not wrap when that value fits its
+    width.
     """
     found: dict[Expr, tuple[dict[str, int], int]] = {}
     for node in postorder(root):

@@ -16,7 +16,8 @@ RANK = 4096
 def judge_rows(
     engine: str, cost: Cost, addresses: Numbers, active: Truths, counts: Truths, point_of: Callable[[int], Point]
 ) -> Finding:
-    """The finding for rows of 32 lanes, of which those with `counts` are all that the claim speaks about.
+    """The finding for rows of 32 lanes, of which those with `counts` are all that the claim speaks
+    about.
 
     `point_of(row)` gives the free variables' values. Empty when no row with an active lane counts.
     """

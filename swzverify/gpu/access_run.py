@@ -1,4 +1,6 @@
-"""An access on the device: which rows of it run, what must be seen, and what of the answers differs from that."""
+"""An access on the device: which rows of it run, what must be seen, and what of the answers differs
+from that.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class AccessRun:
 
     @cached_property
     def bases(self) -> tuple[int, ...]:
-        """Values of the base's variable: the first two, the last one, and those of the counterexamples."""
+        """Values of the base's variable: the first two, the last one, and those of the
+        counterexamples.
+        """
         place = self.access.origin
         if place.variable is None:
             return (0,)
@@ -79,7 +83,9 @@ class AccessRun:
 
     @cached_property
     def rows(self) -> Array:
-        """The rows that run, one column per row variable; rows that the access assumes away are left out."""
+        """The rows that run, one column per row variable; rows that the access assumes away are
+        left out.
+        """
         rows, _ = self._chosen
         if not len(rows):
             return rows
@@ -207,7 +213,9 @@ class AccessRun:
 
     @property
     def not_run(self) -> tuple[str, ...]:
-        """What of the access does not run, in words: rows beyond those that were chosen, bases that could differ."""
+        """What of the access does not run, in words: rows beyond those that were chosen, bases that
+        could differ.
+        """
         found: list[str] = []
         if not self.is_whole:
             found.append(f"run in part: {len(self.rows)} rows, chosen from more")
@@ -262,7 +270,9 @@ class AccessRun:
                 return self._stored(answer, active, offset)
 
     def _loaded(self, launch: Launch, answer: Answer, active: Mask, offset: Array) -> Comparison:
-        """Every loaded byte must have come from its lane's address, or for matrices from the fragment's."""
+        """Every loaded byte must have come from its lane's address, or for matrices from the
+        fragment's.
+        """
         instruction = self.access.instruction
         words = register_words(instruction)
         held = answer.values.view(np.uint8).reshape(len(answer.values), *active.shape, 4 * words)
@@ -284,7 +294,9 @@ class AccessRun:
         return Comparison(0, int(checked.sum()) * wanted.shape[-1], len(wrong), texts)
 
     def _stored(self, answer: Answer, active: Mask, offset: Array) -> Comparison:
-        """Each byte of the memory holds what one of its last writers wrote, and what nobody wrote is 0."""
+        """Each byte of the memory holds what one of its last writers wrote, and what nobody wrote
+        is 0.
+        """
         width = self.access.instruction.width_bytes
         row, thread = np.nonzero(active)
         first = offset[row, thread]
@@ -319,7 +331,8 @@ class AccessRun:
 
 
 def fragment_sources(count: int, *, transposed: bool) -> tuple[Array, Array]:
-    """(lane whose row it is, byte of the row) of each byte that each lane of a warp gets, shape (32, 4 * count).
+    """(lane whose row it is, byte of the row) of each byte that each lane of a warp gets, shape
+    (32, 4 * count).
 
     Source: PTX ISA 8.7, "Warp-level matrix instructions: ldmatrix", fragment layout.
     """

@@ -1,9 +1,10 @@
 """Each instruction of the table as a statement of CUDA C++ with inline PTX.
 
-The statements use `at` (uint32_t, a shared-memory address), `r` (uint32_t[4], the registers that are loaded or
-stored) and `from` (a pointer to global memory, for copies).
+The statements use `at` (uint32_t, a shared-memory address), `r` (uint32_t[4], the registers that
+are loaded or stored) and `from` (a pointer to global memory, for copies).
 
-Source: PTX ISA 8.7, "Data Movement and Conversion Instructions" and "Parallel Synchronization Instructions: atom".
+Source: PTX ISA 8.7, "Data Movement and Conversion Instructions" and "Parallel Synchronization
+Instructions: atom".
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""A calibration: the rule of every instruction against the counters of the device at hand, and the file that keeps it.
+"""A calibration: the rule of every instruction against the counters of the device at hand, and the
+file that keeps it.
 
-The file (NumPy's .npz) holds the patterns with what was counted, so that it can be judged again by any later rule.
+The file (NumPy's .npz) holds the patterns with what was counted, so that it can be judged again by
+any later rule.
 """
 
 from __future__ import annotations

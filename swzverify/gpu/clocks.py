@@ -1,8 +1,10 @@
-"""Costs by the slope of the clock, where no profiler may read counters: coarser, and refusing where it cannot tell.
+"""Costs by the slope of the clock, where no profiler may read counters: coarser, and refusing where
+it cannot tell.
 
-A slope is a throughput. Below what the way back to the registers takes (about 2 cycles for a 4-byte load, 4 for one of
-16 bytes) it says nothing of the banks, so wide loads whose groups joined cannot be told from others. Calibrated in the
-same run: by patterns whose cost no rule is needed for, a number of lanes on different words of one bank.
+A slope is a throughput. Below what the way back to the registers takes (about 2 cycles for a 4-byte
+load, 4 for one of 16 bytes) it says nothing of the banks, so wide loads whose groups joined cannot
+be told from others. Calibrated in the same run: by patterns whose cost no rule is needed for, a
+number of lanes on different words of one bank.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ FLOOR_MARGIN = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What the calibration says of an instruction: cycles a wavefront, and the slope below which it cannot tell."""
+    """What the calibration says of an instruction: cycles a wavefront, and the slope below which it
+    cannot tell.
+    """
 
     cycles_per_wavefront: float
     floor_cycles: float
@@ -44,9 +48,11 @@ class Clock:
 
 
 def ladder(instruction: Instruction) -> Patterns:
-    """Calibration: two linear patterns (one address for all lanes, then side by side), and conflicts of 8 and 16.
+    """Calibration: two linear patterns (one address for all lanes, then side by side), and
+    conflicts of 8 and 16.
 
-    With `n` lanes of each group on different words of one bank, and the others on theirs, a group takes n wavefronts.
+    With `n` lanes of each group on different words of one bank, and the others on theirs, a group
+    takes n wavefronts.
     """
     lane = np.arange(LANES, dtype=np.int64)
     width = instruction.width_bytes
@@ -68,7 +74,8 @@ def ladder_wavefronts(instruction: Instruction) -> tuple[int, ...]:
 def calibrated(instruction: Instruction, slopes: NDArray[np.float32]) -> Clock | None:
     """The clock from the slopes of `ladder`; None where they do not lie on one line through 0.
 
-    None for a copy past the first-level cache, too: that its time follows its wavefronts has not been measured.
+    None for a copy past the first-level cache, too: that its time follows its wavefronts has not
+    been measured.
     """
     if instruction.by_octets:
         return None
@@ -83,7 +90,9 @@ def calibrated(instruction: Instruction, slopes: NDArray[np.float32]) -> Clock |
 def read_slopes(
     slopes: Mapping[str, NDArray[np.float32]], by_name: Mapping[str, Patterns]
 ) -> dict[str, list[int | None]]:
-    """The wavefronts of each pattern, None where the clock cannot tell; `slopes` have the ladder's first."""
+    """The wavefronts of each pattern, None where the clock cannot tell; `slopes` have the ladder's
+    first.
+    """
     found: dict[str, list[int | None]] = {}
     for name, each in by_name.items():
         count = 2 + len(LADDER)

@@ -30,7 +30,9 @@ class Comparison:
 
     @staticmethod
     def failed(status: int) -> Comparison:
-        """What a launch that failed shows: a fault of the kernel differs, one that never ran shows nothing."""
+        """What a launch that failed shows: a fault of the kernel differs, one that never ran shows
+        nothing.
+        """
         if status >= FIRST_DEVICE_ERROR:
             return Comparison(differing=1, differences=(f"the launch failed with status {status}",))
         return Comparison(left_out=(f"not run: the driver refused the launch (status {status})",))
@@ -63,8 +65,9 @@ def tokens(passes: Bytes) -> NDArray[np.int64]:
 def image_differences(image: Bytes, offsets: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The offsets at which shared memory holds what nobody may have left there.
 
-    `image` is (passes, bytes). `offsets` and `values` list what may lie where; where several values may lie at one
-    offset (stores of lanes that collide), each pass may have another one of them. Elsewhere there must be zeros.
+    `image` is (passes, bytes). `offsets` and `values` list what may lie where; where several values
+    may lie at one offset (stores of lanes that collide), each pass may have another one of them.
+    Elsewhere there must be zeros.
     """
     wrong = np.zeros(image.shape[1], dtype=bool)
     written = np.zeros(image.shape[1], dtype=bool)

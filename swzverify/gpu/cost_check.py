@@ -26,7 +26,9 @@ NOT_COUNTED = -1
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One pattern's costs on the device; None where the clock could not tell, conflicts of -1 were not counted."""
+    """One pattern's costs on the device; None where the clock could not tell, conflicts of -1 were
+    not counted.
+    """
 
     wavefronts: float | None
     bank_conflicts: float

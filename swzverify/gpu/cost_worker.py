@@ -1,4 +1,6 @@
-"""The worker's part that runs cost patterns: one launch per pattern to be counted, or all in one launch to be timed."""
+"""The worker's part that runs cost patterns: one launch per pattern to be counted, or all in one
+launch to be timed.
+"""
 
 # `device` wraps compiled modules without annotations; see driver.py.
 
@@ -38,7 +40,9 @@ def load_patterns(folder: Path) -> dict[str, Patterns]:
 
 
 def run(device: Device, folder: Path, what: str) -> None:
-    """Launch every pattern; `counts` is for a profiler that watches this process, `clocks` writes the slopes."""
+    """Launch every pattern; `counts` is for a profiler that watches this process, `clocks` writes
+    the slopes.
+    """
     by_name = load_patterns(folder)
     module = device.compile(cost_source(list(by_name)))
     source, sink = device.allocate(2 * SOURCE_BYTES), device.allocate(4)

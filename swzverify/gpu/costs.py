@@ -1,7 +1,9 @@
-"""The cost of warp instructions on the device: which address patterns to run, their kernels, and their model costs.
+"""The cost of warp instructions on the device: which address patterns to run, their kernels, and
+their model costs.
 
-A pattern is the 32 addresses and the active lanes of one warp instruction. Moving all addresses by a multiple of 128
-bytes changes no bank, so patterns are counted from the last such multiple below the lowest address.
+A pattern is the 32 addresses and the active lanes of one warp instruction. Moving all addresses by
+a multiple of 128 bytes changes no bank, so patterns are counted from the last such multiple below
+the lowest address.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Address patterns of one instruction: byte addresses (n, 32), from 0, and the active lanes (n, 32)."""
+    """Address patterns of one instruction: byte addresses (n, 32), from 0, and the active lanes (n,
+    32).
+    """
 
     instruction: Instruction
     addresses: Addresses

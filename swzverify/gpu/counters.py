@@ -33,7 +33,9 @@ _CLOCKS = "time the accesses instead: swzverify crosscheck --cost clocks"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Wavefronts and bank conflicts of each pattern a warp instruction, as counted; -1 is for what was not."""
+    """Wavefronts and bank conflicts of each pattern a warp instruction, as counted; -1 is for what
+    was not.
+    """
 
     wavefronts: NDArray[np.float64]
     bank_conflicts: NDArray[np.float64]
@@ -88,7 +90,8 @@ def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[st
 
 
 def read_counts(table: str, by_name: Mapping[str, Patterns], metrics: Sequence[str]) -> dict[str, Counted]:
-    """What the profiler's table says of each pattern: launches come in the order in which the worker made them.
+    """What the profiler's table says of each pattern: launches come in the order in which the
+    worker made them.
 
     Errors: SWZ713 for a table that does not hold them all.
     """
@@ -104,8 +107,8 @@ def read_counts(table: str, by_name: Mapping[str, Patterns], metrics: Sequence[s
         columns: list[NDArray[np.float64]] = []
         for metric in metrics:
             values = np.asarray([_number(row, f"{metric}.sum") for row in mine])
-            # The first launch ran the first pattern twice as often as the second: what does not double, every
-            # launch counts by itself.
+            # The first launch ran the first pattern twice as often as the second: what does not
+            # double, every launch counts by itself.
             columns.append((values[1:] - (2 * values[1] - values[0])) / UNROLL)
         wavefronts = columns[0]
         found[name] = Counted(wavefronts, columns[1] if len(columns) > 1 else np.full(len(each), -1.0))

@@ -1,4 +1,6 @@
-"""The cross-check of a run's claims: plan, run on the device, compare, count costs, and say what came of each claim."""
+"""The cross-check of a run's claims: plan, run on the device, compare, count costs, and say what
+came of each claim.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class CrossResult:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """A cross-check of some specs: the device, how costs were taken, and the results by spec in the claims' order."""
+    """A cross-check of some specs: the device, how costs were taken, and the results by spec in the
+    claims' order.
+    """
 
     device: DeviceFacts
     method: Method
@@ -75,9 +79,11 @@ class CrossCheck:
 
 
 def crosscheck(specs: Mapping[str, Claims], folder: Path, method: Method, python: str = sys.executable) -> CrossCheck:
-    """Hold the verdicts of some specs against the device at hand; `folder` takes the files in between.
+    """Hold the verdicts of some specs against the device at hand; `folder` takes the files in
+    between.
 
-    Errors: SWZ701 no device or no way to it, SWZ702 the device's process failed, SWZ711 to SWZ713 of the profiler.
+    Errors: SWZ701 no device or no way to it, SWZ702 the device's process failed, SWZ711 to SWZ713
+    of the profiler.
     """
     plans = plan_all(specs)
     facts, answers = run_functions(plans, folder, python)
@@ -102,7 +108,9 @@ def judge_all(
     method: Method,
     price: Callable[[Mapping[str, Patterns]], CostCheck],
 ) -> CrossCheck:
-    """What came of every claim, from the answers to every launch; `price` takes the costs of patterns."""
+    """What came of every claim, from the answers to every launch; `price` takes the costs of
+    patterns.
+    """
     split = {name: plans[name].split(answers[name]) for name in specs}
     comparisons = {name: compare_all(plans[name], split[name]) for name in specs}
     wanted = {
@@ -123,7 +131,9 @@ def judge_all(
 
 
 def device_room(specs: Mapping[str, Claims]) -> int:
-    """The shared memory of a block on the smallest target that the accesses are for; an H100's without any."""
+    """The shared memory of a block on the smallest target that the accesses are for; an H100's
+    without any.
+    """
     rooms = [
         subject.target.shared_bytes_per_block
         for claims in specs.values()
@@ -200,9 +210,11 @@ def compare_all(plan_: Plan, answers: Mapping[Key, Sequence[Answer]]) -> dict[Ke
 
 
 def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray[np.int64]]]) -> tuple[Patterns, int]:
-    """Patterns to be counted among (active, byte address) of an access's launches, and how many there are.
+    """Patterns to be counted among (active, byte address) of an access's launches, and how many
+    there are.
 
-    Of too many, some are counted, the worst among them; a pattern with a misaligned lane has no cost and is none.
+    Of too many, some are counted, the worst among them; a pattern with a misaligned lane has no
+    cost and is none.
     """
     row = run.access.instruction
     warps = -(-run.access.threads // LANES)

@@ -10,7 +10,8 @@ MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """Name, compute capability (90 for 9.0), the CUDA version that its driver serves, shared memory per block.
+    """Name, compute capability (90 for 9.0), the CUDA version that its driver serves, shared memory
+    per block.
 
     >>> DeviceFacts("a GPU", 90, "13.0", 232448).target
     'sm_90'
@@ -28,7 +29,8 @@ class DeviceFacts:
 
 
 def facts_of(told: Mapping[str, object]) -> DeviceFacts:
-    """What a file says of its device. Errors: KeyError, ValueError for what is missing, or is no such value.
+    """What a file says of its device. Errors: KeyError, ValueError for what is missing, or is no
+    such value.
 
     >>> facts_of({"name": "a GPU", "capability": 90, "driver": "13.0", "shared_bytes_per_block": 232448}).name
     'a GPU'

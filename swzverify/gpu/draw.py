@@ -1,6 +1,8 @@
-"""Random address patterns that tell rules apart: strides, windows, shared addresses, repeated groups, XOR-linear maps.
+"""Random address patterns that tell rules apart: strides, windows, shared addresses, repeated
+groups, XOR-linear maps.
 
-Seeded, so that a calibration can be run again. Addresses are multiples of the instruction's width below 48 KiB.
+Seeded, so that a calibration can be run again. Addresses are multiples of the instruction's width
+below 48 KiB.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ Family = Callable[[np.random.Generator, int], Units]
 
 
 def drawn(instruction: Instruction, count: int, seed: int) -> Patterns:
-    """So many patterns of one instruction, every family in turn; a quarter with some lanes off, where it may have."""
+    """So many patterns of one instruction, every family in turn; a quarter with some lanes off,
+    where it may have.
+    """
     rng = np.random.default_rng([seed, *instruction.name.encode()])
     room = WINDOW_BYTES // instruction.width_bytes
     families = list(FAMILIES.values())

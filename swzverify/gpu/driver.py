@@ -1,4 +1,5 @@
-"""The device through NVIDIA's bindings: compile, launch, copy. Imported by the worker's process alone.
+"""The device through NVIDIA's bindings: compile, launch, copy. Imported by the worker's process
+alone.
 
 Source: CUDA driver API 13, NVRTC 13, cuda-bindings 13.
 """
@@ -164,5 +165,7 @@ class Module:
 
 
 def _buffer(size: int) -> bytes:
-    """A fresh bytes object to be written into; a single byte would be one that all of Python shares."""
+    """A fresh bytes object to be written into; a single byte would be one that all of Python
+    shares.
+    """
     return b"\0" * max(2, size)

@@ -1,7 +1,9 @@
-"""A program that asks a device what `crosscheck` asks it, for machines without Python: one .cu, a Makefile, a README.
+"""A program that asks a device what `crosscheck` asks it, for machines without Python: one .cu, a
+Makefile, a README.
 
-Everything is in the .cu: the kernels, the rows, the cost patterns. It writes one file: a line of JSON about the device
-and the program, the answers as `launch.pack` has them, then the slopes of the clock as 32-bit floats.
+Everything is in the .cu: the kernels, the rows, the cost patterns. It writes one file: a line of
+JSON about the device and the program, the answers as `launch.pack` has them, then the slopes of the
+clock as 32-bit floats.
 """
 
 from __future__ import annotations
@@ -142,7 +144,8 @@ class Answers:
 def read_answers(path: Path, emitted: Emitted) -> Answers:
     """The file of a program that was emitted from the same specs.
 
-    Errors: SWZ503 it cannot be read, SWZ703 it is no such file, is cut off, or is another program's.
+    Errors: SWZ503 it cannot be read, SWZ703 it is no such file, is cut off, or is another
+    program's.
     """
     try:
         data = path.read_bytes()

@@ -1,4 +1,6 @@
-"""What a verdict on costs rests on, where a device was asked: its access recorded, or its instruction calibrated."""
+"""What a verdict on costs rests on, where a device was asked: its access recorded, or its
+instruction calibrated.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ from swzverify.subjects import Access
 
 
 def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
-    """The verdict with the recording's device as its evidence, where that measured this very access and agreed.
+    """The verdict with the recording's device as its evidence, where that measured this very access
+    and agreed.
 
-    It needs every row run, bases that stand for all, and every pattern counted, all of them as the rule says.
+    It needs every row run, bases that stand for all, and every pattern counted, all of them as the
+    rule says.
     """
     access = _priced(claim, verdict)
     if access is None or access.target.capability != recording.capability:
@@ -29,9 +33,11 @@ def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdic
 
 
 def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> Verdict:
-    """The verdict with the calibration's device as its evidence, where the rule was not measured on the target so far.
+    """The verdict with the calibration's device as its evidence, where the rule was not measured on
+    the target so far.
 
-    It needs every pattern of the instruction to have kept the rule, on a device of the target's capability.
+    It needs every pattern of the instruction to have kept the rule, on a device of the target's
+    capability.
     """
     access = _priced(claim, verdict)
     if access is None or verdict.evidence == Evidence.MEASURED:
@@ -43,7 +49,9 @@ def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> 
 
 
 def _priced(claim: Claim, verdict: Verdict) -> Access | None:
-    """The access whose cost a claim with an answer speaks of; None for others, which rest on no evidence."""
+    """The access whose cost a claim with an answer speaks of; None for others, which rest on no
+    evidence.
+    """
     if not isinstance(claim, CostClaim) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
         return None
     return claim.access

@@ -1,4 +1,6 @@
-"""What one spec asks of the device, in a file: kernels and launches; and running the worker over a folder of them."""
+"""What one spec asks of the device, in a file: kernels and launches; and running the worker over a
+folder of them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""What the device is asked for and what it answers, as plain arrays: all that a worker or a C program needs to know.
+"""What the device is asked for and what it answers, as plain arrays: all that a worker or a C
+program needs to know.
 
-Answers travel in one binary form, written by the worker and by the programs that `--emit` writes: the magic, and for
-each launch in order its status and three lengths as little-endian numbers, then the arrays.
+Answers travel in one binary form, written by the worker and by the programs that `--emit` writes:
+the magic, and for each launch in order its status and three lengths as little-endian numbers, then
+the arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ PASSES = 4
 MAGIC = b"SWZANS01"
 _HEAD = struct.Struct("<IIQQQ")
 FIRST_DEVICE_ERROR = 700
-"""From here on a status is an error of the device, in a kernel that ran; below, the driver would not start it."""
+"""From here on a status is an error of the device, in a kernel that ran; below, the driver would
+not start it.
+"""
 MISALIGNED_ADDRESS = 716
 """CUDA_ERROR_MISALIGNED_ADDRESS. Source: CUDA driver API, CUresult."""
 
@@ -56,10 +60,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One block of `threads` threads of a kernel, once a pass; the parameters are those of `source.SIGNATURE`.
+    """One block of `threads` threads of a kernel, once a pass; the parameters are those of
+    `source.SIGNATURE`.
 
-    `places`, `values_words` and `source_bytes` are the sizes of the arrays; `image` tells whether the shared memory is
-    wanted at the end. With `faults` the launch is there to fail, and gets a process of its own.
+    `places`, `values_words` and `source_bytes` are the sizes of the arrays; `image` tells whether
+    the shared memory is wanted at the end. With `faults` the launch is there to fail, and gets a
+    process of its own.
     """
 
     kernel: str
@@ -80,7 +86,9 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a launch left behind: the driver's status (0 is success), places, and values and image of every pass."""
+    """What a launch left behind: the driver's status (0 is success), places, and values and image
+    of every pass.
+    """
 
     status: int
     places: Places

@@ -1,4 +1,6 @@
-"""Which runs the claims of a spec need: each access, tile and map once, at bases that include the counterexamples'."""
+"""Which runs the claims of a spec need: each access, tile and map once, at bases that include the
+counterexamples'.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of one spec. `runs` are found by subject and origin; launches are in the runs' order."""
+    """The runs of one spec. `runs` are found by subject and origin; launches are in the runs'
+    order.
+    """
 
     runs: Mapping[Key, Run]
 
@@ -57,7 +61,9 @@ class Plan:
 
 
 def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str = "") -> Plan:
-    """The runs that these claims need; a block may have `room_bytes` of shared memory, kernels' names get a prefix."""
+    """The runs that these claims need; a block may have `room_bytes` of shared memory, kernels'
+    names get a prefix.
+    """
     wanted: dict[Key, _Wanted] = {}
     for claim, verdict in claims:
         failing = None if verdict.counterexample is None else verdict.counterexample.point

@@ -1,8 +1,8 @@
 """A device's answers in a file that a repository can keep: schema "swzverify.recording/1".
 
-What was run is kept by *digest*: SHA-256 over the C reading of the access's expressions, its instruction,
-target, threads, loops and bases. An access whose spec changes has another digest, and the recording
-says nothing of it any more.
+What was run is kept by *digest*: SHA-256 over the C reading of the access's expressions, its
+instruction, target, threads, loops and bases. An access whose spec changes has another digest, and
+the recording says nothing of it any more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _ANEW = "make it anew with `swzverify crosscheck --record`"
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """The costs of an access on the device: its distinct patterns, those counted, the worst, and whether all agreed."""
+    """The costs of an access on the device: its distinct patterns, those counted, the worst, and
+    whether all agreed.
+    """
 
     patterns: int
     counted: int
@@ -51,7 +53,9 @@ class RecordedSubject:
 
 @dataclass(frozen=True, slots=True)
 class RecordedClaim:
-    """A claim as it came out: the verdict that it had, whether the device agreed (None: nothing to say), its words."""
+    """A claim as it came out: the verdict that it had, whether the device agreed (None: nothing to
+    say), its words.
+    """
 
     id: str
     verdict: str

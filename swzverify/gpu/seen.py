@@ -1,6 +1,8 @@
-"""What the device's own answers say of a claim, on the points that it ran: no model is asked for these.
+"""What the device's own answers say of a claim, on the points that it ran: no model is asked for
+these.
 
-A tile's places, an access's addresses and the costs are taken as the device computed and counted them.
+A tile's places, an access's addresses and the costs are taken as the device computed and counted
+them.
 """
 
 from __future__ import annotations
@@ -51,8 +53,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class CostSeen:
-    """The costs counted for the patterns of one access: how many there are and were run, the worst, and how many had
-    conflicts; `differing` counts those that cost other than the rule says, the first of them in words."""
+    """The costs counted for the patterns of one access: how many there are and were run, the worst,
+    and how many had conflicts; `differing` counts those that cost other than the rule says, the
+    first of them in words.
+    """
 
     patterns: int
     counted: int
@@ -206,9 +210,11 @@ def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen
         if tile.element_bits % 8:
             return Seen(None, "elements share bytes")
         own = placed[launch.base] * tile.unit_bits // 8
-        # The device's addresses may be anything: they are sorted, and no memory is laid out for them.
+        # The device's addresses may be anything: they are sorted, and no memory is laid out for
+        # them.
         touched, width = np.sort(address[active]), first.access.instruction.width_bytes
-        # An element is touched as often as its bytes are: a lane takes whole elements, or several lanes one.
+        # An element is touched as often as its bytes are: a lane takes whole elements, or several
+        # lanes one.
         per = np.stack([_touches(touched, width, own + q) for q in range(tile.element_bits // 8)], axis=1)
         wrong += int((per != claim.times).any(axis=1).sum())
         total += own.size
@@ -218,7 +224,9 @@ def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen
 
 
 def _touches(touched: Array, width_bytes: int, byte: Array) -> Array:
-    """How many of some sorted accesses hold each byte: those that begin at most a width before it, and not behind."""
+    """How many of some sorted accesses hold each byte: those that begin at most a width before it,
+    and not behind.
+    """
     begun = np.searchsorted(touched, byte, side="right")
     return begun - np.searchsorted(touched, byte - width_bytes, side="right")
 

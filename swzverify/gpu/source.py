@@ -1,11 +1,14 @@
-"""CUDA source of the kernels: maps by the expressions' C reading, so that the GPU evaluates what was proved.
+"""CUDA source of the kernels: maps by the expressions' C reading, so that the GPU evaluates what
+was proved.
 
-All kernels have the parameters of `SIGNATURE`. Values that travel are *tokens*: numbers that tell every byte of every
-lane (or element) from all others. A byte holds 8 bits only, so a kernel runs once a `pass`, with bits 8 * pass and up
-of each token; together the passes tell which lane's which byte lies where. Token 0 stands for "never written".
+All kernels have the parameters of `SIGNATURE`. Values that travel are *tokens*: numbers that tell
+every byte of every lane (or element) from all others. A byte holds 8 bits only, so a kernel runs
+once a `pass`, with bits 8 * pass and up of each token; together the passes tell which lane's which
+byte lies where. Token 0 stands for "never written".
 
-`window` is the model's address of the first byte of the block's shared memory, a multiple of 1024, so that banks and
-swizzles of absolute addresses are the model's. An address outside it is never touched: it shows in `places`.
+`window` is the model's address of the first byte of the block's shared memory, a multiple of 1024,
+so that banks and swizzles of absolute addresses are the model's. An address outside it is never
+touched: it shows in `places`.
 """
 
 from __future__ import annotations
@@ -38,8 +41,8 @@ TOKENS = cuda_text("tokens.cuh")
 def access_kernel(name: str, access: Access) -> str:
     """A kernel in which a block runs an access at every row, one after the other.
 
-    `rows` has the values of `row_variables` in the expressions' own count. Of a load `values` gets four registers a
-    lane and row, of everything else `image` gets the shared memory at the end.
+    `rows` has the values of `row_variables` in the expressions' own count. Of a load `values` gets
+    four registers a lane and row, of everything else `image` gets the shared memory at the end.
     """
     lowered = access.lowered
     place = lowered.position.bits
@@ -63,7 +66,9 @@ def row_variables(access: Access) -> tuple[Var, ...]:
 
 
 def tile_kernel(name: str, tile: Tile, coords: Sequence[Var], stage: Var | None, place: Origin) -> str:
-    """A kernel that puts every element of every stage at its place, byte by byte; elements in colexicographic order."""
+    """A kernel that puts every element of every stage at its place, byte by byte; elements in
+    colexicographic order.
+    """
     values = [ints.variable(node) for node in coords]
     where = tile.lower_position(values, ints.integer(0) if stage is None else ints.variable(stage), place).bits
     used = set(variables(where))
@@ -91,7 +96,9 @@ def tile_kernel(name: str, tile: Tile, coords: Sequence[Var], stage: Var | None,
 
 
 def map_kernel(name: str, index: IndexMap, place: Origin | None) -> str:
-    """A kernel that evaluates every value of an index map at every point of its box, first variable fastest."""
+    """A kernel that evaluates every value of an index map at every point of its box, first variable
+    fastest.
+    """
     roots = [value.bits for value in index.lower(place)]
     used = set(variables(*roots))
     count = 1
@@ -165,7 +172,9 @@ def _row_locals(used: Sequence[Var], row_names: Sequence[Var], place: Origin) ->
 
 
 def _lane_steps(instruction: Instruction, unit_bits: int) -> list[str]:
-    """One lane at one row: tell the place, and where that is in the window, run the instruction there."""
+    """One lane at one row: tell the place, and where that is in the window, run the instruction
+    there.
+    """
     width = instruction.width_bytes
     byte = "place" if unit_bits == 8 else "place / 8"
     lines = [
@@ -210,9 +219,10 @@ def _registers(instruction: Instruction) -> list[str]:
 def _fragments(instruction: Instruction) -> list[str]:
     """A lane's registers of the 8x8 matrices whose rows go to the lanes' addresses.
 
-    Register i of lane l holds two elements of matrix i: of row l / 4, columns 2 (l % 4) and the next; transposed, of
-    column l / 4, rows 2 (l % 4) and the next. Row j of matrix i goes to the address of lane 8 i + j.
-    Source: PTX ISA 8.7, "Warp-level matrix instructions: ldmatrix", fragment layout.
+    Register i of lane l holds two elements of matrix i: of row l / 4, columns 2 (l % 4) and the
+    next; transposed, of column l / 4, rows 2 (l % 4) and the next. Row j of matrix i goes to the
+    address of lane 8 i + j. Source: PTX ISA 8.7, "Warp-level matrix instructions: ldmatrix",
+    fragment layout.
     """
     count = matrix_count(instruction)
     first = f"((uint64_t)row * blockDim.x + threadIdx.x / {LANES}u * {LANES}u"

@@ -1,4 +1,6 @@
-"""A tile on the device: every element put at its place by the tile's own map, and boxes that TMA loads put there."""
+"""A tile on the device: every element put at its place by the tile's own map, and boxes that TMA
+loads put there.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ Array = NDArray[np.int64]
 class TileRun:
     """A tile at a few bases of an origin; `seen` are base addresses that must be among them.
 
-    Elements are numbered colexicographically over the modes' coordinates, then the stage. `room_bytes` is the
-    shared memory that a block has.
+    Elements are numbered colexicographically over the modes' coordinates, then the stage.
+    `room_bytes` is the shared memory that a block has.
     """
 
     tile: Tile
@@ -62,7 +64,9 @@ class TileRun:
 
     @cached_property
     def bases(self) -> tuple[int, ...]:
-        """Values of the base's variable: the first two, the last one, and those that were seen to matter."""
+        """Values of the base's variable: the first two, the last one, and those that were seen to
+        matter.
+        """
         if self.place.variable is None:
             return (0,)
         wanted = {0, 1, self.place.count - 1}
@@ -107,7 +111,9 @@ class TileRun:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """One launch for each base, and one TMA load for each base and stage where a mode lays such a tile down."""
+        """One launch for each base, and one TMA load for each base and stage where a mode lays such
+        a tile down.
+        """
         if self.too_large:
             return ()
         found: list[Launch] = []
@@ -161,7 +167,9 @@ class TileRun:
         )
 
     def why_no_load(self, base: int) -> str:
-        """Why TMA cannot lay the tile down at a base, though a mode has its layout; empty where it can."""
+        """Why TMA cannot lay the tile down at a base, though a mode has its layout; empty where it
+        can.
+        """
         if self.tma_mode is None:
             return ""
         starts = [self.base_bytes(base) + stage * self.tile.pitch_bytes for stage in range(self.tile.stages)]
@@ -207,7 +215,8 @@ class TileRun:
     def tokens_at(self, offset: Array, box: Box | None) -> tuple[Array, Array]:
         """(offset, token) of every byte of every element.
 
-        A load brings the elements of one stage, and numbers its tokens as the source lies in global memory, by rows.
+        A load brings the elements of one stage, and numbers its tokens as the source lies in global
+        memory, by rows.
         """
         width = self.tile.element_bits // 8
         number = np.arange(self.count, dtype=np.int64)

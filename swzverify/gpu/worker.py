@@ -1,8 +1,9 @@
-"""The process that owns the device: `python -m swzverify.gpu.worker functions|faults|counts|clocks FOLDER`.
+"""The process that owns the device: `python -m swzverify.gpu.worker functions|faults|counts|clocks
+FOLDER`.
 
-It reads jobs from the folder and writes answers beside them; it knows nothing of specs. A kernel that hangs or faults
-takes this process with it, not the one that compares. The exit status is 3 where there is no device or no way to it,
-with one line in FOLDER/refused that says what is missing.
+It reads jobs from the folder and writes answers beside them; it knows nothing of specs. A kernel
+that hangs or faults takes this process with it, not the one that compares. The exit status is 3
+where there is no device or no way to it, with one line in FOLDER/refused that says what is missing.
 """
 
 from __future__ import annotations

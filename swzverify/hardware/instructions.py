@@ -1,7 +1,8 @@
-"""The shared-memory instructions as data: what a warp instruction of each kind does with its 32 addresses.
+"""The shared-memory instructions as data: what a warp instruction of each kind does with its 32
+addresses.
 
-Each row holds the facts that the cost rule (`wavefronts`) and every encoder of it need; only `targets` picks
-rows by name, to say how well each is known on a chip.
+Each row holds the facts that the cost rule (`wavefronts`) and every encoder of it need; only
+`targets` picks rows by name, to say how well each is known on a chip.
 
 Source: measured on an H100, tests/data/README.md; widths and spellings, PTX ISA 8.7.
 """
@@ -21,7 +22,9 @@ LANES = 32
 BANKS = 32
 """Banks of shared memory, on every target. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 BANK_WORD_BYTES = 4
-"""Successive words of this size lie in successive banks. Source: CUDA Programming Guide 13, 2.3.4.2."""
+"""Successive words of this size lie in successive banks. Source: CUDA Programming Guide 13,
+2.3.4.2.
+"""
 BANK_PERIOD_BYTES = BANKS * BANK_WORD_BYTES
 """Addresses this far apart lie in the same bank."""
 
@@ -44,10 +47,12 @@ class Instruction:
     - `width_bytes`: bytes from each lane's address (16, a matrix row, for the matrix ones).
     - `group_lanes`: how many consecutive lanes go together.
     - `address_lanes`: the leading lanes whose addresses count.
-    - `joins`: neighbouring groups join when the lanes agree in pairs (plain loads of 8 and 16 bytes).
+    - `joins`: neighbouring groups join when the lanes agree in pairs (plain loads of 8 and 16
+      bytes).
     - `counts_equal_words`: equal words in a bank are not merged.
     - `warp_wide`: all 32 lanes must run it.
-    - `by_octets`: it has a rule of its own, the octet rule: what counts is how chunks move between sectors, not banks.
+    - `by_octets`: it has a rule of its own, the octet rule: what counts is how chunks move between
+      sectors, not banks.
     - `source`: where the row is from.
 
     >>> find_instruction("ldmatrix.x2").group_count
@@ -83,12 +88,16 @@ class Instruction:
 
     @property
     def group_count(self) -> int:
-        """Groups of a full warp, before any join: the least wavefronts that a full warp takes without one."""
+        """Groups of a full warp, before any join: the least wavefronts that a full warp takes
+        without one.
+        """
         return self.address_lanes // self.group_lanes
 
     @property
     def joined_group_lanes(self) -> int:
-        """Lanes of a group after neighbouring groups joined; `group_lanes` where the row does not join."""
+        """Lanes of a group after neighbouring groups joined; `group_lanes` where the row does not
+        join.
+        """
         return 2 * self.group_lanes if self.joins else self.group_lanes
 
 
@@ -191,7 +200,8 @@ INSTRUCTIONS: Mapping[str, Instruction] = MappingProxyType({row.name: row for ro
 def find_instruction(name: str) -> Instruction:
     """The row of a name or of a PTX spelling of it.
 
-    Raises SWZ401: an unknown name (with the nearest one), or an instruction that is not modelled (with why).
+    Raises SWZ401: an unknown name (with the nearest one), or an instruction that is not modelled
+    (with why).
 
     >>> find_instruction("ld.shared.v4.f32").name
     'ld.shared.v4.b32'

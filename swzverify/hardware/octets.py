@@ -1,8 +1,10 @@
-"""The octet rule: what `cp.async.cg` of 16 bytes costs, for one octet and over many warps at a time.
+"""The octet rule: what `cp.async.cg` of 16 bytes costs, for one octet and over many warps at a
+time.
 
-Lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global side is coalesced). What
-goes together in a wavefront is what moves alike: into one line, halves kept or swapped, sectors moved by an even or
-an odd XOR. The two forms share no code, so that each tests the other.
+Lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global side is
+coalesced). What goes together in a wavefront is what moves alike: into one line, halves kept or
+swapped, sectors moved by an even or an odd XOR. The two forms share no code, so that each tests the
+other.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -22,7 +24,8 @@ CHUNK_BYTES = 16
 CHUNKS_PER_LINE = BANK_PERIOD_BYTES // CHUNK_BYTES
 """Lanes of an octet: they read one line."""
 SECTOR_BYTES = 2 * CHUNK_BYTES
-"""What two lanes that go as one unit write. Source: tests/data/README.md, h100_cp_async16_rule.npz."""
+"""What two lanes that go as one unit write. Source: tests/data/README.md, h100_cp_async16_rule.npz.
+"""
 
 _SECTORS = BANK_PERIOD_BYTES // SECTOR_BYTES
 
@@ -32,7 +35,9 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class OctetClass:
-    """What goes together: its lanes, and how far it moves the sectors that it reads, even ones and odd ones apart."""
+    """What goes together: its lanes, and how far it moves the sectors that it reads, even ones and
+    odd ones apart.
+    """
 
     lanes: list[int] = field(default_factory=list[int])
     moves: tuple[set[int], set[int]] = field(default_factory=lambda: (set[int](), set[int]()))
@@ -56,7 +61,8 @@ def copying(active: Mapping[int, int]) -> dict[int, int]:
 
 
 def octet_classes(copies: Mapping[int, int]) -> list[OctetClass]:
-    """The classes of the lanes of one octet that copy, from their byte addresses, in the order of the lanes.
+    """The classes of the lanes of one octet that copy, from their byte addresses, in the order of
+    the lanes.
 
     >>> [each.lanes for each in octet_classes({lane: 16 * (lane ^ 3) for lane in range(8)})]
     [[0, 1, 2, 3, 4, 5, 6, 7]]
@@ -68,7 +74,8 @@ def octet_classes(copies: Mapping[int, int]) -> list[OctetClass]:
         mate = copies.get(lane ^ 1)
         together = mate is not None and mate // SECTOR_BYTES == address // SECTOR_BYTES
         kind = "both" if together else "odd" if lane % 2 else "even"
-        # Of two lanes that are one unit the halves are both kept or both swapped: either speaks for the unit.
+        # Of two lanes that are one unit the halves are both kept or both swapped: either speaks for
+        # the unit.
         swapped = lane % 2 ^ address // CHUNK_BYTES % 2
         reads = lane // 2 % _SECTORS
         move = reads ^ address // SECTOR_BYTES % _SECTORS
@@ -79,10 +86,12 @@ def octet_classes(copies: Mapping[int, int]) -> list[OctetClass]:
 
 
 def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArray]:
-    """(wavefronts, minimum) of n warps, int64 of shape (n,): chunks of shape (n, 32), -1 in lanes that are off.
+    """(wavefronts, minimum) of n warps, int64 of shape (n,): chunks of shape (n, 32), -1 in lanes
+    that are off.
 
-    A class takes one wavefront: two units of it that read sectors of one parity and move them differently would
-    write to one address, and of lanes with one address only one copies. So classes are counted.
+    A class takes one wavefront: two units of it that read sectors of one parity and move them
+    differently would write to one address, and of lanes with one address only one copies. So
+    classes are counted.
 
     >>> wavefronts, minimum = octets_many(np.arange(32)[None, :] + 1, np.ones((1, 32), dtype=bool))
     >>> wavefronts.tolist(), minimum.tolist()
@@ -93,7 +102,8 @@ def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArr
     copies = lanes_on.copy()
     np.put_along_axis(copies, order[:, 1:], in_order[:, 1:] != in_order[:, :-1], axis=1)
     lane = np.arange(LANES)
-    # Bit 0 tells swapped halves, bit 1 sectors moved by an odd number; bit 2, the rest of the move, is in no class.
+    # Bit 0 tells swapped halves, bit 1 sectors moved by an odd number; bit 2, the rest of the move,
+    # is in no class.
     moved = chunks ^ lane % CHUNKS_PER_LINE
     paired = copies & copies[:, lane ^ 1] & (chunks >> 1 == chunks[:, lane ^ 1] >> 1)
     kind = np.where(paired, 2, lane % 2)

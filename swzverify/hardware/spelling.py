@@ -1,7 +1,9 @@
-"""PTX spellings of the instructions in the table: `ld.volatile.shared.v4.f32` is the row `ld.shared.v4.b32`.
+"""PTX spellings of the instructions in the table: `ld.volatile.shared.v4.f32` is the row
+`ld.shared.v4.b32`.
 
-Types of one width are one row: the data type changes neither the addresses nor, with ptxas 12.9.86 for sm_90,
-the machine instruction. Source: PTX ISA 8.7, on `ld`, `st`, `ldmatrix`, `stmatrix`, `cp.async`, `atom`.
+Types of one width are one row: the data type changes neither the addresses nor, with ptxas 12.9.86
+for sm_90, the machine instruction. Source: PTX ISA 8.7, on `ld`, `st`, `ldmatrix`, `stmatrix`,
+`cp.async`, `atom`.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _TYPE = re.compile(
 
 
 def canonical_name(spelling: str) -> str | None:
-    """The table's name for a PTX spelling, operands allowed; None when it is none of a shared-memory access.
+    """The table's name for a PTX spelling, operands allowed; None when it is none of a
+    shared-memory access.
 
     Raises SWZ401 where the instruction is understood but not in the table, with the reason.
 

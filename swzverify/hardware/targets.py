@@ -1,9 +1,10 @@
-"""The GPU targets as data: shared memory per block, which instructions exist, and how well each cost is known.
+"""The GPU targets as data: shared memory per block, which instructions exist, and how well each
+cost is known.
 
-Source of the sizes: "Maximum amount of shared memory per thread block" in the CUDA Programming Guide 13,
-5.1.3, table 31 (7.5 to 12.x; its KB are 1024 bytes) and in the CUDA C++ Programming Guide 11, K.1, table 15
-(7.0, 7.2); max_shared_memory_per_block_optin in CCCL, libcudacxx/include/cuda/__device/arch_traits.h (agrees,
-and has 8.8).
+Source of the sizes: "Maximum amount of shared memory per thread block" in the CUDA Programming
+Guide 13, 5.1.3, table 31 (7.5 to 12.x; its KB are 1024 bytes) and in the CUDA C++ Programming Guide
+11, K.1, table 15 (7.0, 7.2); max_shared_memory_per_block_optin in CCCL,
+libcudacxx/include/cuda/__device/arch_traits.h (agrees, and has 8.8).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class Evidence(StrEnum):
 class Target:
     """A GPU target.
 
-    `capability` is the number in its name, `shared_bytes_per_block` the most shared memory that a block may
-    opt in to; `evidence` and `source` say how that size is known.
+    `capability` is the number in its name, `shared_bytes_per_block` the most shared memory that a
+    block may opt in to; `evidence` and `source` say how that size is known.
 
     >>> find_target("sm_90a").shared_bytes_per_block
     232448
@@ -102,7 +103,8 @@ FIRST_TARGET: Mapping[Kind, str] = MappingProxyType(
         Kind.STMATRIX: "sm_90",
     }
 )
-"""The first target here that has it. Source: PTX ISA 8.7, "Target ISA Notes"; ptxas 12.9.86 agrees."""
+"""The first target here that has it. Source: PTX ISA 8.7, "Target ISA Notes"; ptxas 12.9.86 agrees.
+"""
 
 _ALL = frozenset(TARGETS)
 _H100 = frozenset({"sm_90", "sm_90a"})
@@ -131,7 +133,8 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
     ),
     EvidenceRow(_ALL, _EVERY, Evidence.ASSUMED, "the H100's rule; neither measured nor documented on this target"),
 )
-"""How the cost of each instruction on each target is known; the first row that holds both applies."""
+"""How the cost of each instruction on each target is known; the first row that holds both applies.
+"""
 
 
 def find_target(name: str) -> Target:
@@ -148,7 +151,8 @@ def find_target(name: str) -> Target:
 
 
 def require(target: str | Target, instruction: str | Instruction) -> None:
-    """Pass when the target has the instruction; else raise SWZ403, which names the first target that does.
+    """Pass when the target has the instruction; else raise SWZ403, which names the first target
+    that does.
 
     >>> require("sm_80", "ldmatrix.x4")
     """
@@ -172,7 +176,8 @@ def evidence(target: str | Target, instruction: str | Instruction) -> Evidence:
 
 
 def basis(target: str | Target, instruction: str | Instruction) -> str:
-    """What the evidence rests on, in one line; raises SWZ403 where the target lacks the instruction.
+    """What the evidence rests on, in one line; raises SWZ403 where the target lacks the
+    instruction.
 
     >>> basis("sm_80", "ldmatrix.x4")
     "the H100's rule; neither measured nor documented on this target"

@@ -1,8 +1,9 @@
-"""What a warp's shared-memory access costs: the rule, in plain integers and over many warps at a time.
+"""What a warp's shared-memory access costs: the rule, in plain integers and over many warps at a
+time.
 
-`access_cost` follows the rule word by word and is what a reader should check. `cost_many` is for exhaustive
-search: it counts whole aligned units by sorting. They share no code, so that each tests the other. The rule of
-`cp.async.cg` of 16 bytes, in both forms, is in `octets`.
+`access_cost` follows the rule word by word and is what a reader should check. `cost_many` is for
+exhaustive search: it counts whole aligned units by sorting. They share no code, so that each tests
+the other. The rule of `cp.async.cg` of 16 bytes, in both forms, is in `octets`.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -35,8 +36,9 @@ PAIR_DISTANCES = (1, 2)
 class GroupCost:
     """One group: its active `lanes`, its `wavefronts`, and the first `bank` that needs that many.
 
-    By the octet rule `lanes` are those that copy (of lanes with one address the lowest only), `bank` is None, and
-    `apart` has the lanes that go together, class by class: lanes of two classes never share a wavefront.
+    By the octet rule `lanes` are those that copy (of lanes with one address the lowest only),
+    `bank` is None, and `apart` has the lanes that go together, class by class: lanes of two classes
+    never share a wavefront.
     """
 
     lanes: tuple[int, ...]
@@ -49,8 +51,8 @@ class GroupCost:
 class AccessCost:
     """What one warp instruction costs.
 
-    `wavefronts` is what the hardware takes, `minimum` what the same groups take without conflicts; `groups` are those
-    with an active lane, by the octet rule the octets with a lane that copies.
+    `wavefronts` is what the hardware takes, `minimum` what the same groups take without conflicts;
+    `groups` are those with an active lane, by the octet rule the octets with a lane that copies.
     """
 
     instruction: Instruction
@@ -70,8 +72,8 @@ def access_cost(
 ) -> AccessCost:
     """The cost of one warp instruction from its 32 byte addresses, None for an inactive lane.
 
-    Raises SWZ401 (instruction), SWZ402 (target), SWZ403 (the target lacks it), SWZ404 (addresses), SWZ405 (a
-    matrix instruction lacks an address).
+    Raises SWZ401 (instruction), SWZ402 (target), SWZ403 (the target lacks it), SWZ404 (addresses),
+    SWZ405 (a matrix instruction lacks an address).
 
     >>> access_cost("ld.shared.b32", [128 * lane for lane in range(32)]).wavefronts
     32
@@ -170,9 +172,11 @@ class CostArrays:
 
 
 def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> CostArrays:
-    """The costs of n warp instructions: byte addresses of shape (n, 32), and likewise which lanes are active.
+    """The costs of n warp instructions: byte addresses of shape (n, 32), and likewise which lanes
+    are active.
 
-    The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ405 as `access_cost` does.
+    The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ405 as `access_cost`
+    does.
 
     >>> strided = np.arange(32)[None, :] * np.array([4, 8, 128])[:, None]
     >>> cost_many("ld.shared.b32", strided, np.ones((3, 32), dtype=bool)).wavefronts.tolist()
@@ -193,7 +197,9 @@ def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolA
 
 
 def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Addresses in units of the width (of a word if narrower), -1 in inactive lanes; and the active lanes."""
+    """Addresses in units of the width (of a word if narrower), -1 in inactive lanes; and the active
+    lanes.
+    """
     if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
         raise SwzError(
             "SWZ404",
@@ -229,8 +235,8 @@ def _joined_many(units: IntArray, lanes_on: BoolArray) -> BoolArray:
 def _banks_many(row: Instruction, units: IntArray, lanes_on: BoolArray, group_lanes: int) -> tuple[IntArray, IntArray]:
     """Wavefronts and minimum with groups of that many lanes.
 
-    Lanes are aligned to their width, so two of them meet in all banks of a unit or in none: a unit can stand
-    for its words.
+    Lanes are aligned to their width, so two of them meet in all banks of a unit or in none: a unit
+    can stand for its words.
     """
     slots = BANK_PERIOD_BYTES // max(row.width_bytes, BANK_WORD_BYTES)
     grouped = units.reshape(-1, group_lanes)

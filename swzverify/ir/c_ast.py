@@ -1,8 +1,9 @@
-"""The tree of a C integer expression: nodes with their places in the source, their names, and their text.
+"""The tree of a C integer expression: nodes with their places in the source, their names, and their
+text.
 
-Values are mathematical integers in `VALUE_MIN .. VALUE_MAX`; what each operator means is in section 1 of
-docs/semantics.md. A span is `(start, end)` in characters of the source text; it leaves out parentheses around
-the node itself.
+Values are mathematical integers in `VALUE_MIN .. VALUE_MAX`; what each operator means is in section
+1 of docs/semantics.md. A span is `(start, end)` in characters of the source text; it leaves out
+parentheses around the node itself.
 """
 
 from __future__ import annotations
@@ -164,7 +165,9 @@ CExpr: TypeAlias = Number | Name | Unary | Binary | Conditional | Call
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression: the text as the user wrote it, and its tree, whose spans point into that text."""
+    """A parsed expression: the text as the user wrote it, and its tree, whose spans point into that
+    text.
+    """
 
     text: str
     root: CExpr
@@ -194,7 +197,8 @@ def nodes(root: CExpr) -> Iterator[CExpr]:
 
 
 def names(root: CExpr) -> frozenset[str]:
-    """Every name in the tree; all of them are read, since operands are judged even where C would skip them.
+    """Every name in the tree; all of them are read, since operands are judged even where C would
+    skip them.
 
     >>> here = (0, 0)
     >>> sorted(names(Binary(BinaryOp.ADD, Name("lane", here), Name("k", here), here)))

@@ -1,12 +1,12 @@
 """The value of a C integer expression, at one point in Python ints and at many in numpy.
 
-Both follow docs/semantics.md, section 1, strictly: every operand is evaluated and judged, also where C's
-`? :`, `&&` and `||` would skip it, and every intermediate value must lie in `VALUE_MIN .. VALUE_MAX`. They
-share no arithmetic: each has its own functions, so that one can check the other. What goes wrong at one of
-many points is worded by the scalar reading.
+Both follow docs/semantics.md, section 1, strictly: every operand is evaluated and judged, also
+where C's `? :`, `&&` and `||` would skip it, and every intermediate value must lie in `VALUE_MIN ..
+VALUE_MAX`. They share no arithmetic: each has its own functions, so that one can check the other.
+What goes wrong at one of many points is worded by the scalar reading.
 
-Errors of both: SWZ301 unknown name (the leftmost, before any value is computed), SWZ303 value out of range,
-SWZ304 shift amount outside 0..31, SWZ305 divisor 0.
+Errors of both: SWZ301 unknown name (the leftmost, before any value is computed), SWZ303 value out
+of range, SWZ304 shift amount outside 0..31, SWZ305 divisor 0.
 """
 
 from __future__ import annotations
@@ -66,11 +66,12 @@ def evaluate(node: Expression | CExpr, env: Mapping[str, int]) -> int:
 
 
 def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> int | Int64s:
-    """The values at every point: `env` holds ints and int64 arrays whose shapes broadcast to the result's.
+    """The values at every point: `env` holds ints and int64 arrays whose shapes broadcast to the
+    result's.
 
-    An int comes back when the expression reads no array. If any point is undefined, the error is the one that
-    `evaluate` raises there; of several, the first in the order of evaluation. A TypeError for arrays that
-    int64 does not hold, a ValueError for shapes that do not broadcast.
+    An int comes back when the expression reads no array. If any point is undefined, the error is
+    the one that `evaluate` raises there; of several, the first in the order of evaluation. A
+    TypeError for arrays that int64 does not hold, a ValueError for shapes that do not broadcast.
 
     >>> from swzverify.ir.c_parse import parse
     >>> evaluate_many(parse("tid % 4 * k"), {"tid": np.arange(6), "k": 10}).tolist()
@@ -89,10 +90,11 @@ def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> 
 
 
 def evaluate_within(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
-    """The values at every point, and where no part of the expression leaves `VALUE_MIN .. VALUE_MAX`.
+    """The values at every point, and where no part of the expression leaves `VALUE_MIN ..
+    VALUE_MAX`.
 
-    For points that may leave the range, as the iterations of an unbounded loop do: there the value means nothing. Other
-    errors, at points that stay inside, are those of `evaluate_many`.
+    For points that may leave the range, as the iterations of an unbounded loop do: there the value
+    means nothing. Other errors, at points that stay inside, are those of `evaluate_many`.
 
     >>> from swzverify.ir.c_parse import parse
     >>> values, inside = evaluate_within(parse("k * 2000000000 % 7"), {"k": np.arange(4)})
@@ -262,13 +264,15 @@ def _quotient(a: int, b: int) -> int:
 
 
 class _Many:
-    """Evaluation at many points, in int64 arrays of at least one axis; a lone value is an array of one.
+    """Evaluation at many points, in int64 arrays of at least one axis; a lone value is an array of
+    one.
 
-    int64 is wide enough: the operands lie in -2^31 .. 2^32 - 1, so every result but a product fits. A product
-    that does not fit lies in 2^63 .. 2^64 - 2^33 + 1 and wraps to a value below -2^32, out of range again.
+    int64 is wide enough: the operands lie in -2^31 .. 2^32 - 1, so every result but a product fits.
+    A product that does not fit lies in 2^63 .. 2^64 - 2^33 + 1 and wraps to a value below -2^32,
+    out of range again.
 
-    With an array for `outside`, points where a value leaves the range are marked there, and no error; from then on they
-    have the value 1, which no operator refuses.
+    With an array for `outside`, points where a value leaves the range are marked there, and no
+    error; from then on they have the value 1, which no operator refuses.
     """
 
     __slots__ = ("arrays", "env", "outside", "text")
@@ -407,7 +411,9 @@ def _binary_many(op: BinaryOp, a: Int64s, b: Int64s) -> Int64s:
 
 
 def _quotient_many(a: Int64s, b: Int64s) -> Int64s:
-    """The quotient rounded towards zero: numpy's floor, plus one where it is inexact and the signs differ."""
+    """The quotient rounded towards zero: numpy's floor, plus one where it is inexact and the signs
+    differ.
+    """
     floor = np.floor_divide(a, b)
     inexact = np.not_equal(np.multiply(floor, b), a)
     return np.add(floor, np.logical_and(inexact, np.less(np.bitwise_xor(a, b), 0)))

@@ -61,7 +61,9 @@ class CFormula(Expression):
         return lower(self, reading)
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
-        """The text with constants' values put in and names exchanged; spaces and needless parentheses are gone."""
+        """The text with constants' values put in and names exchanged; spaces and needless
+        parentheses are gone.
+        """
         stands_for: dict[str, CExpr] = {**_ALIASES, **{name: _literal(value) for name, value in values.items()}}
         stands_for |= {name: Name(other, _HERE) for name, other in renamed.items()}
         return render(_rewritten(self.root, stands_for))

@@ -1,8 +1,8 @@
 """C integer expressions lowered to bit-vectors that cannot wrap.
 
-Intervals decide whether an operation is defined and stays in range; where they are too coarse, the reading's
-`enumerate_names` gives every value of the names involved and the sub-expression's exact range decides. What remains
-possible is an error with the sub-expression marked.
+Intervals decide whether an operation is defined and stays in range; where they are too coarse, the
+reading's `enumerate_names` gives every value of the names involved and the sub-expression's exact
+range decides. What remains possible is an error with the sub-expression marked.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ MAX_EVALUATIONS = 1 << 26
 def lower(expression: Expression, reading: Reading) -> Integer:
     """The expression's exact value at every point.
 
-    Errors: SWZ301 unknown name, SWZ303 out of range, SWZ304 shift amount, SWZ305 zero divisor; each with its span.
+    Errors: SWZ301 unknown name, SWZ303 out of range, SWZ304 shift amount, SWZ305 zero divisor; each
+    with its span.
 
     >>> from swzverify.ir.c_parse import parse
     >>> from swzverify.ir.integers import named
@@ -163,7 +164,8 @@ class Lowering:
         )
 
     def _values(self, node: CExpr) -> NDArray[np.int64] | None:
-        """Every value of a sub-expression; None when there are too many points, or when one is itself undefined.
+        """Every value of a sub-expression; None when there are too many points, or when one is
+        itself undefined.
 
         Each sub-expression of a long one may ask, so what they may ask for together is bounded too.
         """

@@ -1,8 +1,8 @@
 """C integer expressions from text: a precedence-climbing parser that never runs what it reads.
 
-Every refusal is a `SwzError` with the text, the span in it and a hint: SWZ302 for what is not such an
-expression, SWZ303 for a literal above 2^32 - 1. Tokens are read as the parser needs them, so that the
-leftmost mistake is the one reported.
+Every refusal is a `SwzError` with the text, the span in it and a hint: SWZ302 for what is not such
+an expression, SWZ303 for a literal above 2^32 - 1. Tokens are read as the parser needs them, so
+that the leftmost mistake is the one reported.
 """
 
 from __future__ import annotations
@@ -60,9 +60,11 @@ class _Part(NamedTuple):
 
 
 def expression(value: int | str) -> CFormula:
-    """The expression that a spec's value stands for: text, or a plain integer in `VALUE_MIN .. VALUE_MAX`.
+    """The expression that a spec's value stands for: text, or a plain integer in `VALUE_MIN ..
+    VALUE_MAX`.
 
-    Errors: SWZ302 for text that is no expression and for true and false; SWZ303 for an integer out of range.
+    Errors: SWZ302 for text that is no expression and for true and false; SWZ303 for an integer out
+    of range.
 
     >>> expression(128).root
     Number(value=128, span=(0, 3))
@@ -120,7 +122,9 @@ class _Parser:
         self.token = next_token(text, 0)
 
     def expression(self, least: int) -> _Part:
-        """An expression whose operators outside parentheses all bind at least as tightly as `least`."""
+        """An expression whose operators outside parentheses all bind at least as tightly as
+        `least`.
+        """
         start = self.token.start
         left = self.prefix()
         while self.token.kind == "symbol":
@@ -137,7 +141,9 @@ class _Parser:
         return left
 
     def prefix(self) -> _Part:
-        """A literal, a name, a call, an expression in parentheses, or a unary operator and its operand."""
+        """A literal, a name, a call, an expression in parentheses, or a unary operator and its
+        operand.
+        """
         token = self.token
         if token.kind == "number":
             self.advance()

@@ -1,9 +1,11 @@
-"""Reading: portable C (and CUDA) source that computes an expression, with SMT-LIB's meaning of every operator.
+"""Reading: portable C (and CUDA) source that computes an expression, with SMT-LIB's meaning of
+every operator.
 
-One local a shared node, so the text is linear in the nodes. Values live in uint32_t up to 32 bits and in uint64_t up
-to 64, masked to their width after every operation that can leave it. Nothing relies on what C leaves undefined or to
-the implementation: no shift reaches the type's width, no divisor is 0, signed operators work on magnitudes. The text
-needs <stdint.h>, and an `int` of at most 32 bits.
+One local a shared node, so the text is linear in the nodes. Values live in uint32_t up to 32 bits
+and in uint64_t up to 64, masked to their width after every operation that can leave it. Nothing
+relies on what C leaves undefined or to the implementation: no shift reaches the type's width, no
+divisor is 0, signed operators work on magnitudes. The text needs <stdint.h>, and an `int` of at
+most 32 bits.
 
 Source: SMT-LIB 2.6, theory FixedSizeBitVectors; ISO/IEC 9899:2011, 6.5.5 and 6.5.7.
 """
@@ -38,7 +40,9 @@ _ESCAPES = {".": "Zd", "'": "Zq", "Z": "ZZ"}
 
 @dataclass(frozen=True, slots=True)
 class CLocals:
-    """Declarations of locals in order, and the text of each root's value: a local, a parameter or a literal."""
+    """Declarations of locals in order, and the text of each root's value: a local, a parameter or a
+    literal.
+    """
 
     declarations: tuple[str, ...]
     values: tuple[str, ...]
@@ -58,7 +62,8 @@ def c_type(width: int) -> str:
 
 
 def c_identifier(name: str) -> str:
-    """A C identifier for a variable's name: different names give different identifiers, none of them reserved.
+    """A C identifier for a variable's name: different names give different identifiers, none of
+    them reserved.
 
     >>> c_identifier("tid"), c_identifier("leaf.0"), c_identifier("k'"), c_identifier("a__b")
     ('v_tid', 'v_leafZd0', 'v_kZq', 'v_a_Zub')
@@ -103,7 +108,8 @@ def c_function(name: str, parameters: Sequence[Var], root: Expr, *, qualifier: s
     """A C function `name` of the parameters, in order, that returns the unsigned value of `root`.
 
     Each argument must lie below its variable's limit. `qualifier` goes before the return type.
-    Errors: ValueError for a name that is no C identifier, a variable that is no parameter, or more than 64 bits.
+    Errors: ValueError for a name that is no C identifier, a variable that is no parameter, or more
+    than 64 bits.
 
     >>> from swzverify.ir.expr import binary, const, var
     >>> x = var("x", 8)
@@ -202,7 +208,8 @@ def _shift(operator: BinaryOperator, a: str, amount: Expr, b: str, width: int) -
         case BinaryOperator.LSHR:
             inside, outside = f"({a} >> {b})", zero
         case _:
-            # Shifting the complement of a negative value in zeros, and complementing again, shifts in ones.
+            # Shifting the complement of a negative value in zeros, and complementing again, shifts
+            # in ones.
             inside = f"({a} & {sign} ? ~((~{a} & {ones}) >> {b}) & {ones} : {a} >> {b})"
             outside = f"({a} & {sign} ? {ones} : {zero})"
     if isinstance(amount, Const):

@@ -1,6 +1,8 @@
-"""The tokens of C integer expressions: names, literals, operators, and what is wrong with everything else.
+"""The tokens of C integer expressions: names, literals, operators, and what is wrong with
+everything else.
 
-Errors: SWZ302 for what no expression holds, SWZ303 for a literal above 2^32 - 1, both with the text and the span.
+Errors: SWZ302 for what no expression holds, SWZ303 for a literal above 2^32 - 1, both with the text
+and the span.
 """
 
 from __future__ import annotations

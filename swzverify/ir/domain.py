@@ -1,4 +1,6 @@
-"""The points that a claim speaks about: a box of named, bounded variables, and an assumption on them."""
+"""The points that a claim speaks about: a box of named, bounded variables, and an assumption on
+them.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from swzverify.ir.expr import TRUE, Expr, Var
 class Domain:
     """Every point of the box for which `assumption`, a one-bit expression, holds.
 
-    `enough` names variables of which the first values stand for all: with `enough["base"] = 8` the front end vouches
-    that its definition at any base repeats one of the first 8. Only engines that read the definition use it.
+    `enough` names variables of which the first values stand for all: with `enough["base"] = 8` the
+    front end vouches that its definition at any base repeats one of the first 8. Only engines that
+    read the definition use it.
     """
 
     variables: tuple[Var, ...]

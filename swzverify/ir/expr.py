@@ -1,8 +1,10 @@
-"""The one form that every map lowers to: bit-vector expressions of explicit width over named, bounded variables.
+"""The one form that every map lowers to: bit-vector expressions of explicit width over named,
+bounded variables.
 
-The operators are those of SMT-LIB's theory of fixed-size bit-vectors and mean exactly what they mean there, division by
-zero and shifts by the width or more included, so that every reading has one answer at every point. Nodes are
-hash-consed: two equal expressions are one object, compared by identity.
+The operators are those of SMT-LIB's theory of fixed-size bit-vectors and mean exactly what they
+mean there, division by zero and shifts by the width or more included, so that every reading has one
+answer at every point. Nodes are hash-consed: two equal expressions are one object, compared by
+identity.
 
 Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 """
@@ -115,7 +117,9 @@ Expr: TypeAlias = Const | Var | Binary | Compare | Extract | Extend | Ite
 _Node = TypeVar("_Node", Const, Var, Binary, Compare, Extract, Extend, Ite)
 
 _interned: dict[tuple[object, ...], ref[Expr]] = {}
-"""Every node that is alive. Half the time of lowering is spent here: a WeakValueDictionary takes twice as long."""
+"""Every node that is alive. Half the time of lowering is spent here: a WeakValueDictionary takes
+twice as long.
+"""
 
 
 def _intern(kind: type[_Node], *fields: object) -> _Node:
@@ -262,7 +266,9 @@ def to_signed(value: int, width: int) -> int:
 
 
 def apply_binary(operator: BinaryOperator, left: int, right: int, width: int) -> int:
-    """One operator on two unsigned Python integers, as SMT-LIB defines it; the result is reduced modulo 2^width."""
+    """One operator on two unsigned Python integers, as SMT-LIB defines it; the result is reduced
+    modulo 2^width.
+    """
     mask = (1 << width) - 1
     match operator:
         case BinaryOperator.ADD:
@@ -338,7 +344,8 @@ def operands(node: Expr) -> tuple[Expr, ...]:
 
 @lru_cache(maxsize=4096)
 def postorder(*roots: Expr) -> tuple[Expr, ...]:
-    """Every sub-expression once, operands before what uses them; no recursion, so depth has no limit.
+    """Every sub-expression once, operands before what uses them; no recursion, so depth has no
+    limit.
 
     >>> x = var("x", 8)
     >>> [type(node).__name__ for node in postorder(binary(BinaryOperator.ADD, x, const(1, 3)))]

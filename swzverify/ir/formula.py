@@ -1,6 +1,7 @@
 """What a subject computes: a value of every thread in every iteration, over names.
 
-A C expression is one kind of formula, a slice of compiled code another one. Subjects know this protocol alone.
+A C expression is one kind of formula, a slice of compiled code another one. Subjects know this
+protocol alone.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ def no_enumeration(_: frozenset[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How formulas are lowered: what each name stands for, and how names are enumerated where intervals are too coarse.
+    """How formulas are lowered: what each name stands for, and how names are enumerated where
+    intervals are too coarse.
 
-    With a list for `leaving`, values may leave C's range: they are noted there, and the caller excludes the points
-    where they do. `spent` counts the work of all formulas that are lowered with one reading.
+    With a list for `leaving`, values may leave C's range: they are noted there, and the caller
+    excludes the points where they do. `spent` counts the work of all formulas that are lowered with
+    one reading.
     """
 
     env: Mapping[str, Integer]
@@ -40,7 +43,9 @@ class Reading:
 
 @runtime_checkable
 class Formula(Protocol):
-    """A value over names, evaluated in integers in three ways, lowered, and spelled for comparisons."""
+    """A value over names, evaluated in integers in three ways, lowered, and spelled for
+    comparisons.
+    """
 
     @property
     def text(self) -> str:
@@ -53,7 +58,9 @@ class Formula(Protocol):
         ...
 
     def at(self, env: Mapping[str, int]) -> int:
-        """The value at one point, in plain Python integers. Errors: SWZ303 to SWZ305 where it is undefined."""
+        """The value at one point, in plain Python integers. Errors: SWZ303 to SWZ305 where it is
+        undefined.
+        """
         ...
 
     def at_many(self, env: Mapping[str, int | Int64s]) -> Int64s:
@@ -61,7 +68,9 @@ class Formula(Protocol):
         ...
 
     def within(self, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
-        """The values at many points, and where no part of the formula leaves C's range; elsewhere they mean nothing."""
+        """The values at many points, and where no part of the formula leaves C's range; elsewhere
+        they mean nothing.
+        """
         ...
 
     def lowered(self, reading: Reading) -> Integer:
@@ -69,7 +78,9 @@ class Formula(Protocol):
         ...
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
-        """A text in which two formulas that say the same are equal: with constants put in, and names exchanged."""
+        """A text in which two formulas that say the same are equal: with constants put in, and
+        names exchanged.
+        """
         ...
 
     def span_of(self, name: str) -> tuple[int, int]:

@@ -1,8 +1,10 @@
-"""Mathematical integers as bit-vectors: every value carries its interval, and widths follow so that nothing wraps.
+"""Mathematical integers as bit-vectors: every value carries its interval, and widths follow so that
+nothing wraps.
 
-An `Integer` is a bit-vector expression and the interval of the integer it stands for: unsigned when the interval has no
-negative number, else two's complement, and never wider than the interval needs. Every function below returns
-the exact mathematical result at every point of its operands' variables.
+An `Integer` is a bit-vector expression and the interval of the integer it stands for: unsigned when
+the interval has no negative number, else two's complement, and never wider than the interval needs.
+Every function below returns the exact mathematical result at every point of its operands'
+variables.
 """
 
 from __future__ import annotations
@@ -351,6 +353,7 @@ def maximum(left: Integer, right: Integer) -> Integer:
 def _within(value: Integer, low: int, high: int) -> Integer:
     """The same value, known to lie in low .. high too.
 
-    Only what both intervals hold remains: where a comparison folds, the value's own may be the narrower one.
+    Only what both intervals hold remains: where a comparison folds, the value's own may be the
+    narrower one.
     """
     return _fit(value.bits, max(value.low, low), min(value.high, high))

@@ -25,7 +25,8 @@ Interval: TypeAlias = tuple[int, int]
 
 @lru_cache(maxsize=1024)
 def intervals(*roots: Expr) -> Mapping[Expr, Interval]:
-    """An interval (low, high) for every sub-expression that holds its unsigned value at every point.
+    """An interval (low, high) for every sub-expression that holds its unsigned value at every
+    point.
 
     >>> from swzverify.ir.expr import binary, const, var
     >>> node = binary(BinaryOperator.AND, var("x", 100), const(12, 7))

@@ -1,12 +1,13 @@
 """Reading: how an expression repeats in one variable, f(v + period) = f(v) + increment.
 
-Padded, strided and div/mod maps are not XOR-linear, but they repeat: `(v/4)*132 + v%4` grows by 132 whenever v grows
-by 4. Whatever depends on the value modulo 128 bytes only, bank conflicts say, then needs one period of v, however
-many values v has. Period and increment hold for every value of the other variables and wherever both v and v +
-period are inside the limit.
+Padded, strided and div/mod maps are not XOR-linear, but they repeat: `(v/4)*132 + v%4` grows by 132
+whenever v grows by 4. Whatever depends on the value modulo 128 bytes only, bank conflicts say, then
+needs one period of v, however many values v has. Period and increment hold for every value of the
+other variables and wherever both v and v + period are inside the limit.
 
-A repetition is `exact` when it holds for the unsigned integers, else modulo 2^width only, which is all that
-+, -, *, << and the low bits need. What looks at magnitudes (>>, /, comparisons) needs the exact kind.
+A repetition is `exact` when it holds for the unsigned integers, else modulo 2^width only, which is
+all that +, -, *, << and the low bits need. What looks at magnitudes (>>, /, comparisons) needs the
+exact kind.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ _STILL = Repetition(1, 0, exact=True)
 
 @lru_cache(maxsize=1024)
 def readers(root: Expr) -> tuple[Mapping[Expr, int], Mapping[str, int]]:
-    """Which variables each sub-expression reads, one bit a variable, operands first; and each variable's bit."""
+    """Which variables each sub-expression reads, one bit a variable, operands first; and each
+    variable's bit.
+    """
     masks: dict[Expr, int] = {}
     places: dict[str, int] = {}
     for node in postorder(root):
@@ -225,7 +228,9 @@ _UNSIGNED = {
 
 
 def _mask(value: Repetition, mask: int, width: int) -> Repetition:
-    """x & mask: a mask of all high bits keeps the increment; any other sees the bits up to its own top only."""
+    """x & mask: a mask of all high bits keeps the increment; any other sees the bits up to its own
+    top only.
+    """
     lowest = mask & -mask
     if mask and mask == (1 << width) - lowest:
         return _multiple(value, lowest)
@@ -259,7 +264,9 @@ def _constant_again(value: Repetition, width: int) -> Repetition:
 
 
 def _settled(value: Repetition, width: int) -> Repetition:
-    """The same value repeating exactly: what goes round modulo 2^width is constant from one round to the next."""
+    """The same value repeating exactly: what goes round modulo 2^width is constant from one round
+    to the next.
+    """
     return value if value.exact else _constant_again(value, width)
 
 

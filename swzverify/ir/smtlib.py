@@ -1,7 +1,9 @@
-"""Reading: a complete SMT-LIB 2 script for a condition, so that any other solver can judge it again.
+"""Reading: a complete SMT-LIB 2 script for a condition, so that any other solver can judge it
+again.
 
-One definition a shared node, so the text is linear in the nodes. Operators keep their names: the form's operators
-are SMT-LIB's own. A one-bit comparison is spelled `(ite ... #b1 #b0)`, because SMT-LIB's comparisons are Boolean.
+One definition a shared node, so the text is linear in the nodes. Operators keep their names: the
+form's operators are SMT-LIB's own. A one-bit comparison is spelled `(ite ... #b1 #b0)`, because
+SMT-LIB's comparisons are Boolean.
 
 Source: SMT-LIB 2.6 reference manual, sections 3.1 and 3.9; logic QF_BV.
 """
@@ -32,7 +34,8 @@ _TAKEN = frozenset(_TAKEN_WORDS.split())
 
 
 def smtlib_symbol(name: str) -> str:
-    """The SMT-LIB symbol for a variable's name, |quoted| where needed; different names give different symbols.
+    """The SMT-LIB symbol for a variable's name, |quoted| where needed; different names give
+    different symbols.
 
     `|x|` and `x` are one symbol, so a name that SMT-LIB or a solver has taken gets a `$` in front.
 
@@ -58,7 +61,8 @@ def smtlib_term(root: Expr) -> str:
 
 
 def smtlib_script(condition: Expr, *, comments: Sequence[str] = ()) -> str:
-    """A script whose check-sat says whether some point of the variables' box makes the one-bit condition 1.
+    """A script whose check-sat says whether some point of the variables' box makes the one-bit
+    condition 1.
 
     Errors: ValueError for a condition of more than one bit, or one name for two variables.
 
@@ -97,7 +101,9 @@ def _constant(value: int, width: int) -> str:
 
 
 def _definitions(root: Expr) -> tuple[list[tuple[str, int, str]], dict[Expr, str]]:
-    """A symbol, width and term for every node that is neither a variable nor a constant, and each node's text."""
+    """A symbol, width and term for every node that is neither a variable nor a constant, and each
+    node's text.
+    """
     names = [node.name for node in variables(root)]
     if len(set(names)) != len(names):
         raise ValueError(f"one name for two variables: {sorted(names)}")

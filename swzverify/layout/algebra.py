@@ -1,8 +1,8 @@
 """The algebra of layouts: coalesce, filter, composition, complement and the two inverses.
 
-Every operation is defined by a law on offsets, stated in its docstring and holding at every coordinate; where no layout
-obeys the law the operation raises SWZ208 instead of returning something near.
-Source for the names and the shapes of the results: NVIDIA CUTLASS, include/cute/layout.hpp.
+Every operation is defined by a law on offsets, stated in its docstring and holding at every
+coordinate; where no layout obeys the law the operation raises SWZ208 instead of returning something
+near. Source for the names and the shapes of the results: NVIDIA CUTLASS, include/cute/layout.hpp.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def make_layout(*modes: Layout) -> Layout:
 
 
 def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
-    """The layout with the fewest leaves that gives the same offset at every linear index inside the size.
+    """The layout with the fewest leaves that gives the same offset at every linear index inside the
+    size.
 
     With a tuple `profile` each of the first modes is coalesced on its own, so that the rank stays.
     Error: SWZ209 where `profile` has more modes than the layout.
@@ -45,7 +46,8 @@ def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
 
 
 def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:  # CuTe's name
-    """The coalesced layout without its broadcast leaves (stride 0); it takes the same set of offsets.
+    """The coalesced layout without its broadcast leaves (stride 0); it takes the same set of
+    offsets.
 
     >>> print(filter(Layout((2, 4, 8), (1, 0, 2))))
     16:1
@@ -58,11 +60,13 @@ def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:  # CuTe's
 
 
 def composition(outer: Layout, inner: Layout) -> Layout:
-    """The layout R, nested like `inner`, with R(c) = outer(inner(c)) at every coordinate c of `inner`.
+    """The layout R, nested like `inner`, with R(c) = outer(inner(c)) at every coordinate c of
+    `inner`.
 
-    Offsets of `inner` beyond the size of `outer` are allowed: its last leaf goes on without a bound. Error: SWZ208
-    where a stride or extent of `inner` does not divide along the leaves of `outer`, or where offsets of different
-    modes of `inner` add up with a carry over a leaf of `outer` (the law has no layout then; CuTe does not check it).
+    Offsets of `inner` beyond the size of `outer` are allowed: its last leaf goes on without a
+    bound. Error: SWZ208 where a stride or extent of `inner` does not divide along the leaves of
+    `outer`, or where offsets of different modes of `inner` add up with a carry over a leaf of
+    `outer` (the law has no layout then; CuTe does not check it).
 
     >>> print(composition(Layout((10, 2), (16, 4)), Layout((5, 4), (1, 5))))
     (5,(2,2)):(16,(80,4))
@@ -98,7 +102,9 @@ def _compose_tree(
 
 
 def _compose_leaf(targets: list[Leaf], highest: list[int], count: int, step: int, what: str) -> list[Leaf]:
-    """Walks `count` indices `step` apart along the target leaves and cuts them where they leave one."""
+    """Walks `count` indices `step` apart along the target leaves and cuts them where they leave
+    one.
+    """
     if step == 0:
         return [(count, 0)]
     pieces: list[Leaf] = []
@@ -127,9 +133,9 @@ def _compose_leaf(targets: list[Leaf], highest: list[int], count: int, step: int
 def complement(layout: Layout, cotarget: int | None = None) -> Layout:
     """The layout C that fills the gaps of `layout` up to `cotarget` (default: its cosize).
 
-    C is increasing, and layout(i) + C(j) takes no value twice (broadcast leaves apart); where every stride is a
-    multiple of what the leaves below it span, the sums are exactly 0, 1, 2, ... up to at least `cotarget` - 1.
-    Error: SWZ208 where leaves overlap.
+    C is increasing, and layout(i) + C(j) takes no value twice (broadcast leaves apart); where every
+    stride is a multiple of what the leaves below it span, the sums are exactly 0, 1, 2, ... up to
+    at least `cotarget` - 1. Error: SWZ208 where leaves overlap.
 
     >>> print(complement(Layout(4, 2), 16), complement(Layout((2, 2), (1, 6)), 12))
     (2,2):(1,8) 3:2
@@ -150,9 +156,11 @@ def complement(layout: Layout, cotarget: int | None = None) -> Layout:
 
 
 def right_inverse(layout: Layout) -> Layout:
-    """The layout R with layout(R(i)) = i for every i below R's size; it takes leaves in order of stride while they fit.
+    """The layout R with layout(R(i)) = i for every i below R's size; it takes leaves in order of
+    stride while they fit.
 
-    Leaves that continue each other are joined first; where leaves overlap, R need not be the largest such layout.
+    Leaves that continue each other are joined first; where leaves overlap, R need not be the
+    largest such layout.
 
     >>> print(right_inverse(Layout((8, 64), (64, 1))), right_inverse(Layout(4, 2)))
     (64,8):(8,1) 1:0
@@ -167,10 +175,11 @@ def right_inverse(layout: Layout) -> Layout:
 
 
 def left_inverse(layout: Layout) -> Layout:
-    """The layout L with L(layout(i)) = i for every linear index i of a layout without broadcast leaves.
+    """The layout L with L(layout(i)) = i for every linear index i of a layout without broadcast
+    leaves.
 
-    Broadcast leaves (stride 0) come back as coordinate 0, so that layout(L(layout(i))) = layout(i) always.
-    Error: SWZ208 where leaves overlap or a stride is no multiple of the next smaller one.
+    Broadcast leaves (stride 0) come back as coordinate 0, so that layout(L(layout(i))) = layout(i)
+    always. Error: SWZ208 where leaves overlap or a stride is no multiple of the next smaller one.
 
     >>> print(left_inverse(Layout((8, 4), (5, 1))), left_inverse(Layout(4, 2)))
     (5,8):(8,1) (2,4):(0,1)
@@ -206,7 +215,8 @@ def from_leaves(leaves: list[Leaf]) -> Layout:
 
 
 def pair_modes(layout: Layout, parts: tuple[IntTuple, ...]) -> list[tuple[Layout, IntTuple]]:
-    """The first modes of `layout` with the entries of `parts`. Error: SWZ209 where there are more parts than modes.
+    """The first modes of `layout` with the entries of `parts`. Error: SWZ209 where there are more
+    parts than modes.
 
     >>> pair_modes(Layout((8, 64)), (2,))
     [(Layout(8, 1), 2)]
@@ -232,7 +242,9 @@ def _by_stride(layout: Layout) -> list[tuple[int, int]]:
 
 
 def _weighted(layout: Layout) -> list[tuple[int, int, int]]:
-    """(stride, shape, weight) of every leaf but those of extent 1; a weight is the leaf's place in a linear index."""
+    """(stride, shape, weight) of every leaf but those of extent 1; a weight is the leaf's place in
+    a linear index.
+    """
     weighted: list[tuple[int, int, int]] = []
     weight = 1
     for shape, stride in layout.leaves:

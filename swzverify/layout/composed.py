@@ -1,9 +1,10 @@
 """A layout under a swizzle, in CuTe's two forms: on element offsets, and on byte addresses.
 
-`ComposedLayout` is position-independent: the swizzle sees offsets only. `PointerLayout` is what the hardware's TMA does
-and what CuTe prints with `smem_ptr[..]`: the swizzle sees the absolute address. The two agree exactly when the base
-address is a multiple of the swizzle's span in bytes, so neither ever stands in for the other unasked.
-Source: NVIDIA CUTLASS, include/cute/layout_composed.hpp and include/cute/pointer_swizzle.hpp.
+`ComposedLayout` is position-independent: the swizzle sees offsets only. `PointerLayout` is what the
+hardware's TMA does and what CuTe prints with `smem_ptr[..]`: the swizzle sees the absolute address.
+The two agree exactly when the base address is a multiple of the swizzle's span in bytes, so neither
+ever stands in for the other unasked. Source: NVIDIA CUTLASS, include/cute/layout_composed.hpp and
+include/cute/pointer_swizzle.hpp.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MAX_ENUMERATED = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ComposedLayout:
-    """The map c -> swizzle(offset + layout(c)), offsets in elements. Error: SWZ201 or SWZ202 for a bad `offset`.
+    """The map c -> swizzle(offset + layout(c)), offsets in elements. Error: SWZ201 or SWZ202 for a
+    bad `offset`.
 
     >>> composed = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
     >>> print(composed, composed(1, 0), composed.size)
@@ -75,9 +77,9 @@ class ComposedLayout:
     def cosize(self) -> int:
         """One more than the largest swizzled offset, in elements.
 
-        This is not CuTe's number: `cosize` of a swizzled layout is there the cosize of the layout *under* the
-        swizzle (`cute_cosize`), which the swizzle can exceed. Error: SWZ213 beyond 65,536 coordinates (use
-        `cosize_bound`), unless the swizzle is the identity.
+        This is not CuTe's number: `cosize` of a swizzled layout is there the cosize of the layout
+        *under* the swizzle (`cute_cosize`), which the swizzle can exceed. Error: SWZ213 beyond
+        65,536 coordinates (use `cosize_bound`), unless the swizzle is the identity.
 
         >>> tail = ComposedLayout(Swizzle(1, 0, 1), 0, Layout(3))
         >>> tail.cosize, tail.cute_cosize, tail.cosize_bound
@@ -97,13 +99,16 @@ class ComposedLayout:
     def cute_cosize(self) -> int:
         """What CuTe returns for `cosize`: that of the layout under the swizzle, without the offset.
 
-        Source: NVIDIA CUTLASS, include/cute/swizzle_layout.hpp, cosize(ComposedLayout<Swizzle, Offset, LayoutB>).
+        Source: NVIDIA CUTLASS, include/cute/swizzle_layout.hpp, cosize(ComposedLayout<Swizzle,
+        Offset, LayoutB>).
         """
         return self.layout.cosize
 
     @property
     def cosize_bound(self) -> int:
-        """An upper bound of `cosize`: a swizzle keeps values inside their aligned block of `swizzle.block`."""
+        """An upper bound of `cosize`: a swizzle keeps values inside their aligned block of
+        `swizzle.block`.
+        """
         block = self.swizzle.block
         return -(-(self.offset + self.layout.cosize) // block) * block
 
@@ -116,8 +121,9 @@ class ComposedLayout:
 class PointerLayout:
     """The map c -> swizzle(base + layout(c) * element bytes), all in bytes.
 
-    It is CuTe's `Sw<..> o smem_ptr[..b](unset) o ..`. `element_bits` is a multiple of 8; the element's bytes are the
-    consecutive ones from that address. Errors: SWZ212 elements that are no whole bytes, SWZ202 not an int.
+    It is CuTe's `Sw<..> o smem_ptr[..b](unset) o ..`. `element_bits` is a multiple of 8; the
+    element's bytes are the consecutive ones from that address. Errors: SWZ212 elements that are no
+    whole bytes, SWZ202 not an int.
 
     >>> pointer = PointerLayout(Swizzle(3, 4, 3), 16, Layout((8, 64), (64, 1)))
     >>> print(pointer, pointer(1, 0), pointer(1, 0, base_bytes=128))
@@ -150,7 +156,9 @@ class PointerLayout:
     @overload
     def __call__(self, *coord: Coord, base_bytes: Ints = 0) -> Ints: ...
     def __call__(self, *coord: Coord, base_bytes: Ints = 0) -> Ints:
-        """The absolute byte address of an element, with the tile's base at `base_bytes`; the rest as for `Layout`."""
+        """The absolute byte address of an element, with the tile's base at `base_bytes`; the rest
+        as for `Layout`.
+        """
         check_index(base_bytes)
         return self.swizzle(base_bytes + self.layout(*coord) * self.element_bytes)
 
@@ -180,10 +188,12 @@ class PointerLayout:
         return self.layout.depth
 
     def on_offsets(self) -> ComposedLayout:
-        """The element form that agrees with this one wherever the base is a multiple of `swizzle.span` bytes.
+        """The element form that agrees with this one wherever the base is a multiple of
+        `swizzle.span` bytes.
 
-        Errors: SWZ211 where the swizzle moves bits inside an element, SWZ212 elements of no power of two of bytes.
-        Source: NVIDIA CUTLASS, include/cute/pointer_flagged.hpp, as_position_independent_swizzle_layout.
+        Errors: SWZ211 where the swizzle moves bits inside an element, SWZ212 elements of no power
+        of two of bytes. Source: NVIDIA CUTLASS, include/cute/pointer_flagged.hpp,
+        as_position_independent_swizzle_layout.
 
         >>> print(PointerLayout(Swizzle(3, 4, 3), 16, Layout((8, 64), (64, 1))).on_offsets())
         Swizzle<3,3,3> o 0 o (8,64):(64,1)

@@ -1,7 +1,7 @@
 """Nested tuples of integers: the shapes, strides and coordinates of layouts.
 
-Everything here takes Python ints; wherever a coordinate or an index goes in, an int64 numpy array may go in instead and
-an array comes out. numpy itself is needed for the type annotations only.
+Everything here takes Python ints; wherever a coordinate or an index goes in, an int64 numpy array
+may go in instead and an array comes out. numpy itself is needed for the type annotations only.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ MAX_VALUE = 2**62  # sums and shifts of values below this stay inside int64, so 
 
 
 def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
-    """`value` itself once it is known to be a nested tuple of ints, each at least `minimum` and below 2^62.
+    """`value` itself once it is known to be a nested tuple of ints, each at least `minimum` and
+    below 2^62.
 
-    `what` names the object in messages ("shape"). Errors: SWZ201 negative, SWZ202 not an int, SWZ203 zero or empty,
-    SWZ206 too deep, too many leaves or too large.
+    `what` names the object in messages ("shape"). Errors: SWZ201 negative, SWZ202 not an int,
+    SWZ203 zero or empty, SWZ206 too deep, too many leaves or too large.
 
     >>> check_int_tuple((8, (4, 2)), "shape", 1)
     (8, (4, 2))
@@ -57,7 +58,8 @@ def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
 
 
 def check_int(value: object, what: str, minimum: int) -> int:
-    """`value` itself once it is known to be one int, at least `minimum` and below 2^62; errors as `check_int_tuple`.
+    """`value` itself once it is known to be one int, at least `minimum` and below 2^62; errors as
+    `check_int_tuple`.
 
     >>> check_int(True, "pad", 0)
     Traceback (most recent call last):
@@ -88,7 +90,8 @@ def _check_leaf(leaf: object, whole: object, what: str, minimum: int) -> None:
 def check_index(value: Ints) -> None:
     """Accepts a non-negative int or a non-negative int64 array as a coordinate, index or offset.
 
-    Errors: SWZ202 for a bool, a float, an array of another type (narrow ones would wrap in silence); SWZ306 negative.
+    Errors: SWZ202 for a bool, a float, an array of another type (narrow ones would wrap in
+    silence); SWZ306 negative.
 
     >>> check_index(7)
     >>> check_index(-1)
@@ -205,7 +208,8 @@ def _take(leaves: Iterator[int], profile: IntTuple) -> IntTuple:
 
 
 def compact_strides(shape: IntTuple) -> IntTuple:
-    """The strides of the compact column-major layout of `shape`: each the product of all extents before it.
+    """The strides of the compact column-major layout of `shape`: each the product of all extents
+    before it.
 
     CuTe gives a *static* extent of 1 the stride 0 instead; inside the shape both mean the same.
     Source: NVIDIA CUTLASS, include/cute/stride.hpp, compact_col_major.
@@ -222,7 +226,8 @@ def compact_strides(shape: IntTuple) -> IntTuple:
 
 
 def idx2crd(index: Ints, shape: IntTuple) -> Coord:
-    """The coordinate in `shape` of a linear index, first leaf fastest; the last leaf takes the quotient unbounded.
+    """The coordinate in `shape` of a linear index, first leaf fastest; the last leaf takes the
+    quotient unbounded.
 
     >>> idx2crd(37, (8, (4, 2)))
     (5, (0, 1))
@@ -246,10 +251,12 @@ def _split(index: Ints, shape: IntTuple) -> Coord:
 
 
 def crd2idx(coord: Coord, shape: IntTuple, stride: IntTuple | None = None) -> Ints:
-    """The offset of a coordinate: sum of digit * stride; without `stride` the linear index, first leaf fastest.
+    """The offset of a coordinate: sum of digit * stride; without `stride` the linear index, first
+    leaf fastest.
 
-    `coord` is nested like `shape`, or has one integer for a whole nested part, which is then split over that part's
-    leaves (the last one taking the quotient unbounded). Error: SWZ205 where the nesting does not fit.
+    `coord` is nested like `shape`, or has one integer for a whole nested part, which is then split
+    over that part's leaves (the last one taking the quotient unbounded). Error: SWZ205 where the
+    nesting does not fit.
 
     >>> crd2idx((5, (0, 1)), (8, (4, 2)))
     37

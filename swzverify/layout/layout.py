@@ -35,10 +35,12 @@ def cute_text(value: IntTuple) -> str:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Layout:
-    """A map from coordinates to offsets in elements: nested `shape` and `stride` of one profile, strides >= 0.
+    """A map from coordinates to offsets in elements: nested `shape` and `stride` of one profile,
+    strides >= 0.
 
-    Without `stride` it is the compact column-major layout of `shape`, as in CuTe. Errors: SWZ201 negative value, SWZ202
-    not an integer, SWZ203 zero extent, SWZ204 shape and stride nested differently, SWZ206 too large.
+    Without `stride` it is the compact column-major layout of `shape`, as in CuTe. Errors: SWZ201
+    negative value, SWZ202 not an integer, SWZ203 zero extent, SWZ204 shape and stride nested
+    differently, SWZ206 too large.
 
     >>> row_major = Layout((8, 64), (64, 1))
     >>> print(row_major, row_major(1, 2), row_major.size, row_major.cosize)
@@ -74,11 +76,12 @@ class Layout:
     def __call__(self, *coord: Coord) -> Ints:
         """The offset in elements of a coordinate.
 
-        `coord` is one value per mode, each an int or a tuple nested like that mode; or a single value for the
-        whole layout: a linear index (first leaf fastest), or the tuple of the modes' values. Within a mode an
-        int is split over the leaves, the last leaf taking the quotient without a bound, so a coordinate outside
-        the shape has an offset too. int64 arrays may stand for ints and give an array. Errors: SWZ205
-        coordinate of another nesting, SWZ202 not an integer, SWZ306 negative.
+        `coord` is one value per mode, each an int or a tuple nested like that mode; or a single
+        value for the whole layout: a linear index (first leaf fastest), or the tuple of the modes'
+        values. Within a mode an int is split over the leaves, the last leaf taking the quotient
+        without a bound, so a coordinate outside the shape has an offset too. int64 arrays may stand
+        for ints and give an array. Errors: SWZ205 coordinate of another nesting, SWZ202 not an
+        integer, SWZ306 negative.
 
         >>> nested = Layout(((2, 4), 8), ((1, 16), 2))
         >>> nested(3, 5), nested((1, 1), 5), nested(43), nested((3, 5))
@@ -99,7 +102,8 @@ class Layout:
         return total
 
     def offsets(self) -> list[int]:
-        """The offset of every linear index in order, all `size` of them; much quicker than asking for each.
+        """The offset of every linear index in order, all `size` of them; much quicker than asking
+        for each.
 
         >>> Layout((2, 3), (1, 4)).offsets()
         [0, 1, 4, 5, 8, 9]

@@ -1,12 +1,15 @@
-"""Reads layouts as CuTe prints them, and as people write them with names and small expressions in place of numbers.
+"""Reads layouts as CuTe prints them, and as people write them with names and small expressions in
+place of numbers.
 
-What each form means: `shape:stride` alone is a `Layout`; a swizzle in front of it, with or without an offset between,
-acts on *element offsets* (`ComposedLayout`); a swizzle in front of `smem_ptr[16b](..)` acts on *byte addresses*
-(`PointerLayout`). `Sw<..>`, `S<..>` (the Python DSL's spelling) and `Swizzle<..>` are the same thing.
-One trap: the CuTe DSL's shared-memory atoms print as `S<3,4,3> o 0 o ..`, with the numbers of the *byte* form, because
-the DSL hands that swizzle to the pointer afterwards (`get_tensor(layout.outer, swizzle=layout.inner)`). Read here they
-are what they say, a swizzle of element offsets; such a tile's swizzle has to be declared as one of the address.
-Source: NVIDIA CUTLASS, the print functions of include/cute; CuTe DSL, nvgpu/warpgroup/helpers.py.
+What each form means: `shape:stride` alone is a `Layout`; a swizzle in front of it, with or without
+an offset between, acts on *element offsets* (`ComposedLayout`); a swizzle in front of
+`smem_ptr[16b](..)` acts on *byte addresses* (`PointerLayout`). `Sw<..>`, `S<..>` (the Python DSL's
+spelling) and `Swizzle<..>` are the same thing. One trap: the CuTe DSL's shared-memory atoms print
+as `S<3,4,3> o 0 o ..`, with the numbers of the *byte* form, because the DSL hands that swizzle to
+the pointer afterwards (`get_tensor(layout.outer, swizzle=layout.inner)`). Read here they are what
+they say, a swizzle of element offsets; such a tile's swizzle has to be declared as one of the
+address. Source: NVIDIA CUTLASS, the print functions of include/cute; CuTe DSL,
+nvgpu/warpgroup/helpers.py.
 """
 
 from __future__ import annotations
@@ -39,9 +42,10 @@ _COMPOSE = re.compile(r"(?<=\s)o(?=\s)|∘")
 def parse_layout(text: str, constants: Mapping[str, int] | None = None) -> Layout:
     """A plain layout: `(8,64):(64,1)`, or a shape alone, which is compact column-major.
 
-    A leaf is an integer, `_8` (CuTe's static integer), a name from `constants`, or a C integer expression of them.
-    A parenthesised number or name is a tuple of one, as CuTe prints it; a parenthesised expression is just itself.
-    Errors: SWZ200 syntax, SWZ301 unknown name, SWZ201-206 bad values, and those of expressions, all with the span.
+    A leaf is an integer, `_8` (CuTe's static integer), a name from `constants`, or a C integer
+    expression of them. A parenthesised number or name is a tuple of one, as CuTe prints it; a
+    parenthesised expression is just itself. Errors: SWZ200 syntax, SWZ301 unknown name, SWZ201-206
+    bad values, and those of expressions, all with the span.
 
     >>> print(parse_layout("((_8,_8),(_64,_2)):((_64,_512),(_1,_4096))"))
     ((8,8),(64,2)):((64,512),(1,4096))
@@ -66,7 +70,8 @@ def parse_layout(text: str, constants: Mapping[str, int] | None = None) -> Layou
 
 
 def parse_swizzle(text: str) -> Swizzle:
-    """A swizzle alone: `Swizzle<3,3,3>`, `Sw<3,4,3>`, `S<3,4,3>`; a missing third number is the first one, as in C++.
+    """A swizzle alone: `Swizzle<3,3,3>`, `Sw<3,4,3>`, `S<3,4,3>`; a missing third number is the
+    first one, as in C++.
 
     Errors: SWZ200 syntax, SWZ210 illegal numbers.
 
@@ -78,10 +83,11 @@ def parse_swizzle(text: str) -> Swizzle:
 
 
 def parse_notation(text: str, constants: Mapping[str, int] | None = None) -> Layout | ComposedLayout | PointerLayout:
-    """Any layout that CuTe prints, with or without a swizzle; leaves and errors as for `parse_layout`.
+    """Any layout that CuTe prints, with or without a swizzle; leaves and errors as for
+    `parse_layout`.
 
-    An address inside the pointer's parentheses is dropped: where a tile lies is not part of its layout. A pointer
-    without a swizzle gets the identity, `Swizzle<0,4,3>`.
+    An address inside the pointer's parentheses is dropped: where a tile lies is not part of its
+    layout. A pointer without a swizzle gets the identity, `Swizzle<0,4,3>`.
 
     >>> print(parse_notation("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
     Swizzle<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)
@@ -108,7 +114,9 @@ def parse_notation(text: str, constants: Mapping[str, int] | None = None) -> Lay
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The text being read; positions are characters of it, so that every error can point at its place."""
+    """The text being read; positions are characters of it, so that every error can point at its
+    place.
+    """
 
     text: str
     constants: Mapping[str, int]
@@ -136,7 +144,9 @@ class _Source:
         return start, end
 
     def split(self, span: Span, separator: re.Pattern[str]) -> list[Span]:
-        """The parts of a span between the separators outside every parenthesis; unbalanced ones are refused."""
+        """The parts of a span between the separators outside every parenthesis; unbalanced ones are
+        refused.
+        """
         parts: list[Span] = []
         opened: list[int] = []
         start = position = span[0]
@@ -178,7 +188,9 @@ class _Source:
             raise self.located(error, span) from None
 
     def cut_pointer(self, span: Span) -> tuple[Span, Span | None]:
-        """A tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` cut in two; a swizzle alone has no second part."""
+        """A tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` cut in two; a swizzle alone has no second
+        part.
+        """
         found = re.search(r">(?=_(?:smem_|ptr))", self.slice(span))
         if not found:
             return span, None
@@ -239,7 +251,9 @@ class _Source:
         return tuple([self.node(entry, role, level + 1) for entry in entries])
 
     def is_parenthesised(self, span: Span) -> bool:
-        """Whether one pair of parentheses holds the whole span, as in `(8,64)` but not in `(a)*(b)`."""
+        """Whether one pair of parentheses holds the whole span, as in `(8,64)` but not in
+        `(a)*(b)`.
+        """
         opened = 0
         for position in range(*span):
             opened += {"(": 1, ")": -1}.get(self.text[position], 0)
@@ -310,7 +324,9 @@ class _Source:
             raise self.located(error, span) from None
 
     def located(self, error: SwzError, span: Span) -> SwzError:
-        """The same error, pointing into this text; its own span, if any, counts from the start of `span`."""
+        """The same error, pointing into this text; its own span, if any, counts from the start of
+        `span`.
+        """
         inner = error.span or (0, span[1] - span[0])
         place = (span[0] + inner[0], span[0] + max(inner[1], inner[0] + 1))
         return SwzError(error.code, error.message, hint=error.hint, text=self.text, span=place)

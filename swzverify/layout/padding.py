@@ -1,4 +1,6 @@
-"""Row-major and column-major arrays whose contiguous dimension is padded: `__shared__ float t[R][C + pad]`."""
+"""Row-major and column-major arrays whose contiguous dimension is padded: `__shared__ float
+t[R][C + pad]`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ from swzverify.layout.layout import Layout
 
 
 def padded_layout(shape: tuple[int, ...], order: Literal["row", "col"] = "row", pad: int = 0) -> tuple[Layout, int]:
-    """The layout of a C array (`row`: last index fastest; `col`: first) and its allocation, both in elements.
+    """The layout of a C array (`row`: last index fastest; `col`: first) and its allocation, both in
+    elements.
 
-    `pad` elements follow every run of the fastest index, the last run too: the allocation is R*(C + pad) for `row`.
-    Errors: SWZ201 negative, SWZ202 not an int, SWZ203 zero extent, SWZ214 nested shape or unknown order.
+    `pad` elements follow every run of the fastest index, the last run too: the allocation is R*(C +
+    pad) for `row`. Errors: SWZ201 negative, SWZ202 not an int, SWZ203 zero extent, SWZ214 nested
+    shape or unknown order.
 
     >>> layout, allocation = padded_layout((32, 32), "row", 1)
     >>> print(layout, allocation)

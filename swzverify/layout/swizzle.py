@@ -13,11 +13,12 @@ MAX_SPAN_BITS = 62  # so that a mask and what it selects fit an int64 array
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Swizzle:
-    """`x ^ ((x & yyy) >> shift)`: `bits` (B) bits from bit `base` (M) on, XORed with those `shift` (S) bits higher.
+    """`x ^ ((x & yyy) >> shift)`: `bits` (B) bits from bit `base` (M) on, XORed with those `shift`
+    (S) bits higher.
 
-    A negative shift moves the other way: the upper field is XORed with the lower one. It acts on whatever it is given,
-    element offsets or byte addresses; the caller says which. Error: SWZ210 where CuTe's static_asserts would refuse.
-    Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
+    A negative shift moves the other way: the upper field is XORed with the lower one. It acts on
+    whatever it is given, element offsets or byte addresses; the caller says which. Error: SWZ210
+    where CuTe's static_asserts would refuse. Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
 
     >>> swizzle = Swizzle(3, 3, 3)
     >>> print(swizzle, swizzle(64), swizzle(64 + 8), swizzle.span)
@@ -41,7 +42,8 @@ class Swizzle:
 
     @classmethod
     def unchecked(cls, bits: int, base: int, shift: int) -> Swizzle:
-        """The same formula with |shift| < bits allowed, for research; a negative `bits` or `base` has no meaning.
+        """The same formula with |shift| < bits allowed, for research; a negative `bits` or `base`
+        has no meaning.
 
         >>> broken = Swizzle.unchecked(3, 4, 0)
         >>> broken(0x70), broken(0x10), broken.is_legal
@@ -59,7 +61,8 @@ class Swizzle:
     @overload
     def __call__(self, value: Array) -> Array: ...
     def __call__(self, value: Ints) -> Ints:
-        """The swizzled offset or address; int64 arrays may stand for ints. Errors: SWZ202 no integer, SWZ306 negative.
+        """The swizzled offset or address; int64 arrays may stand for ints. Errors: SWZ202 no
+        integer, SWZ306 negative.
 
         >>> Swizzle(2, 0, -4)(0b11)
         51
@@ -88,7 +91,8 @@ class Swizzle:
 
     @property
     def span(self) -> int:
-        """The period, 2^(base + bits + |shift|): adding a multiple of it to the input adds the same to the output.
+        """The period, 2^(base + bits + |shift|): adding a multiple of it to the input adds the same
+        to the output.
 
         >>> Swizzle(3, 4, 3).span
         1024
@@ -97,7 +101,8 @@ class Swizzle:
 
     @property
     def block(self) -> int:
-        """The smallest power of two such that every aligned block of that many values keeps its values.
+        """The smallest power of two such that every aligned block of that many values keeps its
+        values.
 
         >>> Swizzle(3, 4, 3).block, Swizzle(3, 4, -3).block, Swizzle(0, 4, 3).block
         (128, 1024, 1)
@@ -110,10 +115,12 @@ class Swizzle:
         return not _why_illegal(self.bits, self.shift)
 
     def recast(self, element_bytes_log2: int) -> Swizzle:
-        """The same swizzle counted in units 2^k times larger (k = `element_bytes_log2`), or smaller for k < 0.
+        """The same swizzle counted in units 2^k times larger (k = `element_bytes_log2`), or smaller
+        for k < 0.
 
-        A swizzle of byte addresses becomes the one of the offsets of 2^k-byte elements: the two agree wherever the base
-        address is a multiple of `span` bytes. Error: SWZ211 where it would tear a unit apart.
+        A swizzle of byte addresses becomes the one of the offsets of 2^k-byte elements: the two
+        agree wherever the base address is a multiple of `span` bytes. Error: SWZ211 where it would
+        tear a unit apart.
 
         >>> print(Swizzle(3, 4, 3).recast(1), Swizzle(3, 3, 3).recast(-1))
         Swizzle<3,3,3> Swizzle<3,4,3>

@@ -1,9 +1,12 @@
-"""Where a TMA tile load puts a box of global memory: the row pitch, and the swizzle on absolute shared addresses.
+"""Where a TMA tile load puts a box of global memory: the row pitch, and the swizzle on absolute
+shared addresses.
 
-Source: measured on an H100 (sm_90) for every mode below, inner boxes of 16 to 128 bytes and destinations of every
-128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. On an H200 a load faults at every destination
-that is no multiple of 128 bytes, in all modes, and the driver refuses extents beyond 256 and inner boxes of no whole 16
-bytes: `tests/data/h200_tma_limits.csv`. The three ATOM modes of later chips are not modelled: the driver refuses them.
+Source: measured on an H100 (sm_90) for every mode below, inner boxes of 16 to 128 bytes and
+destinations of every 128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. On an
+H200 a load faults at every destination that is no multiple of 128 bytes, in all modes, and the
+driver refuses extents beyond 256 and inner boxes of no whole 16 bytes:
+`tests/data/h200_tma_limits.csv`. The three ATOM modes of later chips are not modelled: the driver
+refuses them.
 """
 
 from __future__ import annotations
@@ -17,9 +20,12 @@ from swzverify.layout.swizzle import Swizzle
 
 CHUNK_BYTES = 16
 BASE_ALIGN_BYTES = 128
-"""What the destination of a load must be a multiple of; elsewhere it faults, without a swizzle too."""
+"""What the destination of a load must be a multiple of; elsewhere it faults, without a swizzle too.
+"""
 MAX_BOX_EXTENT = 256
-"""Elements of a box in each dimension. Source: CUDA driver API, cuTensorMapEncodeTiled, boxDim; measured."""
+"""Elements of a box in each dimension. Source: CUDA driver API, cuTensorMapEncodeTiled, boxDim;
+measured.
+"""
 FIRST_CAPABILITY = 90
 """TMA came with sm_90. Source: PTX ISA, cp.async.bulk.tensor, target ISA notes."""
 ATOM_MODES = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
@@ -39,7 +45,9 @@ class TmaMode(StrEnum):
 
     @property
     def span_bytes(self) -> int | None:
-        """The row pitch in shared memory, in bytes; None where the rows follow each other as they are."""
+        """The row pitch in shared memory, in bytes; None where the rows follow each other as they
+        are.
+        """
         return None if self is TmaMode.NONE else int(self.value[:-1])
 
     @property
@@ -111,10 +119,12 @@ def tma_pitch_bytes(mode: TmaMode, inner_elements: int, element_bits: int) -> in
 
 
 def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int) -> Layout:
-    """The layout (rows, inner):(pitch, 1) in elements, which `mode.swizzle` then permutes on absolute byte addresses.
+    """The layout (rows, inner):(pitch, 1) in elements, which `mode.swizzle` then permutes on
+    absolute byte addresses.
 
-    Errors: SWZ220 inner extent no multiple of 16 bytes, SWZ221 wider than the swizzle's rows, SWZ224 elements that do
-    not fit them, SWZ225 more than 256 rows or inner elements, SWZ202/SWZ203 no positive ints.
+    Errors: SWZ220 inner extent no multiple of 16 bytes, SWZ221 wider than the swizzle's rows,
+    SWZ224 elements that do not fit them, SWZ225 more than 256 rows or inner elements, SWZ202/SWZ203
+    no positive ints.
 
     >>> print(tma_layout(TmaMode.B128, 8, 32, 16), tma_layout(TmaMode.NONE, 8, 32, 16))
     (8,32):(64,1) (8,32):(32,1)
@@ -135,7 +145,8 @@ def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int)
 
 
 def tma_allocation_bytes(mode: TmaMode, rows: int, inner_elements: int, element_bits: int) -> int:
-    """The bytes of one stage: whole rows of the pitch, the last one too; errors as for `tma_layout`.
+    """The bytes of one stage: whole rows of the pitch, the last one too; errors as for
+    `tma_layout`.
 
     >>> tma_allocation_bytes(TmaMode.B128, 8, 32, 16)
     1024

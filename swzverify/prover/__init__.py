@@ -1,4 +1,5 @@
-"""From a claim to a verdict: obligations to engines, the two-engine rule, replay, vacuity, worst cases.
+"""From a claim to a verdict: obligations to engines, the two-engine rule, replay, vacuity, worst
+cases.
 
 May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`.
 """

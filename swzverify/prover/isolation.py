@@ -1,9 +1,11 @@
-"""Z3 in a process of its own a query, with hard limits: what goes wrong there costs an answer, never a verdict.
+"""Z3 in a process of its own a query, with hard limits: what goes wrong there costs an answer,
+never a verdict.
 
-A solver can hang, run out of memory or crash. In a forked process it takes nothing with it: the answer comes back
-through a pipe, as JSON under a key that only the two processes know, and whatever else happens (no answer, half of
-one, one that is not signed, a process that does not end well) is `undecided`. Forking is what carries an obligation
-over, functions included; where there is no fork there is no isolation.
+A solver can hang, run out of memory or crash. In a forked process it takes nothing with it: the
+answer comes back through a pipe, as JSON under a key that only the two processes know, and whatever
+else happens (no answer, half of one, one that is not signed, a process that does not end well) is
+`undecided`. Forking is what carries an obligation over, functions included; where there is no fork
+there is no isolation.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux's prctl(2)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may take: `seconds` of wall clock, and `memory_mib` beyond what the process has at its start."""
+    """What one query may take: `seconds` of wall clock, and `memory_mib` beyond what the process
+    has at its start.
+    """
 
     seconds: float = 60.0
     memory_mib: int = 4096
@@ -84,7 +88,8 @@ class IsolatedSMT:
 
 
 def ask(question: Callable[[], object], limits: Limits) -> Any:
-    """The JSON value that `question` returns in a forked process. Raises LostAnswerError for anything else.
+    """The JSON value that `question` returns in a forked process. Raises LostAnswerError for
+    anything else.
 
     The process is gone when this returns or raises, an interrupt from the keyboard included.
 
@@ -95,7 +100,8 @@ def ask(question: Callable[[], object], limits: Limits) -> Any:
     ours, theirs = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
-        # Python warns of forks beside threads; the child runs the question and touches nothing that they could hold.
+        # Python warns of forks beside threads; the child runs the question and touches nothing that
+        # they could hold.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
@@ -162,7 +168,9 @@ def _last_words(text: bytes) -> str:
 
 
 def _answer(question: Callable[[], object], pipe: int, key: bytes, limits: Limits, parent: int) -> None:
-    """The child's whole life; it leaves by `_exit`, so that nothing of the parent's is flushed or run twice."""
+    """The child's whole life; it leaves by `_exit`, so that nothing of the parent's is flushed or
+    run twice.
+    """
     code, said = 1, b""
     try:
         _settle(limits, parent)

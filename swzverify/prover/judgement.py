@@ -1,9 +1,9 @@
 """The rules that make a verdict worth trusting.
 
-`proved` needs Z3 and one engine that shares no code with it beyond the expression form, for every obligation of the
-claim. `refuted` needs a point that fails in plain Python integers, from the front end's own definition. Engines that
-contradict each other, or a failing point that does not replay, are faults of ours: `error`. What satisfies no
-assumption is `vacuous`.
+`proved` needs Z3 and one engine that shares no code with it beyond the expression form, for every
+obligation of the claim. `refuted` needs a point that fails in plain Python integers, from the front
+end's own definition. Engines that contradict each other, or a failing point that does not replay,
+are faults of ours: `error`. What satisfies no assumption is `vacuous`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _SEND = "this is a fault of swzverify: please send the spec and this text to the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """What became of a claim: the verdict, and what those need who tell more of it than the verdict does.
+    """What became of a claim: the verdict, and what those need who tell more of it than the verdict
+    does.
 
-    `point` is one at which the claim says something, where the prover had to look for one. `panel` has the engines,
-    within the options of this claim.
+    `point` is one at which the claim says something, where the prover had to look for one. `panel`
+    has the engines, within the options of this claim.
     """
 
     claim: Claim
@@ -108,7 +109,9 @@ def _verdict(claim: Claim, plan: Plan, panel: Panel) -> tuple[Verdict, Mapping[s
 
 
 def _possible(exists: Expr, panel: Panel) -> Finding:
-    """Whether some point satisfies what a claim presumes, and one that does, where it was looked for."""
+    """Whether some point satisfies what a claim presumes, and one that does, where it was looked
+    for.
+    """
     if exists is TRUE or exists is FALSE:
         return Finding(FOLDING, Answer.HOLDS if exists is TRUE else Answer.EMPTY)
     return panel.possible(exists)
@@ -206,7 +209,8 @@ def _decide(claim: Claim, goal: Goal, panel: Panel) -> _Decision:
         decision = _refuted(claim, goal, found, engines)
         return replace(decision, worst=cost or decision.worst)
     if Answer.EMPTY in answers:
-        # The prover has asked before whether any case exists: an engine that sees none contradicts that.
+        # The prover has asked before whether any case exists: an engine that sees none contradicts
+        # that.
         return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
     if smt.answer is Answer.HOLDS:
         if native is not None and native.answer is Answer.HOLDS:
@@ -250,10 +254,11 @@ def _contradiction(findings: list[Finding]) -> str:
 
 
 def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
-    """The smallest power of two such that the maps agree at every multiple of it; alignments only get easier.
+    """The smallest power of two such that the maps agree at every multiple of it; alignments only
+    get easier.
 
-    Whatever engine answers first leads the search; what is said of the result needs Z3, like any proof. Nothing is
-    said where a step of the search stays open.
+    Whatever engine answers first leads the search; what is said of the result needs Z3, like any
+    proof. Nothing is said where a step of the search stays open.
     """
     choices = claim.alignments()
     if not choices:
@@ -276,7 +281,8 @@ def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
 
 
 def _holds_at(claim: Equivalent, align_bytes: int, panel: Panel, *, sure: bool) -> bool | None:
-    """Whether the claim holds for bases that are multiples of `align_bytes`; by Z3 where no other engine tells.
+    """Whether the claim holds for bases that are multiples of `align_bytes`; by Z3 where no other
+    engine tells.
 
     None where that stays open.
     """

@@ -13,9 +13,9 @@ DEFAULT_RLIMIT = 30_000_000
 class Options:
     """How hard to try.
 
-    `rlimit` is Z3's budget per query; `single_engine` leaves the second engine out (the verdict says so);
-    `every_engine` asks all of them, even where one has refuted already, and compares their answers; `limits` runs
-    each Z3 query in a process of its own, which they end.
+    `rlimit` is Z3's budget per query; `single_engine` leaves the second engine out (the verdict
+    says so); `every_engine` asks all of them, even where one has refuted already, and compares
+    their answers; `limits` runs each Z3 query in a process of its own, which they end.
     """
 
     rlimit: int = DEFAULT_RLIMIT

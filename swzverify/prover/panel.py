@@ -23,7 +23,9 @@ NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Residues(), Exhaustio
 PLAIN: tuple[Engine, ...] = (Exhaustion(),)
 """Those that read the plain definition, and not the formula."""
 FOLDING = "folding"
-"""What stands for Z3 where a formula folded to `true` as it was built: nothing is left that Z3 could be asked."""
+"""What stands for Z3 where a formula folded to `true` as it was built: nothing is left that Z3
+could be asked.
+"""
 
 
 MEMORY = 4096
@@ -41,7 +43,9 @@ def _by_z3(engine: Engine, obligation: Obligation) -> Finding:
 
 
 def is_folded(obligation: Obligation) -> bool:
-    """Whether an obligation's formula is `true` as built, from constants and from what is equal to itself."""
+    """Whether an obligation's formula is `true` as built, from constants and from what is equal to
+    itself.
+    """
     return isinstance(obligation, Always) and obligation.holds is TRUE
 
 
@@ -75,7 +79,9 @@ class Panel:
         return _by_z3(self._engine(), obligation)
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether some point satisfies a one-bit condition: it holds at one, there is none, or Z3 gave up."""
+        """Whether some point satisfies a one-bit condition: it holds at one, there is none, or Z3
+        gave up.
+        """
         return self._engine().possible(condition)
 
     def _engine(self) -> SMT | IsolatedSMT:

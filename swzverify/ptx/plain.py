@@ -86,7 +86,8 @@ def text_of_file(path: str | os.PathLike[str]) -> str:
 def _bytes_of(path: Path, name: str) -> bytes:
     try:
         _refuse_irregular(os.stat(path).st_mode, name)
-        # The path may have come to mean a pipe since: not to wait for a writer then. No effect on regular files.
+        # The path may have come to mean a pipe since: not to wait for a writer then. No effect on
+        # regular files.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as file:
             _refuse_irregular(os.fstat(descriptor).st_mode, name)

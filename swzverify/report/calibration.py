@@ -1,4 +1,6 @@
-"""A calibration for people: a line an instruction, the patterns that broke the rule, one line that sums it up."""
+"""A calibration for people: a line an instruction, the patterns that broke the rule, one line that
+sums it up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The code of the tests that counterexamples become: for each kind of claim, how its case is evaluated.
+"""The code of the tests that counterexamples become: for each kind of claim, how its case is
+evaluated.
 
 The code calls the helpers of `swzverify.testing.cases`, and has the case as literals.
 """
@@ -33,7 +34,9 @@ from swzverify.subjects.memory import Origin
 
 @dataclass(frozen=True, slots=True)
 class CaseCode:
-    """The lines of a test after the one that finds the claim, and the helpers of `cases` that they call."""
+    """The lines of a test after the one that finds the claim, and the helpers of `cases` that they
+    call.
+    """
 
     lines: Sequence[str]
     helpers: Sequence[str] = ()

@@ -1,4 +1,6 @@
-"""A cross-check for people and machines: claim, model, hardware, agree; every disagreement as a ready-made issue."""
+"""A cross-check for people and machines: claim, model, hardware, agree; every disagreement as a
+ready-made issue.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Makes text from a spec safe wherever a report puts it: one function for each place.
 
-Nothing in a terminal moves the cursor, changes colours or reorders a line; nothing in HTML, Markdown, SARIF or the log
-of a GitHub workflow is read as markup, a link or a command. What is made for one place is not safe in another.
+Nothing in a terminal moves the cursor, changes colours or reorders a line; nothing in HTML,
+Markdown, SARIF or the log of a GitHub workflow is read as markup, a link or a command. What is made
+for one place is not safe in another.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ def _escaped(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""One line of text in which every control, format or unassigned character is spelled as an escape.
+    r"""One line of text in which every control, format or unassigned character is spelled as an
+    escape.
 
-    Bidirectional marks, lone surrogates and line separators are among them; letters of any script stay as they are.
+    Bidirectional marks, lone surrogates and line separators are among them; letters of any script
+    stay as they are.
 
     >>> visible("A\x1b[31m\u202e")
     'A\\x1b[31m\\u202e'
@@ -62,9 +65,10 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 def log_lines(text: str) -> str:
     r"""Lines for a log that a CI service reads: none is one of its commands.
 
-    GitHub's runner takes `::name::` after white space at the beginning of a line as a command, and `##[name]` anywhere;
-    Azure's and TeamCity's take `##vso[` and `##teamcity[`. What looks so gets a character spelled as an escape.
-    Source: GitHub Actions runner, ActionCommand.cs; Azure Pipelines and TeamCity, their pages on logging commands.
+    GitHub's runner takes `::name::` after white space at the beginning of a line as a command, and
+    `##[name]` anywhere; Azure's and TeamCity's take `##vso[` and `##teamcity[`. What looks so gets
+    a character spelled as an escape. Source: GitHub Actions runner, ActionCommand.cs; Azure
+    Pipelines and TeamCity, their pages on logging commands.
 
     >>> log_lines("  ::add-mask::a\na.yaml::A::injective\n##[error]x")
     '  \\x3a:add-mask::a\na.yaml::A::injective\n\\x23#[error]x'
@@ -73,7 +77,8 @@ def log_lines(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """At most so many characters of a text, and where some are left out a word on how many; cut before escaping.
+    """At most so many characters of a text, and where some are left out a word on how many; cut
+    before escaping.
 
     >>> shortened("abcdef", 4), shortened("abcd", 4)
     ('abcd... (2 characters left out)', 'abcd')
@@ -82,10 +87,11 @@ def shortened(text: str, most: int) -> str:
 
 
 def xml_text(text: str) -> str:
-    r"""Text that an XML 1.0 document can hold: the characters that none can hold, not even as a reference, are escapes.
+    r"""Text that an XML 1.0 document can hold: the characters that none can hold, not even as a
+    reference, are escapes.
 
-    What is markup (`<`, `&`, `]]>`, quotes) is for the XML writer, which knows whether it writes text or an attribute.
-    Source: XML 1.0, fifth edition, section 2.2, production Char.
+    What is markup (`<`, `&`, `]]>`, quotes) is for the XML writer, which knows whether it writes
+    text or an attribute. Source: XML 1.0, fifth edition, section 2.2, production Char.
 
     >>> xml_text("<a>\x00\ufffe")
     '<a>\\x00\\ufffe'
@@ -94,7 +100,8 @@ def xml_text(text: str) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text for HTML, between tags or as an attribute's value in quotes; never inside `<script>`, `<style>` or a URL.
+    """Text for HTML, between tags or as an attribute's value in quotes; never inside `<script>`,
+    `<style>` or a URL.
 
     >>> html_text("<b title='x'>&")
     '&lt;b title=&#x27;x&#x27;&gt;&amp;'
@@ -103,7 +110,8 @@ def html_text(text: str) -> str:
 
 
 def github_message(text: str) -> str:
-    r"""Text for the message of a workflow command, `::error file=a.yaml::message`; its lines stay lines.
+    r"""Text for the message of a workflow command, `::error file=a.yaml::message`; its lines stay
+    lines.
 
     Source: actions/toolkit, packages/core/src/command.ts, escapeData.
 
@@ -125,10 +133,11 @@ def github_property(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""One line of prose for Markdown as GitHub reads it, also in a table's cell: no markup, link, HTML or mention.
+    r"""One line of prose for Markdown as GitHub reads it, also in a table's cell: no markup, link,
+    HTML or mention.
 
-    Every punctuation character of ASCII can be escaped so (CommonMark 2.4); an `@` would still name a user, and is kept
-    apart from the name by an empty comment.
+    Every punctuation character of ASCII can be escaped so (CommonMark 2.4); an `@` would still name
+    a user, and is kept apart from the name by an empty comment.
 
     >>> markdown_text("*a* | <b> @me")
     '\\*a\\* \\| \\<b\\> @<!-- -->me'
@@ -139,8 +148,8 @@ def markdown_text(text: str) -> str:
 def markdown_code(text: str) -> str:
     """One line as a code span for Markdown, also in a table's cell.
 
-    The fence is longer than any run of backticks inside. A cell would end at a `|`, and outside of tables a code span
-    has no escape for it, so it is written as its fullwidth twin.
+    The fence is longer than any run of backticks inside. A cell would end at a `|`, and outside of
+    tables a code span has no escape for it, so it is written as its fullwidth twin.
 
     >>> markdown_code("a `b` c"), markdown_code("x|y")
     ('`` a `b` c ``', '` x\uff5cy `')
@@ -152,9 +161,11 @@ def markdown_code(text: str) -> str:
 
 
 def sarif_text(text: str) -> str:
-    """Text for a SARIF message: no embedded link, no placeholder. JSON's own escapes are the JSON writer's.
+    """Text for a SARIF message: no embedded link, no placeholder. JSON's own escapes are the JSON
+    writer's.
 
-    Source: SARIF 2.1.0, sections 3.11.5 (placeholders, `{0}`) and 3.11.6 (embedded links, `[text](target)`).
+    Source: SARIF 2.1.0, sections 3.11.5 (placeholders, `{0}`) and 3.11.6 (embedded links,
+    `[text](target)`).
 
     >>> sarif_text("see [this](http://example.org) and {0}")
     'see [this] (http://example.org) and {{0}}'
@@ -164,7 +175,8 @@ def sarif_text(text: str) -> str:
 
 
 def sarif_markdown(text: str) -> str:
-    r"""Markdown of ours for a SARIF message: without placeholders. What came from a spec was escaped before.
+    r"""Markdown of ours for a SARIF message: without placeholders. What came from a spec was
+    escaped before.
 
     >>> sarif_markdown("a \\{0\\}")
     'a \\{{0\\}}'

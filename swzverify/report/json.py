@@ -1,4 +1,6 @@
-"""The JSON report, schema "swzverify.report/1": ASCII only, keys in a fixed order, one object per claim."""
+"""The JSON report, schema "swzverify.report/1": ASCII only, keys in a fixed order, one object per
+claim.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from swzverify.report.result import BaselineUse, ClaimResult, Report
 SCHEMA = "swzverify.report/1"
 
 _LONGEST_LINE = 2000
-"""Characters of a source line; a file of one long line with a hundred mistakes would make a report of megabytes."""
+"""Characters of a source line; a file of one long line with a hundred mistakes would make a report
+of megabytes.
+"""
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 

@@ -1,7 +1,8 @@
-"""The report as JSON Lines, schema "swzverify.report.line/1": a line per claim, a line per problem, and a last one.
+"""The report as JSON Lines, schema "swzverify.report.line/1": a line per claim, a line per problem,
+and a last one.
 
-Claims and problems have the keys of the JSON report. The last line is of the type `summary`; where it is missing, the
-report was cut off.
+Claims and problems have the keys of the JSON report. The last line is of the type `summary`; where
+it is missing, the report was cut off.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ SCHEMA = "swzverify.report.line/1"
 
 
 def render_jsonl(report: Report, exit_code: int | None = None) -> str:
-    """The report, ASCII only, a line feed after each line; `exit_code` is the command's if it is not the report's.
+    """The report, ASCII only, a line feed after each line; `exit_code` is the command's if it is
+    not the report's.
 
     >>> render_jsonl(Report(()))[:53]
     '{"schema":"swzverify.report.line/1","type":"summary",'

@@ -1,8 +1,10 @@
-"""The report as JUnit XML: a suite per file, a case per claim, for GitLab, Jenkins and whatever else reads that format.
+"""The report as JUnit XML: a suite per file, a case per claim, for GitLab, Jenkins and whatever
+else reads that format.
 
-Unexpected claims are failures, of the type of their outcome (refuted, unknown, ...); faults and problems of specs are
-errors; known failures are skipped. Valid against the two schemas that are in use, that of Ant's reports by Windy Road
-and that of Jenkins' xUnit plugin: no property or place belongs to a case there, so both are in its failure's text.
+Unexpected claims are failures, of the type of their outcome (refuted, unknown, ...); faults and
+problems of specs are errors; known failures are skipped. Valid against the two schemas that are in
+use, that of Ant's reports by Windy Road and that of Jenkins' xUnit plugin: no property or place
+belongs to a case there, so both are in its failure's text.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def _by_file(report: Report) -> dict[str, tuple[list[ClaimResult], list[Problem]
 def _suite(
     root: Element, index: int, file: str, results: Sequence[ClaimResult], problems: Sequence[Problem]
 ) -> Element:
-    """A suite without its counts: the properties' place, the cases, then the text report as its output."""
+    """A suite without its counts: the properties' place, the cases, then the text report as its
+    output.
+    """
     name = prose(file) or _NO_FILE
     suite = SubElement(root, "testsuite", name=name, id=str(index), hostname="localhost")
     suite.set("package", posixpath.dirname(name) or ".")

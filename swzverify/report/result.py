@@ -1,8 +1,9 @@
-"""What a run ends in, as plain records: the answer to each claim, the problems of the spec files, the exit code.
+"""What a run ends in, as plain records: the answer to each claim, the problems of the spec files,
+the exit code.
 
-Codes of problems that are not a spec file's own: SWZ501 no such file, SWZ502 a pattern that matches nothing,
-SWZ503 a file or folder that cannot be read, SWZ504 a report that cannot be written, SWZ901 a fault of swzverify itself,
-SWZ902 a worker process that died.
+Codes of problems that are not a spec file's own: SWZ501 no such file, SWZ502 a pattern that matches
+nothing, SWZ503 a file or folder that cannot be read, SWZ504 a report that cannot be written, SWZ901
+a fault of swzverify itself, SWZ902 a worker process that died.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ class ExitCode(IntEnum):
 class ClaimResult:
     """One claim of a spec file with its verdict.
 
-    `spec` is the file's path as seen from the folder that the command ran in, `line` counts from 1; `case` holds the
-    values of the constants of which the spec lists more than one. `accepted` marks a known failure, which is not `ok`.
+    `spec` is the file's path as seen from the folder that the command ran in, `line` counts from 1;
+    `case` holds the values of the constants of which the spec lists more than one. `accepted` marks
+    a known failure, which is not `ok`.
     """
 
     id: str
@@ -53,12 +55,15 @@ class ClaimResult:
 
     @property
     def failing(self) -> bool:
-        """Whether the claim counts against the run: not as expected, and no known failure. No fault is ever known."""
+        """Whether the claim counts against the run: not as expected, and no known failure. No fault
+        is ever known.
+        """
         return not self.ok and (not self.accepted or self.verdict.outcome is Outcome.ERROR)
 
     @property
     def fingerprint(self) -> str:
-        """What the claim is known by from run to run: 32 hexadecimal digits of its id, wherever its line moves.
+        """What the claim is known by from run to run: 32 hexadecimal digits of its id, wherever its
+        line moves.
 
         >>> from swzverify.claims.verdict import Verdict
         >>> verdict = Verdict(Outcome.PROVED, "")
@@ -81,8 +86,8 @@ def fingerprint_of(claim_id: str) -> str:
 class Summary:
     """How many claims came out with each outcome, and how many of them not as expected.
 
-    `counts` has every outcome; `as_expected` counts only those that the spec expects; `accepted` are the known
-    failures, which are neither among those nor among the `unexpected`.
+    `counts` has every outcome; `as_expected` counts only those that the spec expects; `accepted`
+    are the known failures, which are neither among those nor among the `unexpected`.
     """
 
     counts: Mapping[Outcome, int]
@@ -100,8 +105,8 @@ class Summary:
 class BaselineUse:
     """What a run made of a file of known failures, beside accepting some: claims by their ids.
 
-    `fixed` fail no more, `changed` fail otherwise than the file says (and so count against the run), of `unseen` the
-    run has no result.
+    `fixed` fail no more, `changed` fail otherwise than the file says (and so count against the
+    run), of `unseen` the run has no result.
     """
 
     fixed: tuple[str, ...] = ()
@@ -111,7 +116,8 @@ class BaselineUse:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that a run has to tell: results in the order of the paths and claims, problems, wall time.
+    """Everything that a run has to tell: results in the order of the paths and claims, problems,
+    wall time.
 
     `baseline` is there where known failures were accepted or looked for.
     """

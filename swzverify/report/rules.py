@@ -1,6 +1,7 @@
 """What the kinds of claims and the codes of problems mean, for reports that list their rules.
 
-The words are those of the claims' forms (`claims/form.py`) and of the error codes' table: there is no third place.
+The words are those of the claims' forms (`claims/form.py`) and of the error codes' table: there is
+no third place.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from swzverify.error_codes import TITLES
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Something that can be violated: its name, what it says in one sentence, and what to do about it."""
+    """Something that can be violated: its name, what it says in one sentence, and what to do about
+    it.
+    """
 
     name: str
     meaning: str

@@ -1,18 +1,22 @@
-"""The report as SARIF 2.1.0, for GitHub's code scanning and for editors: a result a finding, problems included.
+"""The report as SARIF 2.1.0, for GitHub's code scanning and for editors: a result a finding,
+problems included.
 
-What came out as expected has no result: GitHub shows every result as an alert, `kind: pass` too, so the counts of the
-run's properties say how much was proved. An undecided claim is a warning and of the kind `fail`, since `open` demands
-the level `none`, under which it would be hidden; a known failure is a suppressed note.
+What came out as expected has no result: GitHub shows every result as an alert, `kind: pass` too, so
+the counts of the run's properties say how much was proved. An undecided claim is a warning and of
+the kind `fail`, since `open` demands the level `none`, under which it would be hidden; a known
+failure is a suppressed note.
 
-A run that could not read every spec, or that found no claim, did not execute successfully: GitHub would take the alerts
-of claims without a verdict as fixed. It then refuses the file and leaves its alerts as they are.
+A run that could not read every spec, or that found no claim, did not execute successfully: GitHub
+would take the alerts of claims without a verdict as fixed. It then refuses the file and leaves its
+alerts as they are.
 
-GitHub compares `primaryLocationLineHash` from run to run; it is the claim's own fingerprint here, because the hash of
-the line, which the upload would fill in, is one for all cases of a claim.
+GitHub compares `primaryLocationLineHash` from run to run; it is the claim's own fingerprint here,
+because the hash of the line, which the upload would fill in, is one for all cases of a claim.
 
-Source: OASIS, SARIF 2.1.0 (3.20.14 executionSuccessful, 3.27.9 kind, 3.27.10 level, 3.27.17 partialFingerprints, 3.35
-suppressions). GitHub, "SARIF support for code scanning" and "SARIF results exceed one or more limits" (25,000 results a
-run, of which 5,000 are shown; 10 MB compressed). github/codeql-action, src/upload-lib.ts (unsuccessful execution) and
+Source: OASIS, SARIF 2.1.0 (3.20.14 executionSuccessful, 3.27.9 kind, 3.27.10 level, 3.27.17
+partialFingerprints, 3.35 suppressions). GitHub, "SARIF support for code scanning" and "SARIF
+results exceed one or more limits" (25,000 results a run, of which 5,000 are shown; 10 MB
+compressed). github/codeql-action, src/upload-lib.ts (unsuccessful execution) and
 src/fingerprints.ts. microsoft/PSRule, issue 955 (`pass` as alerts).
 """
 
@@ -60,7 +64,9 @@ _EXIT_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold: results, and bytes when compressed. GitHub's, less some room for what an upload adds."""
+    """What a file may hold: results, and bytes when compressed. GitHub's, less some room for what
+    an upload adds.
+    """
 
     results: int = 25_000
     gzip_bytes: int = 9_500_000
@@ -70,7 +76,8 @@ GITHUB = Limits()
 
 
 def render_sarif(report: Report, *, version: str = "", exit_code: int | None = None, limits: Limits = GITHUB) -> str:
-    """The log, ASCII only, of one run; `limits` cuts it, the least grave findings first, and a result says so.
+    """The log, ASCII only, of one run; `limits` cuts it, the least grave findings first, and a
+    result says so.
 
     >>> json.loads(render_sarif(Report(())))["runs"][0]["invocations"][0]["exitCode"]
     5
@@ -82,7 +89,8 @@ def render_sarif(report: Report, *, version: str = "", exit_code: int | None = N
         keep = limits.results - 1
     while True:
         text = _log(report, version, code, _cut(results, keep))
-        # A fraction of the results need not have that fraction of the bytes, so a step may have to be taken again.
+        # A fraction of the results need not have that fraction of the bytes, so a step may have to
+        # be taken again.
         size_bytes = len(gzip.compress(text.encode("ascii"), compresslevel=6))
         if size_bytes <= limits.gzip_bytes or keep == 0:
             return text
@@ -90,7 +98,9 @@ def render_sarif(report: Report, *, version: str = "", exit_code: int | None = N
 
 
 def _cut(results: list[dict[str, Json]], keep: int) -> list[dict[str, Json]]:
-    """The first of the results, and one more that says how many are left out, where the first of those stands."""
+    """The first of the results, and one more that says how many are left out, where the first of
+    those stands.
+    """
     if keep >= len(results):
         return results
     count = len(results) - keep
@@ -178,12 +188,16 @@ def _claim(grade: Severity, result: ClaimResult) -> dict[str, Json]:
 
 
 def _fingerprints(fingerprint: str) -> Json:
-    """Under the name that GitHub compares, where `:1` tells apart equal ones, and under one of our own."""
+    """Under the name that GitHub compares, where `:1` tells apart equal ones, and under one of our
+    own.
+    """
     return {"primaryLocationLineHash": f"{fingerprint}:1", "swzverifyClaim/v1": fingerprint}
 
 
 def _location(file: str, region: dict[str, Json]) -> Json:
-    """A place; what belongs to no file stands at the root, since GitHub takes no result without one."""
+    """A place; what belongs to no file stands at the root, since GitHub takes no result without
+    one.
+    """
     artifact: dict[str, Json] = {"uri": sarif_uri(file) or ".", "uriBaseId": "%SRCROOT%"}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 

@@ -1,4 +1,6 @@
-"""The whole story of one claim: where it stands, what was covered, what it cost, and the case that breaks it."""
+"""The whole story of one claim: where it stands, what was covered, what it cost, and the case that
+breaks it.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def headline(result: ClaimResult) -> str:
 
 
 def facts(result: ClaimResult) -> list[tuple[str, str]]:
-    """What is known of a claim, a label and a text each, without characters that cannot be seen; none is empty."""
+    """What is known of a claim, a label and a text each, without characters that cannot be seen;
+    none is empty.
+    """
     verdict = result.verdict
     measure, counterexample = verdict.measure, verdict.counterexample
     spent = words.duration(verdict.time_ms)

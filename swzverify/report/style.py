@@ -20,9 +20,11 @@ MIN_WIDTH = 40
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """How to write: columns of the terminal, ANSI colours or none, characters beyond ASCII or not, how much.
+    """How to write: columns of the terminal, ANSI colours or none, characters beyond ASCII or not,
+    how much.
 
-    `verbosity` -1 shows only what came out unexpectedly, 0 a line per claim as well, 1 every claim's whole story.
+    `verbosity` -1 shows only what came out unexpectedly, 0 a line per claim as well, 1 every
+    claim's whole story.
     """
 
     width: int = 100
@@ -42,7 +44,8 @@ class TextStyle:
 
 
 def rendered(blocks: Iterable[RenderableType], style: TextStyle) -> str:
-    """The blocks as text, each on lines of its own; no markup is read from them and no line ends in blanks.
+    """The blocks as text, each on lines of its own; no markup is read from them and no line ends in
+    blanks.
 
     >>> rendered(["[red]x[/red]"], TextStyle())
     '[red]x[/red]\\n'
@@ -88,7 +91,9 @@ def indented(block: RenderableType, columns: int) -> Padding:
 
 
 def mark(result: ClaimResult, style: TextStyle) -> str:
-    """One character that says how a claim fared: as expected, known to fail, wrong, undecided, a fault."""
+    """One character that says how a claim fared: as expected, known to fail, wrong, undecided, a
+    fault.
+    """
     if result.ok:
         return "\u2713" if style.unicode else "+"
     if not result.failing:

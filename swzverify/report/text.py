@@ -1,4 +1,6 @@
-"""The report for people: one line per claim, the whole story of what came out wrong, one line that sums it up."""
+"""The report for people: one line per claim, the whole story of what came out wrong, one line that
+sums it up.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def render_text(report: Report, style: TextStyle) -> str:
 
 
 def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
-    """Where the file of known failures no longer fits the run: what failed otherwise, what fails no more."""
+    """Where the file of known failures no longer fits the run: what failed otherwise, what fails no
+    more.
+    """
     parts = (
         ("Known to fail, but not so:", use.changed, "bold red"),
         ("Known to fail, and no longer failing; take them out of the file:", use.fixed, "yellow"),
@@ -56,7 +60,9 @@ def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
 
 
 def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) -> list[RenderableType]:
-    """The claims of one spec: a line each, or the stories of the expected ones; failures have theirs at the end."""
+    """The claims of one spec: a line each, or the stories of the expected ones; failures have
+    theirs at the end.
+    """
     blocks: list[RenderableType] = [Text(visible(spec), style="bold", overflow="fold")]
     widths = _Widths.of(results)
     for result in results:
@@ -104,7 +110,9 @@ def _claim_line(result: ClaimResult, widths: _Widths, style: TextStyle) -> list[
 
 
 def _below(result: ClaimResult) -> list[RenderableType]:
-    """The scope in words, or why a documented failure is one; then what a reader of a proof must know."""
+    """The scope in words, or why a documented failure is one; then what a reader of a proof must
+    know.
+    """
     verdict = result.verdict
     if result.failing:
         return []

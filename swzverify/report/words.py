@@ -1,4 +1,6 @@
-"""Small phrases that the renderers share: times, costs, bindings, cells and the line that sums a run up."""
+"""Small phrases that the renderers share: times, costs, bindings, cells and the line that sums a
+run up.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""A file of known failures: accepted while they stay as they were, so that a run fails on new ones only.
+"""A file of known failures: accepted while they stay as they were, so that a run fails on new ones
+only.
 
-JSON, schema "swzverify.baseline/1": ASCII, a claim per line's block, in the order of the ids, so that a change shows as
-a change. Claims are known by their fingerprints, which are those of the ids beside them. As an id may come to mean
-another claim, what was expected of it and what it covers stand there too, and have to fit.
+JSON, schema "swzverify.baseline/1": ASCII, a claim per line's block, in the order of the ids, so
+that a change shows as a change. Claims are known by their fingerprints, which are those of the ids
+beside them. As an id may come to mean another claim, what was expected of it and what it covers
+stand there too, and have to fit.
 
-Codes: SWZ511 a file that cannot be read, SWZ512 one that is no such file, SWZ513 one that cannot be written, or a run
-whose failures cannot be.
+Codes: SWZ511 a file that cannot be read, SWZ512 one that is no such file, SWZ513 one that cannot be
+written, or a run whose failures cannot be.
 """
 
 from __future__ import annotations
@@ -26,15 +28,17 @@ MAX_BYTES = 64 * 1024 * 1024
 """A hundred thousand entries take a third of it."""
 _KEYS = {"fingerprint", "id", "expected", "scope", "verdict", "wavefronts", "bank_conflicts"}
 _CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Outcome.VACUOUS})
-"""An error has no verdict that could be known; `proved` is a failure where a refutation is expected."""
+"""An error has no verdict that could be known; `proved` is a failure where a refutation is
+expected.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
     """One claim that is known to fail, and how.
 
-    `expected` and `scope` are what its spec expects and what it covers in words; `wavefronts` and `bank_conflicts` are
-    the worst cases of a cost (None: none was found).
+    `expected` and `scope` are what its spec expects and what it covers in words; `wavefronts` and
+    `bank_conflicts` are the worst cases of a cost (None: none was found).
     """
 
     id: str
@@ -45,7 +49,9 @@ class KnownFailure:
     bank_conflicts: int | None = None
 
     def covers(self, result: ClaimResult) -> bool:
-        """Whether a failure is this one and no worse. A cost that is only a bound has to be the same bound."""
+        """Whether a failure is this one and no worse. A cost that is only a bound has to be the
+        same bound.
+        """
         if (result.expected, result.verdict.scope) != (self.expected, self.scope):
             return False
         if result.verdict.outcome is not self.verdict:
@@ -62,7 +68,8 @@ class KnownFailure:
 def known_failures(report: Report) -> tuple[KnownFailure, ...]:
     """Everything in a run that did not come out as expected, in the order of the ids.
 
-    Errors: SWZ513 where a problem or a fault leaves claims without a verdict: the file would forget them.
+    Errors: SWZ513 where a problem or a fault leaves claims without a verdict: the file would forget
+    them.
     """
     faulty = [result.id for result in report.results if result.verdict.outcome is Outcome.ERROR]
     if report.problems or faulty:
@@ -78,7 +85,8 @@ def known_failures(report: Report) -> tuple[KnownFailure, ...]:
 
 
 def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
-    """The report with the known failures marked as accepted, and what no longer fits told beside it.
+    """The report with the known failures marked as accepted, and what no longer fits told beside
+    it.
 
     >>> known = KnownFailure("a.yaml::A::injective", Outcome.REFUTED, Outcome.PROVED, "all elements")
     >>> accept_known(Report(()), (known,)).baseline.unseen
@@ -209,7 +217,9 @@ def _costs(result: ClaimResult) -> tuple[int | None, int | None]:
 
 
 def _read(path: str) -> str:
-    """The text of a regular file of at most `MAX_BYTES`; nothing that could wait or never end is opened."""
+    """The text of a regular file of at most `MAX_BYTES`; nothing that could wait or never end is
+    opened.
+    """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise SwzError("SWZ511", f"cannot read the known failures: {path!r} is no regular file")
@@ -228,7 +238,9 @@ def _read(path: str) -> str:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object's keys, refusing one that is given twice: a reader and a reviewer could take different ones."""
+    """An object's keys, refusing one that is given twice: a reader and a reviewer could take
+    different ones.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is given twice")

@@ -1,4 +1,6 @@
-"""Writes the counterexamples of a run as a pytest module, and tells which file such a module may take the place of."""
+"""Writes the counterexamples of a run as a pytest module, and tells which file such a module may
+take the place of.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from swzverify.spec import Spec, SpecClaim
 
 
 def is_ours(path: str) -> bool:
-    """Whether a file begins as those that `save_case_tests` writes; False where there is none, or no plain file."""
+    """Whether a file begins as those that `save_case_tests` writes; False where there is none, or
+    no plain file.
+    """
     if not os.path.isfile(path):
         return False
     try:
@@ -27,8 +31,8 @@ def is_ours(path: str) -> bool:
 def save_case_tests(path: str, report: Report, target: str | None = None) -> int:
     """Write a test for each claim that was refuted and counts against the run; how many those are.
 
-    Documented and known failures are left out. Nothing is written, and nothing deleted, where none is left.
-    Errors: SWZ504 where the file cannot be written, or a spec has changed since.
+    Documented and known failures are left out. Nothing is written, and nothing deleted, where none
+    is left. Errors: SWZ504 where the file cannot be written, or a spec has changed since.
     """
     failing = [each for each in report.results if each.failing and each.verdict.outcome is Outcome.REFUTED]
     if not failing:

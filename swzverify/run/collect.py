@@ -18,7 +18,9 @@ SUFFIX = ".swz.yaml"
 
 @dataclass(slots=True)
 class Collected:
-    """Spec files in the order of the paths, each once, as paths from the current folder; and what was wrong."""
+    """Spec files in the order of the paths, each once, as paths from the current folder; and what
+    was wrong.
+    """
 
     files: list[str] = field(default_factory=list[str])
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -27,9 +29,10 @@ class Collected:
 def collect_specs(paths: Iterable[str]) -> Collected:
     """The spec files of files, folders and patterns (`**` crosses folders).
 
-    Of a folder: every `*.swz.yaml` below it, and every kernel source with a contract in its comments, those in hidden
-    folders and in virtual environments left out. A path that exists is never read as a pattern. Files of a folder or
-    pattern come in the order of their names; a file that several paths reach counts where it comes first.
+    Of a folder: every `*.swz.yaml` below it, and every kernel source with a contract in its
+    comments, those in hidden folders and in virtual environments left out. A path that exists is
+    never read as a pattern. Files of a folder or pattern come in the order of their names; a file
+    that several paths reach counts where it comes first.
 
     >>> collect_specs(["no/such.swz.yaml"]).problems[0].code
     'SWZ501'
@@ -59,7 +62,9 @@ def _files_of(path: str, problems: list[Problem]) -> list[str]:
 
 
 def _matching(pattern: str, problems: list[Problem]) -> list[str]:
-    """The files that match, and the spec files below the folders that do; `**` at the end stands for folders only."""
+    """The files that match, and the spec files below the folders that do; `**` at the end stands
+    for folders only.
+    """
     matches = _expanded(pattern)
     if not matches:
         hint = "`*` stays in one folder, `**` crosses folders"
@@ -75,7 +80,8 @@ def _matching(pattern: str, problems: list[Problem]) -> list[str]:
 
 
 def _expanded(pattern: str) -> list[str]:
-    """As `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders: two that loop have no end.
+    """As `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders: two that loop
+    have no end.
 
     Names that begin with a dot match only where the pattern's part does too.
     """
@@ -119,7 +125,9 @@ def _all_below(folder: str, *, with_files: bool) -> list[str]:
 
 
 def _below(folder: str, problems: list[Problem]) -> list[str]:
-    """Every spec file below a folder, links to folders not followed, in the order of the path's parts."""
+    """Every spec file below a folder, links to folders not followed, in the order of the path's
+    parts.
+    """
 
     def unreadable(error: OSError) -> None:
         problems.append(Problem("SWZ503", f"cannot read the folder: {error.strerror}", file=str(error.filename)))

@@ -1,4 +1,6 @@
-"""A cross-check over spec files: their verdicts, what the device says of them, and the recording of both."""
+"""A cross-check over spec files: their verdicts, what the device says of them, and the recording of
+both.
+"""
 
 from __future__ import annotations
 

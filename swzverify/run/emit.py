@@ -1,4 +1,6 @@
-"""Programs for machines without Python: written for the claims of spec files, and their answers taken in again."""
+"""Programs for machines without Python: written for the claims of spec files, and their answers
+taken in again.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ DEBUG_VARIABLE = "SWZVERIFY_DEBUG"
 
 
 def fault(error: BaseException) -> str:
-    """The exception in one line with the place it came from, or the whole traceback where that is asked for."""
+    """The exception in one line with the place it came from, or the whole traceback where that is
+    asked for.
+    """
     if os.environ.get(DEBUG_VARIABLE) == "1":
         return "".join(traceback.format_exception(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)

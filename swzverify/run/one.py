@@ -1,4 +1,6 @@
-"""Proves the claims of one spec file; whatever goes wrong becomes a problem or a verdict `error`, not a traceback."""
+"""Proves the claims of one spec file; whatever goes wrong becomes a problem or a verdict `error`,
+not a traceback.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from swzverify.spec import Spec, SpecClaim
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim of a spec with what became of it; without a judgement where the prover did not come to one."""
+    """A claim of a spec with what became of it; without a judgement where the prover did not come
+    to one.
+    """
 
     claim: SpecClaim
     judgement: Judgement | None
@@ -27,7 +31,9 @@ class Judged:
 
 
 def run_spec(file: str, settings: Settings, tell: Callable[[Judged], None]) -> list[Problem]:
-    """Prove the spec's claims in order, tell each as it is judged, and return what is wrong with the file."""
+    """Prove the spec's claims in order, tell each as it is judged, and return what is wrong with
+    the file.
+    """
     spec = read_spec(file, settings.target)
     if not isinstance(spec, Spec):
         return spec

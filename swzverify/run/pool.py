@@ -1,7 +1,8 @@
 """Worker processes that prove one spec file at a time; one that dies costs only the file it was at.
 
-`concurrent.futures` would give up every file left when one process dies (of memory, in a solver), and
-`multiprocessing.Pool` would wait for ever. Each worker has a pipe of its own here: its death shows as the pipe's end.
+`concurrent.futures` would give up every file left when one process dies (of memory, in a solver),
+and `multiprocessing.Pool` would wait for ever. Each worker has a pipe of its own here: its death
+shows as the pipe's end.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class _Worker:
 
 
 def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: Callable[[int, Message], None]) -> None:
-    """Prove the files in so many processes; `hear` gets every message with its file's place, in this process.
+    """Prove the files in so many processes; `hear` gets every message with its file's place, in
+    this process.
 
     The workers are ended before this returns or raises, an interrupt from the keyboard included.
     """

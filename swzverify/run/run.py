@@ -1,4 +1,6 @@
-"""Proves the claims of many spec files and collects a report, in the order of the files whatever finishes first."""
+"""Proves the claims of many spec files and collects a report, in the order of the files whatever
+finishes first.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from swzverify.run.settings import Settings
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: specs done of all, claims decided, those not as expected, and the claim decided last."""
+    """How far a run is: specs done of all, claims decided, those not as expected, and the claim
+    decided last.
+    """
 
     specs: int
     specs_done: int = 0
@@ -44,7 +48,8 @@ def run_specs(
     problems: Sequence[Problem] = (),
     watch: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Prove every spec's claims; `problems` were found before and lead the report's, `watch` sees the progress.
+    """Prove every spec's claims; `problems` were found before and lead the report's, `watch` sees
+    the progress.
 
     >>> run_specs([], Settings()).exit_code.name
     'NO_CLAIM'

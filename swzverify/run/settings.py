@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from swzverify.processes import usable_cpus
 
 FEW_SPECS = 4
-"""Up to so many specs are proved in this process: starting others would take longer than it saves."""
+"""Up to so many specs are proved in this process: starting others would take longer than it saves.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Which claims to prove, and how.
 
-    `select` keeps claims of these kinds only (empty: all); `target` overrides the specs' own; `rlimit` is the budget of
-    one Z3 query (None: the prover's default), `time_limit_s` and `memory_limit_mib` run it in a process of its own,
-    which they end; `jobs` is the number of processes (None: one for every usable processor, and no other process for a
-    few specs);
-    `certificates` is the folder that gets a certificate of every proof; `recording` and `calibration` are files with
-    what a device measured.
+    `select` keeps claims of these kinds only (empty: all); `target` overrides the specs' own;
+    `rlimit` is the budget of one Z3 query (None: the prover's default), `time_limit_s` and
+    `memory_limit_mib` run it in a process of its own, which they end; `jobs` is the number of
+    processes (None: one for every usable processor, and no other process for a few specs);
+    `certificates` is the folder that gets a certificate of every proof; `recording` and
+    `calibration` are files with what a device measured.
     """
 
     select: frozenset[str] = frozenset()

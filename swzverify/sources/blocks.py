@@ -1,8 +1,9 @@
 """Contracts beside the code: comment blocks between the lines `swz:begin` and `swz:end`.
 
-In C and C++ a block is a run of `//` comments, or a part of one `/* */` comment (a `*` that decorates its lines does
-not count); in Python it is a run of `#` comments. Each marker is alone on its line. A comment that begins with what is
-nearly a marker is an error, since a contract that nobody reads would look like one that holds.
+In C and C++ a block is a run of `//` comments, or a part of one `/* */` comment (a `*` that
+decorates its lines does not count); in Python it is a run of `#` comments. Each marker is alone on
+its line. A comment that begins with what is nearly a marker is an error, since a contract that
+nobody reads would look like one that holds.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ END = "swz:end"
 _WORD = r"swz(?:verify)?"
 _MEANT = r"(?:begin|start|end|stop)\w{0,3}"
 _NEARLY = re.compile(rf"[\W_]*({_WORD}[\W_]*[^\w\s][\W_]*{_MEANT}|{_WORD}[\s_]*{_MEANT}(?=[\W_]*$))", re.IGNORECASE)
-"""A comment that begins with a marker or nearly so; without a sign between its words only where nothing follows."""
+"""A comment that begins with a marker or nearly so; without a sign between its words only where
+nothing follows.
+"""
 _MAY_HOLD = re.compile(rb"swz(?:verify)?[^A-Za-z0-9\n]{0,12}(?:begin|start|end|stop)", re.IGNORECASE)
 _SIGN = {Language.C: "//", Language.PYTHON: "#"}
 
@@ -38,7 +41,9 @@ class Block:
 
 
 class BlockError(SwzError):
-    """A marker that begins or ends no block; `line` and `column` (from 1) and `length` say where it stands."""
+    """A marker that begins or ends no block; `line` and `column` (from 1) and `length` say where it
+    stands.
+    """
 
     def __init__(self, message: str, hint: str, line: int, column: int, length: int) -> None:
         super().__init__("SWZ121", message, hint=hint)
@@ -48,7 +53,8 @@ class BlockError(SwzError):
 
 
 def may_hold_blocks(data: bytes) -> bool:
-    """Whether a source's bytes hold anything like a marker, wherever it stands: a quick look before it is read.
+    """Whether a source's bytes hold anything like a marker, wherever it stands: a quick look before
+    it is read.
 
     Zero bytes are passed over, so that a source in UTF-16 is not.
 
@@ -61,7 +67,8 @@ def may_hold_blocks(data: bytes) -> bool:
 def blocks(text: str, language: Language) -> list[Block]:
     r"""The contracts of a file's text (with plain line ends), in its order.
 
-    Errors: `BlockError` for the first marker that begins or ends no block, SWZ121 for Python without sense.
+    Errors: `BlockError` for the first marker that begins or ends no block, SWZ121 for Python
+    without sense.
 
     >>> found = blocks("int x;\n// swz:begin\n// swzverify: 1\n// swz:end\n", Language.C)
     >>> found[0].first, found[0].lines
@@ -104,7 +111,9 @@ def _end_of(lines: Sequence[CommentLine], begin: int, language: Language) -> int
 
 
 def _refuse_near_marker(lines: Sequence[CommentLine], at: int, language: Language) -> None:
-    """Refuse a comment that begins with a marker which begins or ends nothing, or with what is nearly one."""
+    """Refuse a comment that begins with a marker which begins or ends nothing, or with what is
+    nearly one.
+    """
     near = _NEARLY.match(lines[at].text)
     if near is None:
         return

@@ -1,9 +1,12 @@
-"""Integer constants of C, C++ and CUDA sources: `constexpr` and `const` integers, and macros, found by their text.
+"""Integer constants of C, C++ and CUDA sources: `constexpr` and `const` integers, and macros, found
+by their text.
 
-Nothing is compiled, and headers are not read: what the preprocessor could change (a definition under `#if`, a macro
-that is undefined again, a word of a definition that is a macro) is refused, never guessed.
+Nothing is compiled, and headers are not read: what the preprocessor could change (a definition
+under `#if`, a macro that is undefined again, a word of a definition that is a macro) is refused,
+never guessed.
 
-Source: ISO/IEC 14882:2020, 5.11 (keywords), 9.2 (specifiers), 9.4 (initialisers), 13.9.4 (explicit specialisation).
+Source: ISO/IEC 14882:2020, 5.11 (keywords), 9.2 (specifiers), 9.4 (initialisers), 13.9.4 (explicit
+specialisation).
 """
 
 from __future__ import annotations
@@ -59,7 +62,8 @@ _MAY_BE_EMPTY = frozenset(("__device__", "__host__"))
 class _Scope:
     """What an open brace stands for, and where.
 
-    A brace inside a statement (a value's, a lambda's) has in `resume` where that statement began and its open brackets.
+    A brace inside a statement (a value's, a lambda's) has in `resume` where that statement began
+    and its open brackets.
     """
 
     head: Head
@@ -71,13 +75,16 @@ class _Scope:
 
 @dataclass(slots=True)
 class _Walk:
-    """The state between two tokens: open scopes, where the statement begins, round brackets open in it."""
+    """The state between two tokens: open scopes, where the statement begins, round brackets open in
+    it.
+    """
 
     scopes: list[_Scope] = field(default_factory=list[_Scope])
     opened: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
     """How often a class or a function of that full name was opened."""
     special: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
-    """The full names of specialisations, which may be those of a template in an inline namespace."""
+    """The full names of specialisations, which may be those of a template in an inline namespace.
+    """
     namespaces: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
     start: int = 0
     parens: int = 0
@@ -95,9 +102,11 @@ class _Walk:
 
 
 def c_definitions(text: str) -> list[Definition]:
-    r"""Every definition of a source's text (plain line ends) that looks like an integer's, in its order.
+    r"""Every definition of a source's text (plain line ends) that looks like an integer's, in its
+    order.
 
-    Errors: SWZ123 for a file that means one thing to this reader and may mean another to a compiler.
+    Errors: SWZ123 for a file that means one thing to this reader and may mean another to a
+    compiler.
 
     >>> [(each.full_name, each.body) for each in c_definitions("struct A { static constexpr int BK = 2 * 32; };\n")]
     [('A::BK', '2 * 32')]
@@ -126,7 +135,9 @@ def _refuse_keyword_macros(source: Preprocessed, taken_apart: CText) -> None:
 
 
 def _is_value(head: str) -> bool:
-    """Whether a brace behind this goes on with the statement: `int a[] = {`, `constexpr int b{`, `f = [] {`."""
+    """Whether a brace behind this goes on with the statement: `int a[] = {`, `constexpr int b{`, `f
+    = [] {`.
+    """
     if not head.strip():
         return False
     plain = without_brackets(without_template(head))
@@ -137,7 +148,9 @@ def _is_value(head: str) -> bool:
 
 @dataclass(slots=True)
 class _Reading:
-    """The definitions in a source's statements, and what is known of the whole file once it has been read."""
+    """The definitions in a source's statements, and what is known of the whole file once it has
+    been read.
+    """
 
     source: Preprocessed
     lines: Lines
@@ -185,7 +198,9 @@ class _Reading:
             self.unbalanced = _UNBALANCED
 
     def _begin(self, at: int) -> None:
-        """Begin a statement at the first character from there on that is no blank, comment or directive."""
+        """Begin a statement at the first character from there on that is no blank, comment or
+        directive.
+        """
         blanks = _BLANKS.match(self.source.code, at)
         self.walk.start, self.walk.parens = at if blanks is None else blanks.end(), 0
 
@@ -223,7 +238,9 @@ class _Reading:
             self.walk.namespaces.add(path)
 
     def _statement(self, end: int) -> Iterator[Definition]:
-        """The definitions in the statement that ends there: `specifiers type name = value, name = value`."""
+        """The definitions in the statement that ends there: `specifiers type name = value, name =
+        value`.
+        """
         walk = self.walk
         if end - walk.start > _LONGEST_STATEMENT:
             return
@@ -323,7 +340,9 @@ class _Reading:
         yield Definition(loose[1], self.walk.path, self.walk.place, self.lines.of(offset), offset, None, refusal)
 
     def judged(self, each: Definition) -> Definition:
-        """The definition, refused where its scope is not one: unbalanced braces, overloads, specialisations."""
+        """The definition, refused where its scope is not one: unbalanced braces, overloads,
+        specialisations.
+        """
         if each.body is None:
             return each
         if self.unbalanced:
@@ -338,7 +357,9 @@ class _Reading:
         return each
 
     def _why_no_scope(self, scope: tuple[str, ...]) -> tuple[str, str]:
-        """Why a scope is not the one of its name, and what to do about it; two empty texts where it is."""
+        """Why a scope is not the one of its name, and what to do about it; two empty texts where it
+        is.
+        """
         walk = self.walk
         for end in range(1, len(scope) + 1):
             path = scope[:end]

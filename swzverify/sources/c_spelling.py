@@ -1,11 +1,12 @@
-"""Spellings of C that not every compiler takes for the same tokens: a source that has one is refused, never guessed.
+"""Spellings of C that not every compiler takes for the same tokens: a source that has one is
+refused, never guessed.
 
-What stands before the first of them is comment, literal or code for every compiler, so that the first one is found for
-sure, whatever it does to the rest.
+What stands before the first of them is comment, literal or code for every compiler, so that the
+first one is found for sure, whatever it does to the rest.
 
-Source: ISO/IEC 14882:2014, 2.2 and 2.4 (line splices, trigraphs, the latter gone in :2017); ISO/IEC 14882:2020, 5.2
-(phases of translation), 5.5 (alternative tokens), 5.8 (header names); GCC 14, The C Preprocessor, 1.2 (blanks behind a
-backslash).
+Source: ISO/IEC 14882:2014, 2.2 and 2.4 (line splices, trigraphs, the latter gone in :2017); ISO/IEC
+14882:2020, 5.2 (phases of translation), 5.5 (alternative tokens), 5.8 (header names); GCC 14, The C
+Preprocessor, 1.2 (blanks behind a backslash).
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _EVERYWHERE = frozenset((_CODE, _LINE, _BLOCK, Literal.STRING, Literal.CHARACTER
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A pattern, where it matters, and the words of its refusal: what it is, why that is no plain text, what to do."""
+    """A pattern, where it matters, and the words of its refusal: what it is, why that is no plain
+    text, what to do.
+    """
 
     pattern: re.Pattern[str]
     places: frozenset[_Place]
@@ -90,7 +93,8 @@ _RULES = (
 
 
 def refuse_odd_spelling(text: str, source: CText) -> None:
-    r"""Raise SWZ123 for the first spelling that not every compiler reads alike; `source` is the text taken apart.
+    r"""Raise SWZ123 for the first spelling that not every compiler reads alike; `source` is the
+    text taken apart.
 
     >>> from swzverify.sources.c_text import read_c
     >>> refuse_odd_spelling("??=define BK 64\n", read_c("??=define BK 64\n"))

@@ -1,6 +1,8 @@
-"""The integer types of constants: how they are written, what values they are sure to hold, who else may have the name.
+"""The integer types of constants: how they are written, what values they are sure to hold, who else
+may have the name.
 
-Source: ISO/IEC 14882:2020, 6.8.2 (integer types), 7.6 (integral promotions), 9.2.4 (typedef), 9.2.9 (type specifiers).
+Source: ISO/IEC 14882:2020, 6.8.2 (integer types), 7.6 (integral promotions), 9.2.4 (typedef), 9.2.9
+(type specifiers).
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ _OF_STD = re.compile(r"\busing\s*(?:(?:::\s*)?(?:cuda\s*::\s*)?std\s*)?::$")
 class Range:
     """The values of a type that a spec's constant can have too.
 
-    `is_unsigned` tells that C may compute with it as with an unsigned one, `is_wide` that it does so up to 2^32 - 1:
-    what is narrower than an int computes as an int.
+    `is_unsigned` tells that C may compute with it as with an unsigned one, `is_wide` that it does
+    so up to 2^32 - 1: what is narrower than an int computes as an int.
     """
 
     least: int
@@ -71,7 +73,8 @@ def names_in(kind: str) -> list[str]:
 
 
 def declared_at(code: str, name: str) -> int | None:
-    """The offset where a source's code declares that name, which headers have for a type; None where it does not.
+    """The offset where a source's code declares that name, which headers have for a type; None
+    where it does not.
 
     A `namespace` of that name is none, and neither is an alias for a type of the same values.
 

@@ -20,9 +20,9 @@ _DECORATION = re.compile(r"([ \t]*)\*(?=[ \t]|$)")
 class CommentLine:
     """What a line of a file has of comments.
 
-    `text` is the line with blanks for its code and its comment signs; `comment` is the number of the comment that the
-    line is a part of, equal on all lines of one `/* */` (0: none; a `//` or `#` has a number of its own);
-    `is_alone` tells that the line has this one comment and no code.
+    `text` is the line with blanks for its code and its comment signs; `comment` is the number of
+    the comment that the line is a part of, equal on all lines of one `/* */` (0: none; a `//` or
+    `#` has a number of its own); `is_alone` tells that the line has this one comment and no code.
     """
 
     text: str = ""

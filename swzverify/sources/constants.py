@@ -1,4 +1,6 @@
-"""The value of an integer constant that a source's text defines, by its language's arithmetic; all else is refused."""
+"""The value of an integer constant that a source's text defines, by its language's arithmetic; all
+else is refused.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,9 @@ class Constant:
 def constant(text: str, language: Language, name: str) -> Constant:
     r"""The integer constant of that name in a source's text (with plain line ends).
 
-    `name` has every scope around it: `gemm::Config::BK` or `Config.BK`. Values lie in -2^31 .. 2^32 - 1. Errors: SWZ122
-    for a name that is not defined, SWZ123 for one that is not a plain integer constant.
+    `name` has every scope around it: `gemm::Config::BK` or `Config.BK`. Values lie in -2^31 ..
+    2^32 - 1. Errors: SWZ122 for a name that is not defined, SWZ123 for one that is not a plain integer
+    constant.
 
     >>> constant("constexpr int BM = 64, BK = BM / 2;\n", Language.C, "BK")
     Constant(value=32, line=1)
@@ -55,7 +58,9 @@ def constant(text: str, language: Language, name: str) -> Constant:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value, whether C may compute with it as with an unsigned one, and whether it surely does so up to 2^32 - 1."""
+    """A value, whether C may compute with it as with an unsigned one, and whether it surely does so
+    up to 2^32 - 1.
+    """
 
     value: int
     is_unsigned: bool = False
@@ -88,7 +93,9 @@ class _Reading:
         return found
 
     def _in_c(self, definition: Definition) -> _Value:
-        """By C's rules, where every intermediate value is the exact one whatever types the compiler gives them."""
+        """By C's rules, where every intermediate value is the exact one whatever types the compiler
+        gives them.
+        """
         text = _SEPARATOR.sub("", str(definition.body))
         try:
             root = parse(text).root
@@ -114,7 +121,9 @@ class _Reading:
         return _Value(values[0][0], is_unsigned, is_wide)
 
     def _read(self, reader: Definition, name: str) -> Definition:
-        """The definition that a name in a value stands for: of the same scope, or a macro; no other is looked for."""
+        """The definition that a name in a value stands for: of the same scope, or a macro; no other
+        is looked for.
+        """
         every = [each for each in self.definitions if each.name == name]
         if reader.is_macro and not all(each.is_macro for each in every):
             reason = f"= {reader.body}: {name} is no macro, so that it is another one wherever that name is hidden"
@@ -174,7 +183,9 @@ def _python_unary(op: ast.unaryop, operand: int) -> int | None:
 
 
 def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
-    """What an operator of Python's integers gives; None where it gives no integer, or one beyond all use."""
+    """What an operator of Python's integers gives; None where it gives no integer, or one beyond
+    all use.
+    """
     if isinstance(op, ast.LShift | ast.RShift | ast.Pow) and not 0 <= right < 64:
         return None
     if isinstance(op, ast.FloorDiv | ast.Mod) and right == 0:
@@ -207,12 +218,16 @@ def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
 
 
 def _is_unsigned(literal: Number, text: str) -> bool:
-    """Whether a literal of this text may be unsigned: it has a `u` behind its digits, or does not fit an int."""
+    """Whether a literal of this text may be unsigned: it has a `u` behind its digits, or does not
+    fit an int.
+    """
     return literal.value > _INT_MAX or "u" in text[slice(*literal.span)].lower()
 
 
 def _is_wide(node: CExpr, text: str, read: Mapping[str, _Value]) -> bool:
-    """Whether C surely computes a part of a value in a type that holds 0 .. 2^32 - 1, and not in an int."""
+    """Whether C surely computes a part of a value in a type that holds 0 .. 2^32 - 1, and not in an
+    int.
+    """
     match node:
         case Number():
             return _is_unsigned(node, text)

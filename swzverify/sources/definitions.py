@@ -1,4 +1,6 @@
-"""What the scanners of both languages find: names that get a value, with scope and line, and why one is no constant."""
+"""What the scanners of both languages find: names that get a value, with scope and line, and why
+one is no constant.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ UNNAMED = "{}"
 class Definition:
     """One place where a name gets a value.
 
-    `scope` has the names of the namespaces, classes and functions around it, and `place` tells scopes of equal names
-    apart; `body` is the text of the value, or None where it cannot be a constant, with `refusal` saying why and `hint`
-    what to do, where that is more than to write a plain constant; the value must lie in `least .. most`; `is_wide`
-    tells that C computes with it up to 2^32 - 1 (None: as with its value); `order` is how far into the file it stands.
+    `scope` has the names of the namespaces, classes and functions around it, and `place` tells
+    scopes of equal names apart; `body` is the text of the value, or None where it cannot be a
+    constant, with `refusal` saying why and `hint` what to do, where that is more than to write a
+    plain constant; the value must lie in `least .. most`; `is_wide` tells that C computes with it
+    up to 2^32 - 1 (None: as with its value); `order` is how far into the file it stands.
     """
 
     name: str
@@ -51,9 +54,11 @@ class Definition:
 
 
 def find(definitions: Sequence[Definition], name: str) -> Definition:
-    """The one definition that a name stands for, written with every scope around it: `gemm::Config::BK`, `Config.BK`.
+    """The one definition that a name stands for, written with every scope around it:
+    `gemm::Config::BK`, `Config.BK`.
 
-    A plain name is at file scope. Errors: SWZ122 where there is none, SWZ123 where there are several.
+    A plain name is at file scope. Errors: SWZ122 where there is none, SWZ123 where there are
+    several.
 
     >>> find([Definition("BK", (), 0, 3, 20, "64"), Definition("BK", ("f",), 1, 9, 70, "32")], "BK").line
     3

@@ -1,6 +1,7 @@
 """What the C preprocessor may do to a source: its macros, and the stretches that it may leave out.
 
-Source: ISO/IEC 14882:2020, 15 (preprocessing directives); GCC 14, The C Preprocessor, 7 (`push_macro`, `pop_macro`).
+Source: ISO/IEC 14882:2020, 15 (preprocessing directives); GCC 14, The C Preprocessor, 7
+(`push_macro`, `pop_macro`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _POP = re.compile(rf"{_SPLICES.join('pop_macro')}\b(?:\s*\(\s*\\?\"({_WORD.patte
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A line that begins with `#`: its word, what follows, its offset, and how many conditions it lies under."""
+    """A line that begins with `#`: its word, what follows, its offset, and how many conditions it
+    lies under.
+    """
 
     word: str
     rest: str
@@ -41,7 +44,9 @@ class Directive:
 
 @dataclass(slots=True)
 class Word:
-    """A name that is a macro somewhere in the file: where first, if always for nothing, if ever for open brackets."""
+    """A name that is a macro somewhere in the file: where first, if always for nothing, if ever for
+    open brackets.
+    """
 
     line: int
     is_empty: bool = True
@@ -52,8 +57,9 @@ class Word:
 class Preprocessed:
     """The code with blanks for directives.
 
-    `words` are all names that are macros anywhere in it, `conditional` the offsets (from, to) of stretches under a
-    condition, in order and apart; `balances` tells that every branch of a condition closes the braces that it opens.
+    `words` are all names that are macros anywhere in it, `conditional` the offsets (from, to) of
+    stretches under a condition, in order and apart; `balances` tells that every branch of a
+    condition closes the braces that it opens.
     """
 
     code: str
@@ -84,7 +90,8 @@ class Preprocessed:
 
 
 def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Preprocessed:
-    r"""Take the directives out of `source.code`; `popped` are the macros that `popped_macros` found, with their lines.
+    r"""Take the directives out of `source.code`; `popped` are the macros that `popped_macros`
+    found, with their lines.
 
     >>> from swzverify.sources.c_text import read_c
     >>> preprocess(read_c("#define BK 64\nint x;\n")).macros[0].body
@@ -116,7 +123,8 @@ def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Prepro
 
 
 def popped_macros(text: str, source: CText) -> dict[str, int]:
-    r"""The macros that `pop_macro` gives another meaning, with their lines; SWZ123 where it does not say which.
+    r"""The macros that `pop_macro` gives another meaning, with their lines; SWZ123 where it does
+    not say which.
 
     >>> from swzverify.sources.c_text import read_c
     >>> text = "#pragma pop_macro(\"BK\")\n"

@@ -1,4 +1,6 @@
-"""From a checked file to its `Spec`: every claim on its subjects, once for every case of the constants."""
+"""From a checked file to its `Spec`: every claim on its subjects, once for every case of the
+constants.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ MAX_ENTRIES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ReadName:
-    """A constant that a spec reads from the code: its name in both, and the file as seen from here and from the spec.
+    """A constant that a spec reads from the code: its name in both, and the file as seen from here
+    and from the spec.
 
     `beside` is empty where the spec stands in that file itself.
     """
@@ -48,9 +51,9 @@ class ReadName:
 class SpecClaim:
     """One claim to be proved, with where it stands and how it should come out.
 
-    `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that have several;
-    `uses` are the constants that the claim and its subjects name, `read` those of them that the code defines, and
-    `notes` say where.
+    `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that
+    have several; `uses` are the constants that the claim and its subjects name, `read` those of
+    them that the code defines, and `notes` say where.
     """
 
     id: str
@@ -70,7 +73,8 @@ class SpecClaim:
 
 @dataclass(frozen=True, slots=True)
 class SpecCase:
-    """What a spec states in one case of its constants: tiles, accesses and maps by name, in the order of the file.
+    """What a spec states in one case of its constants: tiles, accesses and maps by name, in the
+    order of the file.
 
     `chosen` are the values of the constants that have several.
     """
@@ -84,10 +88,11 @@ class SpecCase:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A spec file: its claims in the order of the file, each in all cases of the constants before the next one.
+    """A spec file: its claims in the order of the file, each in all cases of the constants before
+    the next one.
 
-    `cases` have the very objects that the claims are about, and those that no claim is about. `text` is what was read:
-    the file, or the contract in a kernel source, with plain line ends.
+    `cases` have the very objects that the claims are about, and those that no claim is about.
+    `text` is what was read: the file, or the contract in a kernel source, with plain line ends.
     """
 
     path: str
@@ -129,7 +134,9 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
 
 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:
-    """Refuse constants that are read from the code and stand for nothing: the spec only seems to follow the code."""
+    """Refuse constants that are read from the code and stand for nothing: the spec only seems to
+    follow the code.
+    """
     spec = checked.spec
     if len(problems) or not (spec.tiles or spec.accesses or spec.maps):
         return  # what is broken may be what uses them, and a spec of constants alone only pins them
@@ -222,7 +229,9 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
 def _build_claims(
     checked: Checked, constants: Mapping[str, int], names: Names, problems: Problems
 ) -> list[PlacedClaim]:
-    """The claims of one case. `standard` leaves out what the list states itself, with an expectation of its own."""
+    """The claims of one case. `standard` leaves out what the list states itself, with an
+    expectation of its own.
+    """
     node = get(checked.root, "claims")
     if checked.spec.claims == "standard":
         return [_standard(claim, node, names) for claim in standard_claims(names)]

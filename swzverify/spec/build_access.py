@@ -82,7 +82,9 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
 
 
 def _check_keys(part: AccessPart, values: Values) -> None:
-    """An access goes to a tile's coordinate or to an address; the other keys go with one of the two."""
+    """An access goes to a tile's coordinate or to an address; the other keys go with one of the
+    two.
+    """
     if part.tile is None and part.address is None:
         values.fail("SWZ104", "an access needs `tile` and `coord`, or `address`", values.name)
     elif part.tile is not None and part.address is not None:

@@ -1,4 +1,6 @@
-"""The tree of a file against the models: every mistake at its place, and the model of what is sound."""
+"""The tree of a file against the models: every mistake at its place, and the model of what is
+sound.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ _PARTS_BY_STEP: dict[str, type[Part]] = {**PARTS, **ARGUMENT_PARTS, "tma": TmaPa
 class Checked:
     """A file's model without the entries that are wrong in form.
 
-    `broken` names those as (section, name), so that what refers to one of them is not called unknown; `claim_places`
-    gives each kept claim's index in the file.
+    `broken` names those as (section, name), so that what refers to one of them is not called
+    unknown; `claim_places` gives each kept claim's index in the file.
     """
 
     spec: SpecPart
@@ -34,7 +36,9 @@ class Checked:
 
 
 def check(root: Mapping, problems: Problems) -> Checked | None:
-    """The models of a file's sound entries; None where nothing can be built. Mistakes of form go to `problems`."""
+    """The models of a file's sound entries; None where nothing can be built. Mistakes of form go to
+    `problems`.
+    """
     data = cast("dict[str, Data]", to_data(root))
     if not _check_version(root, data, problems):
         return None
@@ -70,7 +74,9 @@ def _check_version(root: Mapping, data: dict[str, Data], problems: Problems) -> 
 
 
 def _drop(details: list[ErrorDetails], data: dict[str, Data], broken: set[tuple[str, str]], places: list[int]) -> bool:
-    """Take the wrong entries out of the data, so that the rest can be built; False where all hangs on one of them."""
+    """Take the wrong entries out of the data, so that the rest can be built; False where all hangs
+    on one of them.
+    """
     bad_claims: set[int] = set()
     for detail in details:
         loc = detail["loc"]
@@ -94,7 +100,9 @@ def _drop(details: list[ErrorDetails], data: dict[str, Data], broken: set[tuple[
 
 
 def _is_tag(step: str | int) -> bool:
-    """Whether a step of pydantic's location is a union's tag (or the mark of a key) and no key of the file."""
+    """Whether a step of pydantic's location is a union's tag (or the mark of a key) and no key of
+    the file.
+    """
     return isinstance(step, str) and (step.startswith("?") or step == "[key]")
 
 

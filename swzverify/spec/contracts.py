@@ -1,7 +1,8 @@
-"""Contracts in kernel sources: the comment blocks of one file, each a piece of its spec, joined into one tree.
+"""Contracts in kernel sources: the comment blocks of one file, each a piece of its spec, joined
+into one tree.
 
-A section may be spread over the blocks (a tile beside its declaration, an access beside its loads); everything else is
-given once. Lines and columns are the source file's.
+A section may be spread over the blocks (a tile beside its declaration, an access beside its loads);
+everything else is given once. Lines and columns are the source file's.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _JOINED = ("constants", "from_source", "memories", "tiles", "accesses", "maps")
 
 
 def contract_text(text: str, language: Language) -> str:
-    r"""The contract in a source's text: its blocks on the lines where they stand, the other lines empty.
+    r"""The contract in a source's text: its blocks on the lines where they stand, the other lines
+    empty.
 
     >>> contract_text("int a;\n// swz:begin\n// swzverify: 1\n// swz:end\n", Language.C)
     '\n\n   swzverify: 1'
@@ -29,7 +31,8 @@ def contract_text(text: str, language: Language) -> str:
 
 
 def read_contract(text: str, language: Language, problems: Problems) -> Mapping | None:
-    r"""The tree of the contract in a source's text; None without one, or with the reason in `problems`.
+    r"""The tree of the contract in a source's text; None without one, or with the reason in
+    `problems`.
 
     >>> source = "// swz:begin\n// swzverify: 1\n// swz:end\nint a;\n/* swz:begin\n claims: []\n swz:end */\n"
     >>> [key.line for key, _ in read_contract(source, Language.C, Problems("a.cu")).entries]

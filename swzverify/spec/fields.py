@@ -79,12 +79,16 @@ Chooser: TypeAlias = Callable[[object], str | None]
 
 
 def branch(expected: str, choose: Chooser) -> Discriminator:
-    """A union's branch is the one whose tag `choose` gives; None means that the value is not what is `expected`."""
+    """A union's branch is the one whose tag `choose` gives; None means that the value is not what
+    is `expected`.
+    """
     return Discriminator(choose, custom_error_type="SWZ105", custom_error_message=f"expected {expected}")
 
 
 def by_shape(*, mapping: str = "", text: str = "", integer: str = "", items: str = "") -> Chooser:
-    """Choose by what the value is: the tags for mappings, texts, integers and lists, each where it is allowed."""
+    """Choose by what the value is: the tags for mappings, texts, integers and lists, each where it
+    is allowed.
+    """
     tags: dict[type, str] = {dict: mapping, str: text, int: integer, list: items}
 
     def choose(value: object) -> str | None:

@@ -1,4 +1,6 @@
-"""Constants that a spec reads from the kernel's code (`from_source:`), so that it speaks of the code as it is now."""
+"""Constants that a spec reads from the kernel's code (`from_source:`), so that it speaks of the
+code as it is now.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ DIFFERENT = "SWZ125"
 
 @dataclass(frozen=True, slots=True)
 class ReadConstant:
-    """A constant as it was read: `file` as the spec is named, `line` from 1, `in_code` its name there."""
+    """A constant as it was read: `file` as the spec is named, `line` from 1, `in_code` its name
+    there.
+    """
 
     name: str
     value: int
@@ -65,8 +69,9 @@ def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:
 def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Checked, tuple[ReadConstant, ...]]:
     """The spec with the constants of `from_source:` among its own, and where they were read.
 
-    `path` is the spec's. Noted in `problems`: SWZ122 and SWZ123 for what the code does not define as a plain integer
-    constant, SWZ124 for a file that may not or cannot be read, SWZ125 for one that differs from the spec's own value.
+    `path` is the spec's. Noted in `problems`: SWZ122 and SWZ123 for what the code does not define
+    as a plain integer constant, SWZ124 for a file that may not or cannot be read, SWZ125 for one
+    that differs from the spec's own value.
     """
     texts: dict[str, str] = {}
     found: list[ReadConstant] = []
@@ -88,7 +93,9 @@ def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Che
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A constant to be read: the spec's name for it, the code's, the file (None: the spec's own), and the entry."""
+    """A constant to be read: the spec's name for it, the code's, the file (None: the spec's own),
+    and the entry.
+    """
 
     name: str
     in_code: str
@@ -135,10 +142,11 @@ def _text(file: str) -> str:
 
 
 def _below(path: str, file: str) -> str:
-    """The path of a file that is named from the spec's folder; SWZ124 where it lies outside of the repository.
+    """The path of a file that is named from the spec's folder; SWZ124 where it lies outside of the
+    repository.
 
-    A spec may come from a stranger, and messages quote the definitions that they refuse: hence only source files, and
-    only those of the repository that the spec lies in.
+    A spec may come from a stranger, and messages quote the definitions that they refuse: hence only
+    source files, and only those of the repository that the spec lies in.
     """
     folder = os.path.dirname(path) or os.curdir
     shown = os.path.normpath(os.path.join(folder, file)).replace(os.sep, "/")
@@ -152,7 +160,9 @@ def _below(path: str, file: str) -> str:
 
 
 def _root(folder: str) -> str:
-    """The nearest folder from here up with a `.git`; without one the working folder if it is above, else this one."""
+    """The nearest folder from here up with a `.git`; without one the working folder if it is above,
+    else this one.
+    """
     at = folder
     while True:
         if os.path.lexists(os.path.join(at, ".git")):

@@ -1,8 +1,9 @@
-"""What stands before the YAML reader: a file from a stranger is read, decoded and looked through here first.
+"""What stands before the YAML reader: a file from a stranger is read, decoded and looked through
+here first.
 
-What is refused here never reaches a YAML parser: what is no regular file, more than 256 KiB, what is not UTF-8, and
-characters that control a terminal, reorder a line or cannot be seen. `yaml_tree` refuses what is wrong in the YAML
-itself. docs/limits.md lists all limits.
+What is refused here never reaches a YAML parser: what is no regular file, more than 256 KiB, what
+is not UTF-8, and characters that control a terminal, reorder a line or cannot be seen. `yaml_tree`
+refuses what is wrong in the YAML itself. docs/limits.md lists all limits.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from swzverify.spec.tree import Place
 
 MAX_BYTES = 256 * 1024
 SUFFIXES = (".swz.yaml", ".swz.yml")
-"""What the name of a spec ends in, in a folder; also what a symbolic link must lead to: otherwise a stranger's link
-could have the messages quote any file."""
+"""What the name of a spec ends in, in a folder; also what a symbolic link must lead to: otherwise a
+stranger's link could have the messages quote any file.
+"""
 
 _NOT_YAML = r"\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff"
 """What YAML itself forbids, line ends apart."""
@@ -32,8 +34,9 @@ _UNSEEN = (
 )
 """Format characters, fillers and tags: they cannot be seen, so a reviewer could not know of them.
 
-Source: Unicode 16, general categories Cf, Zl and Zp and the property Default_Ignorable_Code_Point, without the
-variation selectors of emoji; listed here so that the verdict does not depend on Python's own version of Unicode.
+Source: Unicode 16, general categories Cf, Zl and Zp and the property Default_Ignorable_Code_Point,
+without the variation selectors of emoji; listed here so that the verdict does not depend on
+Python's own version of Unicode.
 """
 _REFUSED = re.compile(f"[{_NOT_YAML}{_UNSEEN}]")
 _OF_YAML = re.compile(f"[{_NOT_YAML}]")
@@ -49,7 +52,8 @@ _MARKS = (
 
 
 def is_spec_name(path: str) -> bool:
-    """Whether a file that is found in a folder is a spec by its name; one that is named outright may have any name.
+    """Whether a file that is found in a folder is a spec by its name; one that is named outright
+    may have any name.
 
     >>> is_spec_name("specs/gemm.swz.yaml"), is_spec_name("GEMM.SWZ.YML"), is_spec_name("gemm.yaml")
     (True, True, False)
@@ -60,10 +64,11 @@ def is_spec_name(path: str) -> bool:
 def read_bytes(
     path: Path, problems: Problems, suffixes: tuple[str, ...] = SUFFIXES, most_bytes: int = MAX_BYTES
 ) -> bytes | None:
-    """The bytes of a regular file of at most `most_bytes`; None with the reason in `problems` (SWZ101, SWZ107).
+    """The bytes of a regular file of at most `most_bytes`; None with the reason in `problems`
+    (SWZ101, SWZ107).
 
-    Nothing that could wait or never end is opened: no directory, pipe, socket or device. A link must lead to a name
-    with one of the `suffixes`.
+    Nothing that could wait or never end is opened: no directory, pipe, socket or device. A link
+    must lead to a name with one of the `suffixes`.
     """
     try:
         if path.is_symlink() and not os.path.realpath(path).lower().endswith(suffixes):
@@ -73,7 +78,8 @@ def read_bytes(
             return None
         if not _is_regular(os.stat(path).st_mode, problems):
             return None
-        # The path may have come to mean a pipe since: not to wait for a writer then. No effect on regular files.
+        # The path may have come to mean a pipe since: not to wait for a writer then. No effect on
+        # regular files.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
             return _read_regular(descriptor, problems, most_bytes)
@@ -116,7 +122,8 @@ def refuse_size(line: int, problems: Problems, most_bytes: int = MAX_BYTES) -> N
 
 
 def decoded(data: bytes, problems: Problems) -> str | None:
-    """The text of a file with plain line ends and without a byte order mark; None with the reason in `problems`.
+    """The text of a file with plain line ends and without a byte order mark; None with the reason
+    in `problems`.
 
     >>> decoded(b"\\xef\\xbb\\xbfswzverify: 1\\r\\n", Problems("a.yaml"))
     'swzverify: 1\\n'
@@ -159,8 +166,8 @@ def plain_lines(text: str) -> str:
 def is_readable(text: str, problems: Problems) -> bool:
     r"""Whether a text with plain line ends may go to a YAML reader.
 
-    What speaks against it is in `problems`: SWZ101 empty, SWZ102 a character that YAML forbids, SWZ107 too large,
-    SWZ111 a character that cannot be seen.
+    What speaks against it is in `problems`: SWZ101 empty, SWZ102 a character that YAML forbids,
+    SWZ107 too large, SWZ111 a character that cannot be seen.
 
     >>> is_readable("a: b\n", Problems("a.yaml")), is_readable("a: \u200b\n", Problems("a.yaml"))
     (True, False)
@@ -192,7 +199,8 @@ def _refuse_characters(text: str, problems: Problems) -> None:
 
 
 def hidden_character(text: str) -> str | None:
-    r"""The first character of a value, read from an escape, that may not stand in the file either; None without one.
+    r"""The first character of a value, read from an escape, that may not stand in the file either;
+    None without one.
 
     >>> hidden_character("a\u202e"), hidden_character("two\nlines")
     ('U+202E', None)

@@ -15,9 +15,11 @@ _LONGEST_MARKER_BYTES = 64
 
 
 def read_source(path: Path, problems: Problems) -> str | None:
-    """The text of a kernel source with plain line ends; None with the reason in `problems` (SWZ101, SWZ107).
+    """The text of a kernel source with plain line ends; None with the reason in `problems` (SWZ101,
+    SWZ107).
 
-    Comments in an old encoding do no harm: bytes that are not UTF-8 are refused only within a contract.
+    Comments in an old encoding do no harm: bytes that are not UTF-8 are refused only within a
+    contract.
     """
     data = read_bytes(path, problems, SOURCE_SUFFIXES, MAX_SOURCE_BYTES)
     if data is not None and b"\0" in data:
@@ -27,9 +29,11 @@ def read_source(path: Path, problems: Problems) -> str | None:
 
 
 def holds_contract(path: str | Path) -> bool:
-    """Whether a file is a kernel source with anything like a contract's marker, which `load_spec` then judges.
+    """Whether a file is a kernel source with anything like a contract's marker, which `load_spec`
+    then judges.
 
-    So is one that cannot be opened, for `load_spec` to say so; a pipe, a socket or a device never is.
+    So is one that cannot be opened, for `load_spec` to say so; a pipe, a socket or a device never
+    is.
     """
     if language_of(path) is None:
         return False

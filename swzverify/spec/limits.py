@@ -1,4 +1,5 @@
-"""Caps on what a spec that is well-formed may ask for: counts whose product would keep the program busy for hours.
+"""Caps on what a spec that is well-formed may ask for: counts whose product would keep the program
+busy for hours.
 
 A cap is an answer: it says what is too much and where. docs/limits.md lists them all.
 """
@@ -41,7 +42,8 @@ def check_limits(checked: Checked, characters: int, problems: Problems) -> bool:
 def _check_constants(checked: Checked, characters: int, problems: Problems) -> None:
     constants = checked.spec.constants
     _check_count(checked, ("constants",), len(constants), MAX_CONSTANTS, "constants", problems)
-    # Each factor is capped, so that a product of thousands of lists stays a number that can be printed.
+    # Each factor is capped, so that a product of thousands of lists stays a number that can be
+    # printed.
     cases = prod(len(value) for value in list(constants.values())[:MAX_CONSTANTS] if isinstance(value, list))
     if cases > 1 and cases * characters > MAX_WORK:
         where = key_of(checked.root, "constants") or place_of(checked.root)

@@ -21,9 +21,11 @@ LOAD_SECONDS = 30.0
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
-    """The spec in a file, or in the comments of a kernel source, for `target` if given, else for the one it names.
+    """The spec in a file, or in the comments of a kernel source, for `target` if given, else for
+    the one it names.
 
-    Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target` argument.
+    Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target`
+    argument.
     """
     shown = Path(path).as_posix()
     problems = Problems(shown)

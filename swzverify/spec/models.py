@@ -1,7 +1,8 @@
-"""The form of a spec file, version 1, as pydantic models: which keys there are and what each of them takes.
+"""The form of a spec file, version 1, as pydantic models: which keys there are and what each of
+them takes.
 
-Meanings and cross-references are `build`'s. A tag such as `?Dense` names the model of a union's branch; `check` finds
-the model of a mistake by it.
+Meanings and cross-references are `build`'s. A tag such as `?Dense` names the model of a union's
+branch; `check` finds the model of a mistake by it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps":
 
 @dataclass(slots=True)
 class Names:
-    """What has been built so far in one case; `broken` are the entries (section, name) that cannot be."""
+    """What has been built so far in one case; `broken` are the entries (section, name) that cannot
+    be.
+    """
 
     problems: Problems
     broken: set[tuple[str, str]]
@@ -32,7 +34,8 @@ class Names:
     _asked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def used_since(self, own: Collection[str]) -> frozenset[str]:
-        """The constants that an entry rests on: its `own`, and those of every entry that was asked for since last time.
+        """The constants that an entry rests on: its `own`, and those of every entry that was asked
+        for since last time.
 
         >>> names = Names(Problems("a.yaml"), set())
         >>> sorted(names.used_since(["BM"]))
@@ -43,7 +46,9 @@ class Names:
         return found
 
     def memory(self, name: str, where: Node | Place) -> Memory:
-        """The memory of that name. Raises `Broken` after noting SWZ106, or when the memory itself is broken."""
+        """The memory of that name. Raises `Broken` after noting SWZ106, or when the memory itself
+        is broken.
+        """
         return self._find(self.memories, "memories", name, where)
 
     def tile(self, name: str, where: Node | Place) -> Tile:
@@ -59,7 +64,9 @@ class Names:
         return self._find(self.maps, "maps", name, where)
 
     def of(self, roles: Sequence[Role], name: str, where: Node | Place) -> Subject:
-        """The subject of one of these roles that has this name; an ambiguous one is SWZ106, else as for `memory`."""
+        """The subject of one of these roles that has this name; an ambiguous one is SWZ106, else as
+        for `memory`.
+        """
         sections = [role.section for role in roles]
         tables: dict[str, Mapping[str, Subject]] = {
             "tiles": self.tiles,

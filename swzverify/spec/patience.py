@@ -1,4 +1,6 @@
-"""A bound on the processor time that a block of Python may take: the safety net below the caps on size."""
+"""A bound on the processor time that a block of Python may take: the safety net below the caps on
+size.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,11 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def patience(seconds: float) -> Generator[None]:
-    """Raise `OutOfPatience` in the block once the process has worked for so many seconds since its beginning.
+    """Raise `OutOfPatience` in the block once the process has worked for so many seconds since its
+    beginning.
 
-    Without effect where it cannot be had: outside the main thread, on systems without virtual timers, and where the
-    program has a use of its own for them.
+    Without effect where it cannot be had: outside the main thread, on systems without virtual
+    timers, and where the program has a use of its own for them.
 
     >>> with patience(60):
     ...     print(sum(range(10)))

@@ -22,7 +22,8 @@ All problems of a file are collected and raised together as one `SpecError`.
 | SWZ124 | `from_source:` names a file that may not or cannot be read |
 | SWZ125 | a constant of the spec differs from the one in the code |
 
-Codes SWZ2xx (layout), SWZ3xx (expression) and SWZ4xx (hardware) of a value in the file come through unchanged.
+Codes SWZ2xx (layout), SWZ3xx (expression) and SWZ4xx (hardware) of a value in the file come through
+unchanged.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ _LONGEST_HINT = 1000
 
 
 class SpecError(Exception):
-    """A spec file that cannot be used; `problems` are all of its mistakes, in the order of the file."""
+    """A spec file that cannot be used; `problems` are all of its mistakes, in the order of the
+    file.
+    """
 
     def __init__(self, problems: tuple[Problem, ...], left_out: int = 0) -> None:
         """`left_out` is how many more there were than are kept."""
@@ -87,7 +90,9 @@ class Noting:
 
 
 class Problems:
-    """Collects the mistakes of one file while it is read and built; the same one at one place counts once."""
+    """Collects the mistakes of one file while it is read and built; the same one at one place
+    counts once.
+    """
 
     def __init__(self, file: str, lines: list[str] | None = None) -> None:
         """Nothing is wrong yet with this file; `lines` is its text."""
@@ -117,7 +122,8 @@ class Problems:
             message = message[:_LONGEST_MESSAGE] + "..."
         if len(hint) > _LONGEST_HINT:
             hint = hint[:_LONGEST_HINT] + "..."
-        # Cases of the constants give one mistake other numbers, so they do not tell two mistakes apart.
+        # Cases of the constants give one mistake other numbers, so they do not tell two mistakes
+        # apart.
         key = (code, place.line if place else 0, place.column if place else 0, _NUMBER.sub("0", message))
         if self.case and self.case not in self._in_cases.setdefault(key, []):
             self._in_cases[key].append(self.case)
@@ -135,11 +141,15 @@ class Problems:
         return tuple(self._found.values())
 
     def close_places(self) -> None:
-        """Take nothing more at the places of what was found so far: a value that cannot be read is one mistake."""
+        """Take nothing more at the places of what was found so far: a value that cannot be read is
+        one mistake.
+        """
         self._closed |= {(problem.line, problem.column) for problem in self._found.values()}
 
     def add_error(self, error: SwzError, where: Node | Place) -> None:
-        """Note a `SwzError`, with the caret under the offending part where the value is on one line."""
+        """Note a `SwzError`, with the caret under the offending part where the value is on one
+        line.
+        """
         hint = error.hint
         place = where if isinstance(where, Place) else place_of(where)
         if isinstance(where, Scalar):
@@ -152,7 +162,9 @@ class Problems:
         self.add(error.code, error.message, place, hint)
 
     def at(self, where: Node | Place) -> Noting:
-        """Note the `SwzError` that the `with` block raises, at this place, and go on after the block."""
+        """Note the `SwzError` that the `with` block raises, at this place, and go on after the
+        block.
+        """
         return Noting(lambda error: self.add_error(error, where))
 
     def raise_any(self) -> None:
@@ -172,7 +184,9 @@ class Problems:
 
 
 def _part_of(error: SwzError, scalar: Scalar) -> Place:
-    """Where in the file the part lies that the error's span marks; the whole value when that cannot be said."""
+    """Where in the file the part lies that the error's span marks; the whole value when that cannot
+    be said.
+    """
     whole = place_of(scalar)
     if error.text is None or error.span is None or scalar.text_column == 0:
         return whole

@@ -1,8 +1,8 @@
 """The JSON Schema of spec files, made from the very models that read them, for editors.
 
-pydantic writes the schema of the models' types; `schema_rules` and `schema_names` add what `build` checks and a schema
-can say. It accepts every spec that loads. What it cannot say is left to `swzverify prove`: names that are not there,
-expressions and layouts, sums of sizes.
+pydantic writes the schema of the models' types; `schema_rules` and `schema_names` add what `build`
+checks and a schema can say. It accepts every spec that loads. What it cannot say is left to
+`swzverify prove`: names that are not there, expressions and layouts, sums of sizes.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _draft_7(schema: Schema) -> Schema:
 
 
 def _flat(branches: list[Schema]) -> list[Schema]:
-    """The branches with those that are nothing but a choice themselves taken apart; single words come last.
+    """The branches with those that are nothing but a choice themselves taken apart; single words
+    come last.
 
     Where nothing fits, editors complain of what the first branch misses.
     """
@@ -134,7 +135,9 @@ def _describe_entry(place: str, entry: Schema, samples: list[object]) -> None:
 
 
 def _of_type(kind: str, schema: Schema) -> Iterator[Schema]:
-    """The parts of a key's own schema that are of this type: of its choices and items, not of its entries."""
+    """The parts of a key's own schema that are of this type: of its choices and items, not of its
+    entries.
+    """
     if schema.get("type") == kind:
         yield schema
     for part in cast("list[Schema]", schema.get("anyOf", [])):

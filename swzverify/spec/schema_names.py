@@ -1,6 +1,8 @@
-"""The names of hardware as JSON Schema: what `find_instruction` and `find_target` read, and hardly more.
+"""The names of hardware as JSON Schema: what `find_instruction` and `find_target` read, and hardly
+more.
 
-Patterns are regular expressions of ECMA 262, which JSON Schema has: no named groups, no look-behind.
+Patterns are regular expressions of ECMA 262, which JSON Schema has: no named groups, no
+look-behind.
 """
 
 from __future__ import annotations

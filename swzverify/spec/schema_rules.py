@@ -1,6 +1,8 @@
-"""What a spec may hold beyond the types of its keys, for the JSON Schema: bounds, taken names, keys that go together.
+"""What a spec may hold beyond the types of its keys, for the JSON Schema: bounds, taken names, keys
+that go together.
 
-The numbers are those that `build` and `limits` check by. A place is `Model.key`, with `[]` for a mapping's entries.
+The numbers are those that `build` and `limits` check by. A place is `Model.key`, with `[]` for a
+mapping's entries.
 """
 
 from __future__ import annotations
@@ -158,4 +160,5 @@ RULES: Mapping[str, list[Schema]] = {
         },
     ],
 }
-"""Which keys go together; `if`, `then` and `else` name the offending key where an editor shows it."""
+"""Which keys go together; `if`, `then` and `else` name the offending key where an editor shows it.
+"""

@@ -1,8 +1,9 @@
 """The tree of a spec file: scalars, mappings and sequences, each with its place in the text.
 
-`yaml_tree` gives this form. It is YAML before any typing: a plain `32:1` is the text `32:1`, and what a plain scalar
-stands for is decided here alone (`value_of`), by YAML 1.2's core schema with two exceptions: a leading zero is refused,
-and octal, binary, infinite and not-a-number forms stay text.
+`yaml_tree` gives this form. It is YAML before any typing: a plain `32:1` is the text `32:1`, and
+what a plain scalar stands for is decided here alone (`value_of`), by YAML 1.2's core schema with
+two exceptions: a leading zero is refused, and octal, binary, infinite and not-a-number forms stay
+text.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ class Place:
 class Scalar:
     """A scalar as it is written.
 
-    `length` counts characters in the file, quotes included (0 when it spans several lines); `text_column` is the column
-    of the text's first character when the text stands on one line exactly as it is, else 0.
+    `length` counts characters in the file, quotes included (0 when it spans several lines);
+    `text_column` is the column of the text's first character when the text stands on one line
+    exactly as it is, else 0.
     """
 
     text: str
@@ -72,7 +74,9 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _LONGEST_INTEGER = 24
-"""Characters; Python refuses to read integers of thousands of digits, and no field takes more than 32 bits."""
+"""Characters; Python refuses to read integers of thousands of digits, and no field takes more than
+32 bits.
+"""
 
 
 def place_of(node: Node) -> Place:

@@ -1,4 +1,6 @@
-"""The values of one entry of a spec (a tile, an access, ...) in one case of the constants, each with its place."""
+"""The values of one entry of a spec (a tile, an access, ...) in one case of the constants, each
+with its place.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,11 @@ class Noted(Mapping[str, int]):
 
 
 class Values:
-    """Reads an entry's values one by one, notes every mistake at its value, and tells at the end whether all are sound.
+    """Reads an entry's values one by one, notes every mistake at its value, and tells at the end
+    whether all are sound.
 
-    A wrong value gives a harmless one in its place, so that the reading goes on to the next mistake. `used` are the
-    constants that the entry's numbers and expressions name.
+    A wrong value gives a harmless one in its place, so that the reading goes on to the next
+    mistake. `used` are the constants that the entry's numbers and expressions name.
     """
 
     def __init__(self, node: Node, name: Node, constants: Mapping[str, int], problems: Problems) -> None:
@@ -60,7 +63,9 @@ class Values:
         return Noted(self.constants, self.used)
 
     def at(self, *path: str | int) -> Node | Place:
-        """Where the value at `path` is: the value, its key where it is a block, the entry's name without one."""
+        """Where the value at `path` is: the value, its key where it is a block, the entry's name
+        without one.
+        """
         if not path:
             return self.name
         value = get(self.node, *path)
@@ -86,7 +91,9 @@ class Values:
         self.sound = False
 
     def noted(self, where: Node | Place) -> Noting:
-        """Note the `SwzError` of the `with` block, at this place or at the value that holds the error's text."""
+        """Note the `SwzError` of the `with` block, at this place or at the value that holds the
+        error's text.
+        """
 
         def note(error: SwzError) -> None:
             self.sound = False
@@ -146,7 +153,9 @@ class Values:
 
 
 def _listed(known: Collection[str], key: str | int) -> str:
-    """What could have been meant, where no known name is near; many look for the thread in an assumption."""
+    """What could have been meant, where no known name is near; many look for the thread in an
+    assumption.
+    """
     listed = f"known names: {', '.join(sorted(known))}" if known else "no name is known here"
     more = "\n`assume` reads loop variables and constants; threads are left out by `if`"
     return listed + more if key == "assume" else listed

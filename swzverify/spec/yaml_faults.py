@@ -1,7 +1,7 @@
 """What is wrong with a text that libyaml cannot read, in words for its author.
 
-libyaml's own messages name states of its parser. Here each becomes a mistake at a place, with what is allowed there or
-the next step.
+libyaml's own messages name states of its parser. Here each becomes a mistake at a place, with what
+is allowed there or the next step.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def index_place(text: str, index: int, length: int = 1) -> Place:
 
 
 def refuse_marked(text: str, index: int, problems: Problems) -> int:
-    """Refuse the anchor, alias or tag that begins at an index; where it ends, or 0 where none begins.
+    """Refuse the anchor, alias or tag that begins at an index; where it ends, or 0 where none
+    begins.
 
     >>> refuse_marked("a: &b 1", 3, Problems("a.yaml"))
     5
@@ -110,9 +111,11 @@ def refuse_marked(text: str, index: int, problems: Problems) -> int:
 
 
 def note_fault(fault: Fault, text: str, problems: Problems) -> None:
-    """Note where libyaml stopped and why: SWZ102, or SWZ108 and SWZ111 where it is of a kind that they name.
+    """Note where libyaml stopped and why: SWZ102, or SWZ108 and SWZ111 where it is of a kind that
+    they name.
 
-    Nothing is noted on a line where something was refused already: what is wrong there mostly follows from that.
+    Nothing is noted on a line where something was refused already: what is wrong there mostly
+    follows from that.
     """
     mark = fault.problem_mark
     if fault.context_mark is not None and (fault.context or "").endswith(_AT_CONTEXT):

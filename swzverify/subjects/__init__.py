@@ -1,7 +1,9 @@
-"""What a claim can be about: tiles, accesses and index maps, as plain integer functions and as expressions.
+"""What a claim can be about: tiles, accesses and index maps, as plain integer functions and as
+expressions.
 
-The plain functions are the definition that exhaustion and replay use; the lowering is what the other engines read.
-The two share no code but the enumeration of thread names. May import `hardware`, `layout`, `ir`, `errors`.
+The plain functions are the definition that exhaustion and replay use; the lowering is what the
+other engines read. The two share no code but the enumeration of thread names. May import
+`hardware`, `layout`, `ir`, `errors`.
 """
 
 from swzverify.subjects.access import Access

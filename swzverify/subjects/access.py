@@ -1,7 +1,8 @@
-"""A warp instruction that a block runs: which lane touches which bytes, in every warp, iteration, stage and base.
+"""A warp instruction that a block runs: which lane touches which bytes, in every warp, iteration,
+stage and base.
 
-`stated_access` has its fields. What they mean is written twice: `plain_access` is the definition in integers,
-`lowered_access` the expressions that engines read.
+`stated_access` has its fields. What they mean is written twice: `plain_access` is the definition in
+integers, `lowered_access` the expressions that engines read.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ Array = NDArray[np.int64]
 class Access(StatedAccess):
     """An instruction at a tile's coordinates, or at byte addresses outright.
 
-    Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z` as far as the block has extents, constants and loop
-    variables. Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves undefined, SWZ306 negative coordinates or
-    addresses, SWZ307 a thread's axis that the block does not say, SWZ403 not on the target, SWZ406 a warp-wide
-    instruction without all its lanes, SWZ407 wider than the tile's run of consecutive elements.
+    Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z` as far as the block has extents,
+    constants and loop variables. Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves
+    undefined, SWZ306 negative coordinates or addresses, SWZ307 a thread's axis that the block does
+    not say, SWZ403 not on the target, SWZ406 a warp-wide instruction without all its lanes, SWZ407
+    wider than the tile's run of consecutive elements.
     """
 
     def __post_init__(self) -> None:
@@ -58,11 +60,15 @@ class Access(StatedAccess):
 
     @property
     def loop_room(self) -> tuple[int, ...]:
-        """How far each loop's variable goes: to its limit, or farther for a comparison with another access."""
+        """How far each loop's variable goes: to its limit, or farther for a comparison with another
+        access.
+        """
         return self.room or self.loop_limits
 
     def within(self, room: Mapping[str, int]) -> Access:
-        """The same access over loop variables that go as far as `room` says, at least to their limits."""
+        """The same access over loop variables that go as far as `room` says, at least to their
+        limits.
+        """
         wider = tuple(room[loop.name] for loop in self.loops)
         return self if wider == self.loop_room else replace(self, room=wider)
 
@@ -93,11 +99,15 @@ class Access(StatedAccess):
         return environment(self, point)
 
     def definition(self, point: Mapping[str, Array]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
-        """(assumed, active, position in units, the stage's start in units), from plain integer functions."""
+        """(assumed, active, position in units, the stage's start in units), from plain integer
+        functions.
+        """
         return definition(self, point)
 
     def coordinates(self, env: Mapping[str, Array]) -> list[Array]:
-        """The tile coordinate at each point; what is negative belongs to no active lane and counts as 0."""
+        """The tile coordinate at each point; what is negative belongs to no active lane and counts
+        as 0.
+        """
         return coordinates(self, env)
 
     def assumed_at(self, point: Mapping[str, int]) -> bool:
@@ -105,7 +115,9 @@ class Access(StatedAccess):
         return assumed_at(self, point)
 
     def exists_at(self, point: Mapping[str, int]) -> bool:
-        """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves C's range."""
+        """Whether the iteration at a point exists, in plain Python integers: whether no thread
+        leaves C's range.
+        """
         return exists_at(self, point)
 
     def lanes_at(self, point: Mapping[str, int]) -> tuple[LaneRecord, ...]:
@@ -122,7 +134,9 @@ class Access(StatedAccess):
         return {}
 
     def describe_loops(self) -> tuple[str, ...]:
-        """The loops in words: which values, where an unbounded one ends and why, and that lanes share them."""
+        """The loops in words: which values, where an unbounded one ends and why, and that lanes
+        share them.
+        """
         found = self.iterations
         return describe_loops(self.loops, found.limits, dict(found.ended_by), all_exist=found.all_exist)
 

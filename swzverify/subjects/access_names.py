@@ -1,6 +1,8 @@
-"""What the names in an access's expressions stand for: over the expression form, and all of their joint values.
+"""What the names in an access's expressions stand for: over the expression form, and all of their
+joint values.
 
-Loop variables count iterations from 0, so that every variable begins there; a name's value is start + step * iteration.
+Loop variables count iterations from 0, so that every variable begins there; a name's value is
+start + step * iteration.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def constants(access: StatedAccess) -> dict[str, Integer]:
 
 
 def threads(access: StatedAccess) -> dict[str, Integer]:
-    """The names of every thread, over the variables of lane and warp; beyond the block they mean nothing."""
+    """The names of every thread, over the variables of lane and warp; beyond the block they mean
+    nothing.
+    """
     lane, warp = ints.named(LANE, LANES), ints.named(WARP, access.warps)
     tid = ints.add(ints.multiply(warp, ints.integer(LANES)), lane)
     env = {"tid": tid, "lane": lane, "warp": warp}
@@ -36,7 +40,8 @@ def threads(access: StatedAccess) -> dict[str, Integer]:
     for axis, extent in zip("xyz", access.block, strict=False):
         size = ints.integer(extent)
         last = axis == "z" or prod(access.block["xyz".index(axis) + 1 :]) == 1
-        # The last axis needs no remainder: only threads beyond the block would differ, and they are inactive.
+        # The last axis needs no remainder: only threads beyond the block would differ, and they are
+        # inactive.
         part = rest if last else ints.remainder(rest, size)
         rest = ints.integer(0) if last else ints.divide(rest, size)
         env[f"tid_{axis}"] = env[f"threadIdx.{axis}"] = part
@@ -56,9 +61,11 @@ def loops(
     room: Sequence[int] | None = None,
     first: Mapping[str, int] | None = None,
 ) -> dict[str, Integer]:
-    """Each loop variable's value over its iterations, of which there are `limits`; those in `first` begin there.
+    """Each loop variable's value over its iterations, of which there are `limits`; those in `first`
+    begin there.
 
-    With more `room`, its variable goes on to there, and beyond its last iteration the value stays as it is.
+    With more `room`, its variable goes on to there, and beyond its last iteration the value stays
+    as it is.
     """
     env: dict[str, Integer] = {}
     for loop, limit, space in zip(access.loops, limits, room or limits, strict=True):
@@ -73,7 +80,9 @@ def loops(
 def joint_values(
     access: StatedAccess, names: frozenset[str], limits: Sequence[int], tid: int | None = None
 ) -> dict[str, Array] | None:
-    """Every joint value of some names, of one thread where `tid` says so; None when there are more than 2^18."""
+    """Every joint value of some names, of one thread where `tid` says so; None when there are more
+    than 2^18.
+    """
     arrays: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
     axes: dict[str, Array] = {}
     if not names <= {loop.name for loop in access.loops} | set(access.constants):

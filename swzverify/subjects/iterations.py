@@ -1,8 +1,10 @@
-"""Which iterations of an access exist: an unbounded loop ends where an expression of some thread leaves C's range.
+"""Which iterations of an access exist: an unbounded loop ends where an expression of some thread
+leaves C's range.
 
-An iteration is one value of every loop, and it exists for all threads of the block or for none. Most unbounded loops
-simply end: below some value no thread overflows, and from there on one thread does at every value. What is less plain
-is told by a condition on the loop variables to which every thread contributes.
+An iteration is one value of every loop, and it exists for all threads of the block or for none.
+Most unbounded loops simply end: below some value no thread overflows, and from there on one thread
+does at every value. What is less plain is told by a condition on the loop variables to which every
+thread contributes.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ MAX_CONDITION_NODES = 50_000
 class Iterations:
     """How far each loop goes, and whether every iteration within that exists.
 
-    `limits` count iterations from 0 on; 0 stands for a loop that never runs. `ended_by` has for an unbounded loop the
-    thread that overflows at its limit and at every value beyond; a loop that goes as far as C's range is not in it.
+    `limits` count iterations from 0 on; 0 stands for a loop that never runs. `ended_by` has for an
+    unbounded loop the thread that overflows at its limit and at every value beyond; a loop that
+    goes as far as C's range is not in it.
     """
 
     limits: tuple[int, ...]
@@ -58,7 +61,8 @@ def iterations(access: StatedAccess) -> Iterations:
 
 
 def last_active(access: StatedAccess, limits: Sequence[int]) -> dict[str, int]:
-    """For each unbounded loop, after how many iterations intervals see that no lane is active any more, if they do.
+    """For each unbounded loop, after how many iterations intervals see that no lane is active any
+    more, if they do.
 
     A guess for claims that count iterations: what they do with it they prove.
     """
@@ -90,7 +94,8 @@ def _is_false(condition: Formula, reading: Reading) -> bool:
 def existence(access: StatedAccess, limits: Sequence[int], room: Sequence[int]) -> Expr:
     """Whether no thread leaves the range, over loop variables that go as far as `room`.
 
-    Errors: SWZ206 where that condition would be too large; what a thread's expressions leave undefined.
+    Errors: SWZ206 where that condition would be too large; what a thread's expressions leave
+    undefined.
     """
     loops = names.constants(access) | names.loops(access, limits, room)
     conditions: dict[Expr, None] = {}
@@ -143,7 +148,9 @@ def _values(
 
 
 def _last(holds: Callable[[int], bool], most: int) -> int:
-    """The last number up to `most` at which something holds that holds at 0 and stops holding at most once."""
+    """The last number up to `most` at which something holds that holds at 0 and stops holding at
+    most once.
+    """
     good, bad = 0, most + 1
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -164,10 +171,11 @@ def _safe_limit(access: StatedAccess, index: int, limits: Sequence[int]) -> int:
 
 
 def _end(access: StatedAccess, index: int, limits: Sequence[int], safe: int) -> tuple[int, int] | None:
-    """(iteration, thread): from that iteration of a loop on, wherever the other loops are, that thread overflows.
+    """(iteration, thread): from that iteration of a loop on, wherever the other loops are, that
+    thread overflows.
 
-    None where none of the threads that were tried does. `safe` iterations are known to exist: a thread that overflows
-    from there on tells the loop's end exactly.
+    None where none of the threads that were tried does. `safe` iterations are known to exist: a
+    thread that overflows from there on tells the loop's end exactly.
     """
     if safe == ANY_LIMIT:
         return None
@@ -192,7 +200,9 @@ def _end(access: StatedAccess, index: int, limits: Sequence[int], safe: int) -> 
 
 
 def _witnesses(access: StatedAccess, index: int, safe: int) -> Iterator[int]:
-    """Threads that may end a loop: the last and the first one, then those that overflow soonest from `safe` on."""
+    """Threads that may end a loop: the last and the first one, then those that overflow soonest
+    from `safe` on.
+    """
     tried = dict.fromkeys((access.threads - 1, 0))
     yield from tuple(tried)
     loop = access.loops[index]

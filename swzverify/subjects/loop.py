@@ -34,7 +34,9 @@ RESERVED_NAMES = frozenset(
 )
 """Names with a meaning of their own, which no constant or loop variable may take."""
 NOT_FOR_MAPS = RESERVED_NAMES - {"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}
-"""What no variable of a map may be called: a map has no threads, so it may go over what is called so."""
+"""What no variable of a map may be called: a map has no threads, so it may go over what is called
+so.
+"""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 ANY_LIMIT = 1 << 32
 """Where an unbounded loop ends: beyond C's range in any case."""
@@ -42,7 +44,8 @@ ANY_LIMIT = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`for (name = start; name < stop; name += step)`; without `stop`, every value from `start` that overflows nothing.
+    """`for (name = start; name < stop; name += step)`; without `stop`, every value from `start`
+    that overflows nothing.
 
     Errors: SWZ105 a step below 1, SWZ107 a number that no integer of C is.
 
@@ -75,7 +78,8 @@ class Loop:
         return max(0, -(-(self.stop - self.start) // self.step))
 
     def describe(self, limit: int, ended_by: int | None = None) -> str:
-        """The loop's values in words, of which there are `limit`; beyond, thread `ended_by` overflows.
+        """The loop's values in words, of which there are `limit`; beyond, thread `ended_by`
+        overflows.
 
         >>> Loop("k", 0, 64, 16).describe(4), Loop("k", 0, None).describe(2, 63)
         ('k in 0..48 step 16', 'k in 0..1 (beyond, thread 63 overflows)')

@@ -26,7 +26,9 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LoweredAccess:
-    """The access over expressions: `position` in the tile's units, `start` the stage's first unit, `active` one bit."""
+    """The access over expressions: `position` in the tile's units, `start` the stage's first unit,
+    `active` one bit.
+    """
 
     position: Integer
     start: Integer | None
@@ -55,7 +57,8 @@ def lowered_access(access: StatedAccess, iterations: Iterations, room: tuple[int
 def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) -> LoweredAccess:
     """The access in every iteration that exists; its assumption does not tell yet which do."""
     limits = iterations.limits
-    # Where a loop has no bound, what leaves C's range belongs to iterations that do not exist; else it is an error.
+    # Where a loop has no bound, what leaves C's range belongs to iterations that do not exist; else
+    # it is an error.
     leaving: list[Integer] | None = [] if access.is_unbounded else None
     constants, loops = names.constants(access), names.loops(access, limits, room)
 
@@ -63,7 +66,8 @@ def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) 
         return names.joint_values(access, read, limits)
 
     assuming = Reading(constants | loops, every, leaving)
-    # All of them before they are joined: one that is false everywhere must not hide what another leaves undefined.
+    # All of them before they are joined: one that is false everywhere must not hide what another
+    # leaves undefined.
     assumed = [ints.truth(each.lowered(assuming)) for each in access.assume]
     assumption = conjunction(assumed)
     env = constants | loops | names.threads(access)
@@ -95,7 +99,9 @@ def _lower_active(access: StatedAccess, reading: Reading) -> Expr:
 
 
 def _active_values(access: StatedAccess, iterations: Iterations, node: Formula) -> Array | None:
-    """The values that an expression takes where a lane is active and the assumptions hold; None if too many."""
+    """The values that an expression takes where a lane is active and the assumptions hold; None if
+    too many.
+    """
     wanted = node.names.union(*(each.names for each in access.assume))
     if access.predicate is not None:
         wanted |= access.predicate.names
@@ -114,7 +120,9 @@ def _active_values(access: StatedAccess, iterations: Iterations, node: Formula) 
 
 
 def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> tuple[int, int]:
-    """Bounds of an expression where a lane is active: exact where its values can be listed, else thread by thread."""
+    """Bounds of an expression where a lane is active: exact where its values can be listed, else
+    thread by thread.
+    """
     every = _active_values(access, iterations, node)
     if every is not None:
         return (int(every.min()), int(every.max())) if every.size else (0, 0)

@@ -1,4 +1,6 @@
-"""Where things begin in shared memory: a fixed address, any multiple of an alignment, or a place in a memory."""
+"""Where things begin in shared memory: a fixed address, any multiple of an alignment, or a place in
+a memory.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Memory:
 
     @property
     def alignment_bytes(self) -> int:
-        """What the pitch of tiles in it is rounded up to, and where its base is open what that is a multiple of."""
+        """What the pitch of tiles in it is rounded up to, and where its base is open what that is a
+        multiple of.
+        """
         return self.align_bytes or 1
 
 
@@ -90,7 +94,9 @@ Base: TypeAlias = FixedBase | AlignedBase | MemoryBase
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A base as `index * unit + start` bytes, 0 <= index < count; `index` is the variable that engines see."""
+    """A base as `index * unit + start` bytes, 0 <= index < count; `index` is the variable that
+    engines see.
+    """
 
     start_bytes: int
     unit_bytes: int

@@ -1,7 +1,9 @@
-"""An access by its plain definition, in integers: what exhaustion and replay read, and what the lowering must equal.
+"""An access by its plain definition, in integers: what exhaustion and replay read, and what the
+lowering must equal.
 
-Nothing here knows of expressions over bit-vectors. The lowering uses nothing of this but the names of threads, and
-which iterations exist where it looks for a negative coordinate: an error of one shows against the other.
+Nothing here knows of expressions over bit-vectors. The lowering uses nothing of this but the names
+of threads, and which iterations exist where it looks for a negative coordinate: an error of one
+shows against the other.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ MAX_POINTS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LaneRecord:
-    """One lane at one binding, in plain integers: None in place of an address where the lane is inactive.
+    """One lane at one binding, in plain integers: None in place of an address where the lane is
+    inactive.
 
-    `bit` says where inside the byte an element begins that is no whole number of bytes: 0 to 7, else 0.
+    `bit` says where inside the byte an element begins that is no whole number of bytes: 0 to 7,
+    else 0.
     """
 
     lane: int
@@ -76,7 +80,8 @@ def base_bytes(access: StatedAccess, point: Mapping[str, Array]) -> Array:
 def definition(
     access: StatedAccess, point: Mapping[str, Array]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
-    """(assumed, active, position in units, the stage's start in units), from plain integer functions.
+    """(assumed, active, position in units, the stage's start in units), from plain integer
+    functions.
 
     Lanes that are not active have some position that means nothing.
     """
@@ -139,14 +144,17 @@ def threads_that_leave(access: StatedAccess, loops: Mapping[str, int]) -> list[i
 
 
 def coordinates(access: StatedAccess, env: Mapping[str, Array]) -> list[Array]:
-    """The tile coordinate at each point; what is negative belongs to no active lane and counts as 0."""
+    """The tile coordinate at each point; what is negative belongs to no active lane and counts
+    as 0.
+    """
     return [np.maximum(_read(access, each, env), 0) for each in access.coord]
 
 
 def stage_at(access: StatedAccess, point: Mapping[str, Array], env: Mapping[str, Array]) -> Array:
     """The stage at each point.
 
-    A tile of one stage is in that one, whatever stage a point has for the access that it is compared with.
+    A tile of one stage is in that one, whatever stage a point has for the access that it is
+    compared with.
     """
     last = access.tile.stages - 1 if access.tile is not None else 0
     if access.stage is not None:
@@ -182,7 +190,9 @@ def _thread_at(access: StatedAccess, tid: int) -> dict[str, int]:
 
 
 def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
-    """One thread, given everything that an expression can name, the base address in bytes, and the stage of a tile."""
+    """One thread, given everything that an expression can name, the base address in bytes, and the
+    stage of a tile.
+    """
     lane = env["lane"]
     if access.predicate is not None and not access.predicate.at(env):
         return LaneRecord(lane, None, None, None)
@@ -213,7 +223,9 @@ def assumed_at(access: StatedAccess, point: Mapping[str, int]) -> bool:
 
 
 def exists_at(access: StatedAccess, point: Mapping[str, int]) -> bool:
-    """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves C's range."""
+    """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves
+    C's range.
+    """
     loops = _loops_at(access, point)
     if not access.is_unbounded:
         return all(loop.count != 0 for loop in access.loops)

@@ -1,4 +1,6 @@
-"""What is said of an access: its fields, what follows from them alone, and what no hardware would run."""
+"""What is said of an access: its fields, what follows from them alone, and what no hardware would
+run.
+"""
 
 from __future__ import annotations
 

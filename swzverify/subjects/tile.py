@@ -34,9 +34,10 @@ SwizzleOn = Literal["offset", "address"]
 class Tile:
     """Elements of `element_bits` at layout(coordinate), swizzled, from `base` on, `stages` times.
 
-    Positions count in *units*: bytes, or bits where an element is no whole number of bytes. A swizzle `on` offsets
-    acts on the element offset inside a stage, one on addresses on the absolute byte address. Errors: SWZ105 what is
-    out of range, SWZ212 an address swizzle on elements that are no whole bytes.
+    Positions count in *units*: bytes, or bits where an element is no whole number of bytes. A
+    swizzle `on` offsets acts on the element offset inside a stage, one on addresses on the absolute
+    byte address. Errors: SWZ105 what is out of range, SWZ212 an address swizzle on elements that
+    are no whole bytes.
 
     >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
     >>> tile.extents, tile.allocation_bytes, tile.position((1, 0), stage=0, base=2048)
@@ -141,7 +142,9 @@ class Tile:
 
     @property
     def run_elements(self) -> int:
-        """How many elements lie side by side unswizzled: the leaves that continue each other from stride 1."""
+        """How many elements lie side by side unswizzled: the leaves that continue each other from
+        stride 1.
+        """
         run = 1
         for extent, stride in sorted(self.layout.leaves, key=lambda leaf: leaf[1]):
             if stride == run and extent > 1:
@@ -149,7 +152,9 @@ class Tile:
         return run
 
     def offset(self, coord: Sequence[Ints]) -> Ints:
-        """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets. Ints or int64 arrays."""
+        """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets. Ints
+        or int64 arrays.
+        """
         plain = self.layout(*coord)
         if self.swizzle is None or self.swizzle_on == "address":
             return plain

@@ -1,8 +1,10 @@
-"""For Python tests: assertions that prove layouts and accesses, and what the pytest plugin collects.
+"""For Python tests: assertions that prove layouts and accesses, and what the pytest plugin
+collects.
 
-`assertions` are the functions that a test calls, `layouts` and `accesses` read what they are given, `calls` checks
-Python callables, `failure` writes the message. `cases` has what the tests of `--write-test` call. `strategies` draws
-layouts for Hypothesis. `spec_items` and `named_specs` belong to the pytest plugin. docs/pytest.md shows them all.
+`assertions` are the functions that a test calls, `layouts` and `accesses` read what they are given,
+`calls` checks Python callables, `failure` writes the message. `cases` has what the tests of
+`--write-test` call. `strategies` draws layouts for Hypothesis. `spec_items` and `named_specs`
+belong to the pytest plugin. docs/pytest.md shows them all.
 
 >>> from swzverify.testing import assert_bijective
 >>> assert_bijective("Swizzle<3,3,3> o 0 o (8,64):(64,1)", element_bits=16).outcome.value

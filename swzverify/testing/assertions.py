@@ -1,13 +1,16 @@
-"""Assertions for Python tests: a layout, an access or a function in, a verdict or an AssertionError out.
+"""Assertions for Python tests: a layout, an access or a function in, a verdict or an AssertionError
+out.
 
-What stands for a layout: a `Tile`; a `Layout`, `ComposedLayout` or `PointerLayout`; CuTe's notation as text; a layout
-of NVIDIA's pycute or of the CuTe DSL. What stands for an access: an `Access`; or any of those with `instruction`,
-`threads` and `coord`. These are proved by two engines, as a spec's claims are. A plain Python function is evaluated
-at every lane or element instead, and the verdict says so: nothing is proved for other bases.
+What stands for a layout: a `Tile`; a `Layout`, `ComposedLayout` or `PointerLayout`; CuTe's notation
+as text; a layout of NVIDIA's pycute or of the CuTe DSL. What stands for an access: an `Access`; or
+any of those with `instruction`, `threads` and `coord`. These are proved by two engines, as a spec's
+claims are. A plain Python function is evaluated at every lane or element instead, and the verdict
+says so: nothing is proved for other bases.
 
-Nothing is guessed: what a layout does not say and the assertion depends on is a keyword argument, and a call that lacks
-one raises `SwzError` SWZ802 with what to give; only `target` has a default, sm_90. Anything but a proof is an
-AssertionError with the counterexample: `unknown` and `vacuous` too.
+Nothing is guessed: what a layout does not say and the assertion depends on is a keyword argument,
+and a call that lacks one raises `SwzError` SWZ802 with what to give; only `target` has a default,
+sm_90. Anything but a proof is an AssertionError with the counterexample: `unknown` and `vacuous`
+too.
 """
 
 from __future__ import annotations
@@ -41,9 +44,11 @@ def assert_bijective(
     size: int | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that different elements never share a byte and that they fill the tile's allocation exactly.
+    """Assert that different elements never share a byte and that they fill the tile's allocation
+    exactly.
 
-    A function takes an element's index in 0..size-1 to its byte address; its elements must fill one run of bytes.
+    A function takes an element's index in 0..size-1 to its byte address; its elements must fill one
+    run of bytes.
 
     >>> assert_bijective("Swizzle<3,3,3> o 0 o (8,64):(64,1)", element_bits=16).engines
     ('gf2', 'z3', 'intervals')
@@ -67,10 +72,11 @@ def assert_contiguous(
     size: int | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that aligned vectors of `elements` consecutive elements lie side by side, in order and aligned.
+    """Assert that aligned vectors of `elements` consecutive elements lie side by side, in order and
+    aligned.
 
-    `mode` is the one that vectors run along; without it the one of stride 1. A function takes an element's index to its
-    byte address, and vectors run along the index.
+    `mode` is the one that vectors run along; without it the one of stride 1. A function takes an
+    element's index to its byte address, and vectors run along the index.
 
     >>> assert_contiguous("Swizzle<3,3,3> o 0 o (8,64):(64,1)", elements=8, element_bits=16).outcome.value
     'proved'
@@ -93,7 +99,8 @@ def assert_equivalent(
 ) -> Verdict:
     """Assert that two layouts, accesses or index maps give the same address everywhere.
 
-    Beside a `Tile`, a layout has that tile's element size and base. Two functions are compared at `threads` lanes.
+    Beside a `Tile`, a layout has that tile's element size and base. Two functions are compared at
+    `threads` lanes.
 
     >>> pointer = "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"
     >>> offsets = "Sw<3,3,3> o 0 o (8,64):(64,1)"
@@ -122,8 +129,9 @@ def assert_conflict_free(
 ) -> Verdict:
     """Assert that no warp instruction has a bank conflict.
 
-    `coord` are C expressions of tid, lane, warp, loop variables and constants, as in a spec. A function takes a thread
-    in 0..threads-1 to the byte address that it touches, None where it touches nothing.
+    `coord` are C expressions of tid, lane, warp, loop variables and constants, as in a spec. A
+    function takes a thread in 0..threads-1 to the byte address that it touches, None where it
+    touches nothing.
 
     >>> assert_conflict_free(
     ...     "Swizzle<3,3,3> o 0 o (64,64):(64,1)", element_bits=16, base_align=1024, instruction="ldmatrix.x4",
@@ -155,7 +163,8 @@ def assert_wavefronts(
     target: str | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that no warp instruction takes more than `at_most` wavefronts; arguments as in `assert_conflict_free`.
+    """Assert that no warp instruction takes more than `at_most` wavefronts; arguments as in
+    `assert_conflict_free`.
 
     >>> assert_wavefronts(lambda lane: 8 * lane, at_most=2, instruction="ld.shared.b32", threads=32).measure.wavefronts
     2

@@ -1,7 +1,9 @@
-"""Plain Python functions as subjects: every value is asked for once, in plain integers, and nothing beyond is claimed.
+"""Plain Python functions as subjects: every value is asked for once, in plain integers, and nothing
+beyond is claimed.
 
-A function of a lane gives the byte address that the lane touches, or None where it touches nothing; a function of an
-element's index gives the element's byte address. What it raises goes to the caller.
+A function of a lane gives the byte address that the lane touches, or None where it touches nothing;
+a function of an element's index gives the element's byte address. What it raises goes to the
+caller.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ _LARGEST = max(TARGETS.values(), key=lambda target: target.shared_bytes_per_bloc
 
 
 def addresses_of(function: Called, count: int, what: str) -> Addresses:
-    """The value for each of `count` lanes or indices. Error: SWZ806 what is neither an integer nor None.
+    """The value for each of `count` lanes or indices. Error: SWZ806 what is neither an integer nor
+    None.
 
     >>> addresses_of(lambda lane: 4 * lane if lane else None, 3, "lane")
     [None, 4, 8]
@@ -86,7 +89,9 @@ def _check_inside(addresses: Addresses, what: str, target: Target | None = None)
 def cost_of_call(
     function: Called, instruction: Instruction, target: Target, block: tuple[int, ...], at_most: int | None
 ) -> Verdict:
-    """The cost of a function's addresses, warp by warp; without `at_most` no bank conflict is allowed."""
+    """The cost of a function's addresses, warp by warp; without `at_most` no bank conflict is
+    allowed.
+    """
     __tracebackhide__ = True
     threads = prod(block)
     if not 1 <= threads <= MAX_THREADS:
@@ -125,7 +130,9 @@ def _padded(addresses: Addresses) -> Addresses:
 
 
 def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, list[int]] | None:
-    """Why no warp can run this: a negative or misaligned address, or none where the instruction needs one."""
+    """Why no warp can run this: a negative or misaligned address, or none where the instruction
+    needs one.
+    """
     for lane, address in enumerate(addresses[: instruction.address_lanes]):
         width = instruction.width_bytes
         if address is None:
@@ -162,7 +169,9 @@ def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[Addresse
 
 
 def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], str]:
-    """The lanes of the most expensive group that touch its worst bank, or an octet's classes; and that in words."""
+    """The lanes of the most expensive group that touch its worst bank, or an octet's classes; and
+    that in words.
+    """
     worst = max(cost.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
@@ -185,7 +194,9 @@ def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Map
 
 
 def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[list[int], int, Verdict]:
-    """An element function's byte addresses, an element's bytes, and a bare verdict; all elements have an address."""
+    """An element function's byte addresses, an element's bytes, and a bare verdict; all elements
+    have an address.
+    """
     __tracebackhide__ = True
     if element_bits < 1 or element_bits % 8:
         raise SwzError("SWZ105", f"element_bits={element_bits}: a function gives byte addresses, so whole bytes")
@@ -218,7 +229,9 @@ def bijective_call(function: Called, size: int, element_bits: int) -> Verdict:
 
 
 def contiguous_call(function: Called, size: int, element_bits: int, elements: int) -> Verdict:
-    """Whether aligned vectors of consecutive elements stay whole, the first at a multiple of the vector's bytes."""
+    """Whether aligned vectors of consecutive elements stay whole, the first at a multiple of the
+    vector's bytes.
+    """
     __tracebackhide__ = True
     if elements < 1:
         raise SwzError("SWZ105", f"contiguous: vectors of {elements} elements; at least 1")

@@ -1,9 +1,11 @@
-"""The concrete cases of counterexamples: what the tests of `swzverify prove --write-test` evaluate, in plain integers.
+"""The concrete cases of counterexamples: what the tests of `swzverify prove --write-test` evaluate,
+in plain integers.
 
-A test finds its claim in the spec, so that it follows the spec as it is mended. What it asks then needs no engine: the
-address of one element, of the lanes of one warp instruction, or the value of a map at one point. Where the spec has no
-such case any more (the base is aligned better, a loop ends earlier), there is nothing to evaluate, and the test is
-skipped. Where the claim itself is gone, the test fails: a contract that was deleted is none that holds.
+A test finds its claim in the spec, so that it follows the spec as it is mended. What it asks then
+needs no engine: the address of one element, of the lanes of one warp instruction, or the value of a
+map at one point. Where the spec has no such case any more (the base is aligned better, a loop ends
+earlier), there is nothing to evaluate, and the test is skipped. Where the claim itself is gone, the
+test fails: a contract that was deleted is none that holds.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ _AGAIN = "write the tests again with `swzverify prove --write-test`"
 class Lane:
     """One lane of a warp instruction: its byte address, None where it is not active.
 
-    `first_bit` counts bits from address 0, `width_bits` are those that the lane touches from there; `room` are the bits
-    of the stage that the access goes to, or of the bytes that a bare address may touch. `coord` and `extents`, of the
-    tile, are empty for a bare address.
+    `first_bit` counts bits from address 0, `width_bits` are those that the lane touches from there;
+    `room` are the bits of the stage that the access goes to, or of the bytes that a bare address
+    may touch. `coord` and `extents`, of the tile, are empty for a bare address.
     """
 
     lane: int
@@ -68,7 +70,9 @@ def claim_of(kind: type[_Claim], file: str | PathLike[str], name: str, *, target
 
 
 def bits_of(tile: Subject, coord: Sequence[int], *, stage: int, base: int) -> range:
-    """The bits that an element takes, counted from address 0, in a stage of a tile at the base address in bytes."""
+    """The bits that an element takes, counted from address 0, in a stage of a tile at the base
+    address in bytes.
+    """
     tile = _only(Tile, tile)
     inside = len(coord) == len(tile.extents) and all(c < n for c, n in zip(coord, tile.extents, strict=True))
     if not inside:
@@ -89,7 +93,8 @@ def allocation_of(tile: Subject, *, stage: int, base: int) -> range:
 def vector_of(claim: Contiguous, coord: Sequence[int], *, stage: int, base: int) -> tuple[list[int], int]:
     """(where the elements of the claim's vector at `coord` lie, how far apart two must be).
 
-    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, addresses in bits, an element apart.
+    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, addresses in bits, an
+    element apart.
     """
     tile, along = claim.tile, claim.along
     if coord[along] % claim.elements:
@@ -112,10 +117,12 @@ def value_of(index: Subject, point: Mapping[str, int], *, base: int = 0) -> tupl
 
 
 def lanes_of(access: Subject, where: Mapping[str, int], *, compared: bool = False) -> list[Lane]:
-    """The 32 lanes of the warp instruction at `where`: `warp`, the loops by value, `stage` and `base` as they apply.
+    """The 32 lanes of the warp instruction at `where`: `warp`, the loops by value, `stage` and
+    `base` as they apply.
 
-    `compared`: an iteration that does not exist, or that the assumptions exclude, has lanes that are not active; such
-    a case is a difference for `equivalent`, and no case at all for every other claim.
+    `compared`: an iteration that does not exist, or that the assumptions exclude, has lanes that
+    are not active; such a case is a difference for `equivalent`, and no case at all for every other
+    claim.
     """
     access = _only(Access, access)
     point = _point(access, where, compared=compared)
@@ -138,7 +145,9 @@ def lanes_of(access: Subject, where: Mapping[str, int], *, compared: bool = Fals
 def touches_of(
     claim: Covers, coord: Sequence[int], *, stage: int, bases: tuple[int, int]
 ) -> list[tuple[int, int, dict[str, int]]]:
-    """Every (warp, lane, loops) of the claim's access that touches some bit of an element; the two bases are bytes."""
+    """Every (warp, lane, loops) of the claim's access that touches some bit of an element; the two
+    bases are bytes.
+    """
     access = claim.access
     element = bits_of(claim.tile, coord, stage=stage, base=bases[1])
     ends = last_active(access, access.loop_limits)

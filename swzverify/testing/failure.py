@@ -1,4 +1,6 @@
-"""How an assertion ends: the verdict where it holds, an AssertionError that tells the whole story where it does not."""
+"""How an assertion ends: the verdict where it holds, an AssertionError that tells the whole story
+where it does not.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Judged:
 
 
 def verdict_of(check: Callable[[], Judged]) -> Verdict:
-    """The verdict of a check that holds; AssertionError for any other, at the line that called the assertion.
+    """The verdict of a check that holds; AssertionError for any other, at the line that called the
+    assertion.
 
     Mistakes in the arguments (`SwzError`) come without the frames of this package.
     """

@@ -1,4 +1,6 @@
-"""The keyword arguments of the assertions: what a layout in notation does not say by itself, and nobody guesses."""
+"""The keyword arguments of the assertions: what a layout in notation does not say by itself, and
+nobody guesses.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ _KINDS: Sequence[tuple[str, type | tuple[type, ...], str, str]] = (
 
 
 def check_int(name: str, value: object) -> None:
-    """Refuse what is no plain int: a bool would count as 1, None as nothing, infinity as no bound. Error: SWZ105.
+    """Refuse what is no plain int: a bool would count as 1, None as nothing, infinity as no bound.
+    Error: SWZ105.
 
     >>> check_int("at_most", True)
     Traceback (most recent call last):
@@ -64,10 +67,11 @@ class Given:
     target: str | None = None
 
     def check(self, **others: object) -> None:
-        """Refuse arguments that are no values of their kind; `others` are numbers that the claim must have.
+        """Refuse arguments that are no values of their kind; `others` are numbers that the claim
+        must have.
 
-        Python would bend them: True to 1, "00" to two coordinates, an empty text to what is meant without one. Error:
-        SWZ105.
+        Python would bend them: True to 1, "00" to two coordinates, an empty text to what is meant
+        without one. Error: SWZ105.
 
         >>> Given(coord="00").check()
         Traceback (most recent call last):
@@ -90,7 +94,8 @@ class Given:
                 raise SwzError("SWZ105", message, hint=_COORD)
 
     def refuse(self, subject: str, *names: str) -> None:
-        """Refuse those of the named arguments that were given: the subject has no use for them. Error: SWZ803.
+        """Refuse those of the named arguments that were given: the subject has no use for them.
+        Error: SWZ803.
 
         >>> Given(element_bits=16).refuse("a Tile", "element_bits")
         Traceback (most recent call last):

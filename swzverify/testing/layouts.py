@@ -1,7 +1,9 @@
-"""What stands for a layout in an assertion, read as a tile: our objects, CuTe's notation, pycute's and the CuTe DSL's.
+"""What stands for a layout in an assertion, read as a tile: our objects, CuTe's notation, pycute's
+and the CuTe DSL's.
 
-Nothing is imported from pycute or the DSL: a layout of theirs has `shape` and `stride`, a composition of pycute's has
-`layoutB`, `offset` and `layoutA`, and the DSL's print themselves in CuTe's notation.
+Nothing is imported from pycute or the DSL: a layout of theirs has `shape` and `stride`, a
+composition of pycute's has `layoutB`, `offset` and `layoutA`, and the DSL's print themselves in
+CuTe's notation.
 """
 
 from __future__ import annotations
@@ -45,11 +47,12 @@ class _Read:
 
 
 def tile_or_function(subject: object, given: Given, name: str, *, is_placed: bool = False) -> Tile | Called:
-    """The tile that `subject` and the keyword arguments stand for, or `subject` itself where it is a plain function.
+    """The tile that `subject` and the keyword arguments stand for, or `subject` itself where it is
+    a plain function.
 
-    `is_placed` asks for `base_align` always, as what depends on the base needs it. Errors: SWZ802 an argument is
-    missing, SWZ803 one does not go with the subject, SWZ804 the subject is nothing that has a layout, SWZ805 what its
-    swizzle acts on is open, and those of the notation.
+    `is_placed` asks for `base_align` always, as what depends on the base needs it. Errors: SWZ802
+    an argument is missing, SWZ803 one does not go with the subject, SWZ804 the subject is nothing
+    that has a layout, SWZ805 what its swizzle acts on is open, and those of the notation.
 
     >>> tile_or_function("(8,64):(64,1)", Given(element_bits=16), "A").base
     AlignedBase(align_bytes=1)
@@ -67,7 +70,8 @@ def tile_or_function(subject: object, given: Given, name: str, *, is_placed: boo
 
 
 def acts_on_is_open(subject: object, given: Given) -> bool:
-    """Whether the subject's notation leaves open what its swizzle acts on, so that `swizzle_on` must say it.
+    """Whether the subject's notation leaves open what its swizzle acts on, so that `swizzle_on`
+    must say it.
 
     >>> acts_on_is_open("S<3,4,3> o 0 o (8,64):(64,1)", Given()), acts_on_is_open("(8,64):(64,1)", Given())
     (True, False)
@@ -161,8 +165,8 @@ def _plain(subject: object) -> Layout | None:
 def _foreign(subject: object) -> _Read | None:
     """What an object prints, held against its shape and stride.
 
-    A swizzle, an offset or whatever else changes its addresses may lie in other fields, and shows in the print alone:
-    without a print that is a layout, shape and stride say too little.
+    A swizzle, an offset or whatever else changes its addresses may lie in other fields, and shows
+    in the print alone: without a print that is a layout, shape and stride say too little.
     """
     has_both = hasattr(subject, "shape") and hasattr(subject, "stride")
     if not has_both and type(subject).__str__ is object.__str__ and type(subject).__repr__ is object.__repr__:

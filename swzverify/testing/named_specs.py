@@ -1,8 +1,9 @@
-"""The spec files that the ini option `swzverify_specs` names, and which of them a run of pytest must collect.
+"""The spec files that the ini option `swzverify_specs` names, and which of them a run of pytest
+must collect.
 
-All of them where pytest runs without paths in the rootdir; else those that lie in the paths on its command line, or in
-the folder that it runs in. pytest's `norecursedirs` does not hide them, `--ignore`, `--ignore-glob` and a conftest's
-`collect_ignore` do.
+All of them where pytest runs without paths in the rootdir; else those that lie in the paths on its
+command line, or in the folder that it runs in. pytest's `norecursedirs` does not hide them,
+`--ignore`, `--ignore-glob` and a conftest's `collect_ignore` do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from swzverify.run.collect import collect_specs
 
 @dataclass(frozen=True, slots=True)
 class NamedSpecs:
-    """The named files, and those of them that are added to the session in the order of the ini, by their identities.
+    """The named files, and those of them that are added to the session in the order of the ini, by
+    their identities.
 
     A file that pytest was told to collect is not among the added ones: pytest comes across it.
     """
@@ -43,7 +45,8 @@ class NamedSpecs:
     def without_ignored(self, config: pytest.Config) -> NamedSpecs:
         """The same without the added files that the user has told pytest to ignore.
 
-        What is not added is collected where pytest comes across it: in a linked folder, which is not ignored.
+        What is not added is collected where pytest comes across it: in a linked folder, which is
+        not ignored.
         """
         added = {identity: path for identity, path in self.added.items() if not _is_ignored(path, config)}
         return replace(self, added=added)
@@ -83,17 +86,19 @@ def _below_root(root: Path, entry: str) -> str:
 def _identity(path: str | os.PathLike[str]) -> str:
     """What a file is known by: its folder's real path and its name.
 
-    A link to a spec is another spec, since what it names, it names from its own folder; a folder has one place only.
+    A link to a spec is another spec, since what it names, it names from its own folder; a folder
+    has one place only.
     """
     folder, name = os.path.split(os.path.abspath(path))
     return os.path.join(os.path.realpath(folder), name)
 
 
 def _paths_given(config: pytest.Config) -> tuple[list[str] | None, frozenset[str]]:
-    """The folders that this run is about, by their real paths (None: everything), and the files that pytest collects.
+    """The folders that this run is about, by their real paths (None: everything), and the files
+    that pytest collects.
 
-    A run is about what its own command line says. Paths in `addopts` or PYTEST_ADDOPTS stand there for every run, as
-    `testpaths` do; they say where tests lie.
+    A run is about what its own command line says. Paths in `addopts` or PYTEST_ADDOPTS stand there
+    for every run, as `testpaths` do; they say where tests lie.
     """
     here = config.invocation_params.dir
     asked = _positional(config)
@@ -107,7 +112,9 @@ def _paths_given(config: pytest.Config) -> tuple[list[str] | None, frozenset[str
 
 
 def _positional(config: pytest.Config) -> list[str]:
-    """The paths on this run's own command line; only pytest's parser knows which words are values of options."""
+    """The paths on this run's own command line; only pytest's parser knows which words are values
+    of options.
+    """
     parser = config._parser  # pyright: ignore[reportPrivateUsage]  # a plugin is handed it too early
     return cast("list[str]", parser.parse(config.invocation_params.args).file_or_dir)
 

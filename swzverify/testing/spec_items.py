@@ -1,7 +1,8 @@
 """What pytest sees of a spec file: the file, its subjects, and an item per claim.
 
-An item's id is the claim's id with the case of the constants at the end, where pytest looks for the parameters of a
-test: `specs/gemm.swz.yaml::A::bijective[BM=64]` for the claim `specs/gemm.swz.yaml::A[BM=64]::bijective`.
+An item's id is the claim's id with the case of the constants at the end, where pytest looks for the
+parameters of a test: `specs/gemm.swz.yaml::A::bijective[BM=64]` for the claim
+`specs/gemm.swz.yaml::A[BM=64]::bijective`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 
 class SpecFile(pytest.File):
-    """A spec file; it is read once, when it is collected. `is_named` says that the ini option names it."""
+    """A spec file; it is read once, when it is collected. `is_named` says that the ini option names
+    it.
+    """
 
     is_named: bool = False
 
@@ -116,7 +119,9 @@ class ClaimItem(pytest.Item):
 
 
 def _name(claim: SpecClaim) -> str:
-    """The last part of the claim's id, `bijective` or `bijective#2`, and its case: `bijective[BM=64]`."""
+    """The last part of the claim's id, `bijective` or `bijective#2`, and its case:
+    `bijective[BM=64]`.
+    """
     case = ",".join(f"{name}={value}" for name, value in claim.case.items())
     return claim.id.rpartition("::")[2] + (f"[{case}]" if case else "")
 

@@ -1,7 +1,7 @@
 """Hypothesis strategies: swizzles, layouts, swizzled layouts and tiles, all of them legal.
 
-They shrink to what is simplest: fewer modes, smaller extents, no gaps, no swizzle. This module alone imports
-hypothesis, which swzverify does not depend on.
+They shrink to what is simplest: fewer modes, smaller extents, no gaps, no swizzle. This module
+alone imports hypothesis, which swzverify does not depend on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ except ModuleNotFoundError as error:
     ) from None
 
 Kind: TypeAlias = Literal["compact", "injective", "any"]
-"""`compact`: a bijection onto 0..size-1; `injective`: gaps are allowed; `any`: elements may share an offset."""
+"""`compact`: a bijection onto 0..size-1; `injective`: gaps are allowed; `any`: elements may share
+an offset.
+"""
 
 __all__ = ["composed_layouts", "layouts", "swizzles", "tiles"]
 
@@ -35,7 +37,8 @@ __all__ = ["composed_layouts", "layouts", "swizzles", "tiles"]
 def swizzles(
     *, max_bits: int = 3, max_base: int = 5, max_shift: int = 5, negative_shifts: bool = True
 ) -> st.SearchStrategy[Swizzle]:
-    """Legal swizzles with B, M and |S| up to the bounds, the identity among them; they shrink to `Swizzle<0,0,0>`.
+    """Legal swizzles with B, M and |S| up to the bounds, the identity among them; they shrink to
+    `Swizzle<0,0,0>`.
 
     Errors: SWZ105 bounds that are negative or allow no legal swizzle.
 
@@ -67,10 +70,12 @@ def layouts(
     max_gap: int = 4,
     powers_of_two: bool = False,
 ) -> st.SearchStrategy[Layout]:
-    """Layouts of up to `max_modes` modes with up to `max_leaves` extents each, and up to `max_size` elements.
+    """Layouts of up to `max_modes` modes with up to `max_leaves` extents each, and up to `max_size`
+    elements.
 
-    `max_gap` is how many times as large as needed a stride may be (`injective`), or the largest stride in elements of
-    `max_extent` (`any`). They shrink to `(1):(1)`. Errors: SWZ105 bounds that allow no layout.
+    `max_gap` is how many times as large as needed a stride may be (`injective`), or the largest
+    stride in elements of `max_extent` (`any`). They shrink to `(1):(1)`. Errors: SWZ105 bounds that
+    allow no layout.
 
     >>> from hypothesis import find
     >>> wide = find(layouts(kind="compact"), lambda layout: layout.size > 5, random=__import__("random").Random(0))
@@ -115,7 +120,9 @@ def _profiles(max_modes: int, max_leaves: int) -> st.SearchStrategy[list[int]]:
 
 @st.composite
 def _strides(draw: st.DrawFn, extents: tuple[int, ...], kind: Kind, max_extent: int, max_gap: int) -> list[int]:
-    """A stride a leaf. Each at least the reach of all smaller ones makes a layout injective, exactly that compact."""
+    """A stride a leaf. Each at least the reach of all smaller ones makes a layout injective,
+    exactly that compact.
+    """
     if kind == "any":
         return [draw(st.integers(0, max_extent * max_gap)) for _ in extents]
     order = draw(st.permutations(range(len(extents))))
@@ -145,7 +152,8 @@ def composed_layouts(
 def tiles(
     layout: st.SearchStrategy[Layout] | None = None, swizzle: st.SearchStrategy[Swizzle] | None = None
 ) -> st.SearchStrategy[Tile]:
-    """Tiles of whole-byte elements at any multiple of some alignment, in up to three stages, swizzled either way.
+    """Tiles of whole-byte elements at any multiple of some alignment, in up to three stages,
+    swizzled either way.
 
     >>> from hypothesis import find
     >>> find(tiles(), lambda tile: tile.stages > 1, random=__import__("random").Random(0)).total_bytes

@@ -1,4 +1,6 @@
-"""General theorems: what one is, how Z3 settles it, where the proofs are found and how they are listed."""
+"""General theorems: what one is, how Z3 settles it, where the proofs are found and how they are
+listed.
+"""
 
 from __future__ import annotations
 

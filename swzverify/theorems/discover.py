@@ -1,4 +1,6 @@
-"""Finds the theorems: every file of the folder `proofs`, which lies beside the package or, installed, inside it."""
+"""Finds the theorems: every file of the folder `proofs`, which lies beside the package or,
+installed, inside it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ def proofs_folder() -> Path:
 
 
 def find_theorems() -> tuple[Theorem, ...]:
-    """All theorems, by file and in the order of each. ValueError where two share a name or a reference dangles.
+    """All theorems, by file and in the order of each. ValueError where two share a name or a
+    reference dangles.
 
     >>> sum(theorem.name == "swizzle-involution" for theorem in find_theorems())
     1
@@ -69,7 +72,9 @@ def find_families() -> tuple[Family, ...]:
 
 
 def check_catalogue(theorems: list[Theorem]) -> None:
-    """Refuses two theorems of one name, and a refuted one whose mended form is not among the proved ones."""
+    """Refuses two theorems of one name, and a refuted one whose mended form is not among the proved
+    ones.
+    """
     by_name = {theorem.name: theorem for theorem in theorems}
     if len(by_name) < len(theorems):
         raise ValueError("two theorems share a name")
@@ -80,7 +85,9 @@ def check_catalogue(theorems: list[Theorem]) -> None:
 
 
 def select_theorems(theorems: tuple[Theorem, ...], names: tuple[str, ...]) -> tuple[Theorem, ...]:
-    """Those whose name holds one of the texts; all when there are none. Error: SWZ506 where a text is in no name."""
+    """Those whose name holds one of the texts; all when there are none. Error: SWZ506 where a text
+    is in no name.
+    """
     for text in names:
         if not any(text in theorem.name for theorem in theorems):
             hint = nearest(text, [theorem.name for theorem in theorems])

@@ -1,4 +1,6 @@
-"""A theorem's verdict from the answers to its obligations, counterexamples replayed in plain Python integers."""
+"""A theorem's verdict from the answers to its obligations, counterexamples replayed in plain Python
+integers.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ from swzverify.theorems.theorem import Outcome, Theorem
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What became of a theorem: the outcome, why where it needs a word, and the answers it rests on.
+    """What became of a theorem: the outcome, why where it needs a word, and the answers it rests
+    on.
 
-    `counterexample` is the obligation that fails and the point where it does. All is plain data, fit for a pipe.
+    `counterexample` is the obligation that fails and the point where it does. All is plain data,
+    fit for a pipe.
     """
 
     name: str
@@ -29,7 +33,9 @@ class Judgement:
 
 
 def judge(theorem: Theorem) -> Judgement:
-    """Settle every obligation and say what follows; a fault in an encoding is an `error`, not a crash."""
+    """Settle every obligation and say what follows; a fault in an encoding is an `error`, not a
+    crash.
+    """
     try:
         wrong = theorem.expected is Outcome.REFUTED  # a published mistake gets its smallest counterexample
         answers = tuple(settle(obligation, smallest=wrong) for obligation in theorem.obligations)
@@ -39,7 +45,9 @@ def judge(theorem: Theorem) -> Judgement:
 
 
 def verdict(theorem: Theorem, answers: Sequence[Answer]) -> Judgement:
-    """The outcome: refuted by any failing obligation, else vacuous or unknown by any such, else proved."""
+    """The outcome: refuted by any failing obligation, else vacuous or unknown by any such, else
+    proved.
+    """
     all_answers = tuple(answers)
     for outcome in (Outcome.REFUTED, Outcome.VACUOUS, Outcome.UNKNOWN):
         for answer in all_answers:

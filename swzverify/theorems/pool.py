@@ -1,4 +1,6 @@
-"""Theorems over several processes, each with a pipe of its own; one that dies costs only the theorem it was at."""
+"""Theorems over several processes, each with a pipe of its own; one that dies costs only the
+theorem it was at.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,11 @@ class _Worker:
 
 
 def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
-    """Every theorem's judgement as it comes, in no order; by default one process a processor for more than a few.
+    """Every theorem's judgement as it comes, in no order; by default one process a processor for
+    more than a few.
 
-    With several processes the theorems must be those that `find_theorems` finds. The processes are ended before this
-    returns or raises.
+    With several processes the theorems must be those that `find_theorems` finds. The processes are
+    ended before this returns or raises.
     """
     wanted = processes or (1 if len(theorems) < WORTH_A_PROCESS else usable_cpus())
     if min(wanted, len(theorems)) < 2:

@@ -1,4 +1,6 @@
-"""One obligation put to Z3: is it satisfiable at all, does it hold, and if not, where is the first point it fails?"""
+"""One obligation put to Z3: is it satisfiable at all, does it hold, and if not, where is the first
+point it fails?
+"""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
@@ -36,10 +38,12 @@ class _OutOfBudgetError(Exception):
 
 
 def settle(obligation: Obligation, *, smallest: bool = True) -> Answer:
-    """Decide an obligation. Its hypotheses must be satisfiable, else it is vacuous and never proved.
+    """Decide an obligation. Its hypotheses must be satisfiable, else it is vacuous and never
+    proved.
 
-    Each question is encoded anew in a context of its own: neither verdicts nor budgets depend on what was asked before.
-    `smallest` asks for the first failing point, which takes many more questions, instead of any.
+    Each question is encoded anew in a context of its own: neither verdicts nor budgets depend on
+    what was asked before. `smallest` asks for the first failing point, which takes many more
+    questions, instead of any.
     """
     start = time.perf_counter()
     outcome, point, reason = _judge(obligation, smallest)
@@ -89,9 +93,11 @@ def _solve(
     fixed: Mapping[str, int] | None = None,
     at_most: tuple[str, int] | None = None,
 ) -> dict[str, int] | None:
-    """A point within the variables' bounds that satisfies the conditions, or None when there is none.
+    """A point within the variables' bounds that satisfies the conditions, or None when there is
+    none.
 
-    Some variables can be fixed, one can be bounded. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows.
+    Some variables can be fixed, one can be bounded. Raises when Z3 gives up, and on Ctrl-C, which
+    Z3 swallows.
     """
     symbols = Symbols()
     wanted = conditions(symbols, obligation.encode(symbols))

@@ -1,7 +1,9 @@
-"""Formulas for the proofs: words of fixed width whose every operator is unsigned, and truths that are never Python's.
+"""Formulas for the proofs: words of fixed width whose every operator is unsigned, and truths that
+are never Python's.
 
-Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x == y)` is silently
-False, `BitVecVal(300, 8)` wraps. Proofs are written with these two classes and never see z3py.
+Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
+y)` is silently False, `BitVecVal(300, 8)` wraps. Proofs are written with these two classes and
+never see z3py.
 """
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and in solve.py only.
@@ -64,8 +66,8 @@ class Truth:
 class Word:
     """A word of `width` bits, unsigned; arithmetic is modulo 2^width, as in the machine.
 
-    Python integers may stand on either side of an operator when they fit the width. A shift by the width or more
-    gives 0.
+    Python integers may stand on either side of an operator when they fit the width. A shift by the
+    width or more gives 0.
     """
 
     term: Term

@@ -11,7 +11,9 @@ from typing import TypeAlias
 from swzverify.theorems.terms import Symbols, Truth
 
 RLIMIT = 40_000_000
-"""Z3's resource units for one query, unless an obligation asks for others; a few times what the hardest one takes."""
+"""Z3's resource units for one query, unless an obligation asks for others; a few times what the
+hardest one takes.
+"""
 
 Point: TypeAlias = Mapping[str, int]
 """Values of an obligation's variables."""
@@ -29,7 +31,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sequent:
-    """A conclusion under hypotheses; the bounds of the variables are hypotheses too, without being named."""
+    """A conclusion under hypotheses; the bounds of the variables are hypotheses too, without being
+    named.
+    """
 
     hypotheses: tuple[Truth, ...]
     conclusion: Truth
@@ -40,7 +44,9 @@ Encoding: TypeAlias = Callable[[Symbols], Sequent]
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to show: a name and its encoding, which declares its variables in the symbols it is given."""
+    """One thing to show: a name and its encoding, which declares its variables in the symbols it is
+    given.
+    """
 
     name: str
     encode: Encoding
@@ -56,13 +62,14 @@ class Obligation:
 class Theorem:
     """A statement and the obligations that make it up.
 
-    It is proved when every obligation is; an "iff" has one for each direction, a bijection one each for staying
-    inside, for being one to one and for reaching everything. It is refuted when an obligation fails at a point that
-    `refutes` confirms in plain Python integers, from the definitions and not from the encoding.
+    It is proved when every obligation is; an "iff" has one for each direction, a bijection one each
+    for staying inside, for being one to one and for reaching everything. It is refuted when an
+    obligation fails at a point that `refutes` confirms in plain Python integers, from the
+    definitions and not from the encoding.
 
-    `symbolic` says which quantities are variables of Z3, `enumerated` which run through lists with an obligation for
-    each value. A refuted theorem says in `because` where the statement goes wrong, and names in `mended_by` the one
-    that says what holds instead.
+    `symbolic` says which quantities are variables of Z3, `enumerated` which run through lists with
+    an obligation for each value. A refuted theorem says in `because` where the statement goes
+    wrong, and names in `mended_by` the one that says what holds instead.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""A certificate's statement as a spec, so that the brute-force oracle, which knows no certificate, can judge it."""
+"""A certificate's statement as a spec, so that the brute-force oracle, which knows no certificate,
+can judge it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ SIDES = {"tile": "tiles", "access": "accesses", "map": "maps"}
 
 
 def truth(claim: dict[str, Any]) -> str:
-    """What the oracle says of a statement in JSON; `none` where it is no spec, or too open for the page to say."""
+    """What the oracle says of a statement in JSON; `none` where it is no spec, or too open for the
+    page to say.
+    """
     try:
         [judgement] = judge(spec_of(claim))
     except (OracleError, OracleAmbiguousError):

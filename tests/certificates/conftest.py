@@ -1,4 +1,6 @@
-"""A small folder of certificates, written once, and ways to forge it with every hash made good again."""
+"""A small folder of certificates, written once, and ways to forge it with every hash made good
+again.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ class Folder:
         return json.loads(self.file(kind).read_text())
 
     def forge(self, kind: str, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change a certificate and make every hash good again, as someone would who wants to deceive."""
+        """Change a certificate and make every hash good again, as someone would who wants to
+        deceive.
+        """
         data = self.certificate(kind)
         change(data)
         self.file(kind).write_text(json.dumps(data))

@@ -1,4 +1,6 @@
-"""From the prover's obligations to the statements of certificates: a copy of the expressions, no encoding."""
+"""From the prover's obligations to the statements of certificates: a copy of the expressions, no
+encoding.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def _state(goal: ob.Obligation) -> st.Statement:
 
 
 def state_condition(condition: Expr, variables: Sequence[Var]) -> st.Always:
-    """A one-bit expression as the assumption of a statement that claims nothing: for what must be possible."""
+    """A one-bit expression as the assumption of a statement that claims nothing: for what must be
+    possible.
+    """
     out, roots, places = _written(variables, (condition,))
     return st.Always(out, _at(places, variables), roots[0], roots[0])
 
@@ -76,7 +80,8 @@ def _injective(goal: ob.Injective) -> st.Injective:
     places = _write(out, domain.variables, (domain.assumption, goal.inner), {})
     image: tuple[int, ...] = ()
     if outer is not None:
-        # The map's own variable may have the name of one of the domain: it gets one that no front end gives.
+        # The map's own variable may have the name of one of the domain: it gets one that no front
+        # end gives.
         x = out.var(st.INNER_VALUE, outer.x.limit, outer.x.width)
         image = (x, _write(out, (), (outer.image,), {outer.x: x})[outer.image])
     return st.Injective(

@@ -1,6 +1,8 @@
-"""A forger who knows the whole format: a statement is changed, and everything that follows from it is made again.
+"""A forger who knows the whole format: a statement is changed, and everything that follows from it
+is made again.
 
-What no honest prover could make (a witness of something false) is left as it was, or said not to apply.
+What no honest prover could make (a witness of something false) is left as it was, or said not to
+apply.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ Json = Any
 
 
 def remake(data: dict[str, Json], folder: Folder) -> None:
-    """Fit a certificate to its own changed statement, as far as a forger can; what has no meaning stays as it is."""
+    """Fit a certificate to its own changed statement, as far as a forger can; what has no meaning
+    stays as it is.
+    """
     subjects = ",".join(str(text).split(" ", 1)[-1] for text in data["claim"]["of"])
     case = ",".join(f"{name}={value}" for name, value in data["case"].items())
     data["id"] = f"{data['spec']['path']}::{subjects}{f'[{case}]' if case else ''}::{data['claim']['kind']}"

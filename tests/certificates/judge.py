@@ -1,4 +1,6 @@
-"""What the tests of certificates have in common: a solver's answer to a statement, and random programs."""
+"""What the tests of certificates have in common: a solver's answer to a statement, and random
+programs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def holds(goal: Obligation | Statement, solver: str = "bitwuzla") -> bool:
 
 
 def random_program(rng: random.Random, length: int = 14, widest: int = 7) -> Program:
-    """Any operations on any earlier results: widths are brought together by extension and extraction."""
+    """Any operations on any earlier results: widths are brought together by extension and
+    extraction.
+    """
     lines: list[Operation] = []
     for index in range(rng.randint(1, 3)):
         width = rng.randint(1, 4)

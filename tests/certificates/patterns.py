@@ -1,6 +1,8 @@
-"""Warps of the 16-byte cp.async as tests have them: 32 destinations in units of 16 bytes, None for a lane that is off.
+"""Warps of the 16-byte cp.async as tests have them: 32 destinations in units of 16 bytes, None for
+a lane that is off.
 
-`reading` is docs/semantics.md, section 4, read word by word; `encoded` evaluates the symbolic rule at many warps.
+`reading` is docs/semantics.md, section 4, read word by word; `encoded` evaluates the symbolic rule
+at many warps.
 """
 
 from __future__ import annotations
@@ -72,7 +74,8 @@ def plain(warp: Warp) -> tuple[int, int]:
 
 
 def encoded(warps: Sequence[Warp], width: int = 16) -> list[tuple[int, bool]]:
-    """(wavefronts, whether there is a conflict) by the symbolic rule; `width` is that of the addresses in bits.
+    """(wavefronts, whether there is a conflict) by the symbolic rule; `width` is that of the
+    addresses in bits.
 
     Lanes that are off have some address all the same: it must not matter.
     """
@@ -142,7 +145,9 @@ def two_of_a_warp() -> Iterator[Warp]:
 
 
 def three_of_an_octet() -> Iterator[Warp]:
-    """All triples of lanes of an octet, the first at chunk 0, the others at all chunks of two lines."""
+    """All triples of lanes of an octet, the first at chunk 0, the others at all chunks of two
+    lines.
+    """
     for a, b, c in combinations(range(8), 3):
         for x, y in product(range(16), repeat=2):
             yield warp_of({a: 0, b: x, c: y})
@@ -162,7 +167,9 @@ def lines_in_any_order() -> Iterator[Warp]:
 
 
 def random_warps(count: int, seed: int) -> Iterator[Warp]:
-    """Few lanes and many, few chunks and many, repeats within octets and across, whole sectors, XOR-linear maps."""
+    """Few lanes and many, few chunks and many, repeats within octets and across, whole sectors,
+    XOR-linear maps.
+    """
     rng = random.Random(seed)
     for _ in range(count):
         spread = rng.choice([2, 4, 8, 8, 16, 32, 200, 2000])

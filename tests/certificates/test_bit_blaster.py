@@ -1,4 +1,6 @@
-"""The circuits against the expression form's operators: as clauses, as bits of many points, as affine forms."""
+"""The circuits against the expression form's operators: as clauses, as bits of many points, as
+affine forms.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +162,9 @@ def test_tables_refuse_more_points_than_they_can_hold() -> None:
 
 
 def test_affine_forms_hold_at_every_point() -> None:
-    """Where a bit is said to be affine it has the form's value; and linear programs are seen to be affine."""
+    """Where a bit is said to be affine it has the form's value; and linear programs are seen to be
+    affine.
+    """
     seen = 0
     for seed in range(300):
         rng = random.Random(seed)

@@ -1,4 +1,6 @@
-"""Proofs by CaDiCaL: checked where the tools are installed, and never believed on a tool's mere word."""
+"""Proofs by CaDiCaL: checked where the tools are installed, and never believed on a tool's mere
+word.
+"""
 
 from __future__ import annotations
 

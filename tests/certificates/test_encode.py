@@ -159,7 +159,9 @@ def test_cost_where_pairs_agree() -> None:
 
 
 def test_joined_groups_can_conflict() -> None:
-    """Each group of 16 lanes is free by itself; joined, since all lanes agree in pairs, they are not."""
+    """Each group of 16 lanes is free by itself; joined, since all lanes agree in pairs, they are
+    not.
+    """
     pairs = ob.over(leaf(LANE), 2)
     address = ob.plus(ob.times(ob.modulo(pairs, 8), 8), ob.times(ob.over(pairs, 8), 128))
     assert not holds(ob.cost(LANE, (), "ld.shared.v2.b32", address))

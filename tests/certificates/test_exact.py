@@ -1,4 +1,6 @@
-"""The recheck's own integers and its own reading of C, against Python's integers and the front end's parser."""
+"""The recheck's own integers and its own reading of C, against Python's integers and the front
+end's parser.
+"""
 
 from __future__ import annotations
 
@@ -177,7 +179,9 @@ def front_end(text: str, names: Point) -> int | None:
 
 
 def test_values_and_what_has_none() -> None:
-    """Where the front end evaluates, the value is the same and all conditions are 1; where it refuses, one is 0."""
+    """Where the front end evaluates, the value is the same and all conditions are 1; where it
+    refuses, one is 0.
+    """
     seen: Counter[bool] = Counter()
     for seed in range(1500):
         rng = random.Random(seed)

@@ -1,4 +1,6 @@
-"""Forged certificates, every hash made good again: none is confirmed that says something false, or shows too little."""
+"""Forged certificates, every hash made good again: none is confirmed that says something false, or
+shows too little.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Change = Callable[[dict[str, Any]], None]
 
 
 def forged(folder: Folder, kind: str, change: Change, *, careful: bool = True) -> Outcome:
-    """What the recheck says of a certificate once it was changed; a careful forger fits the rest to the change."""
+    """What the recheck says of a certificate once it was changed; a careful forger fits the rest to
+    the change.
+    """
     data = folder.certificate(kind)
     change(data)
     if careful:
@@ -79,7 +83,9 @@ def test_invented_room_is_no_field(folder: Folder) -> None:
 
 
 def test_a_predicate_that_no_lane_meets(folder: Folder) -> None:
-    """Every formula is unsatisfiable then, and each goal has points: only that some lane is active shows it."""
+    """Every formula is unsatisfiable then, and each goal has points: only that some lane is active
+    shows it.
+    """
 
     def nobody(data: dict[str, Any]) -> None:
         access(data).update({"if": "tid > 99", "constants": {}})
@@ -126,7 +132,9 @@ KINDS = (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_witnesses_taken_away(folder: Folder, kind: str) -> None:
-    """Neither in silence, nor by the word that none applies, nor by the word that constants decide it."""
+    """Neither in silence, nor by the word that none applies, nor by the word that constants decide
+    it.
+    """
     for shown in ("twice", "once", "never", "folded"):
 
         def take(data: dict[str, Any], shown: str = shown) -> None:
@@ -164,7 +172,9 @@ def test_a_goal_that_is_shown_once_says_so_and_counts_apart(tmp_path: Path) -> N
 
 
 def test_what_constants_decide_counts_apart(tmp_path: Path) -> None:
-    """A byte is always aligned: there is nothing to ask, and no formula that says nothing is counted."""
+    """A byte is always aligned: there is nothing to ask, and no formula that says nothing is
+    counted.
+    """
     spec = tmp_path / "bytes.swz.yaml"
     spec.write_text(
         "swzverify: 1\ntarget: sm_90\naccesses:\n"
@@ -187,7 +197,9 @@ def test_what_constants_decide_counts_apart(tmp_path: Path) -> None:
 
 
 def test_a_formula_that_says_nothing(folder: Folder) -> None:
-    """The constant 1 in place of the condition: the formula fits the obligation, but not the statement."""
+    """The constant 1 in place of the condition: the formula fits the obligation, but not the
+    statement.
+    """
     from swzverify.certificates.encode import parts
     from swzverify.certificates.smtlib import script
     from swzverify.certificates.statement import read_statement
@@ -399,7 +411,9 @@ def test_a_statement_without_a_meaning(folder: Folder, name: str) -> None:
     ],
 )
 def test_expressions_that_are_not_defined(folder: Folder, kind: str, change: dict[str, Any]) -> None:
-    """A claim on an undefined expression is none, whatever else holds of it; that too is derived and asked."""
+    """A claim on an undefined expression is none, whatever else holds of it; that too is derived
+    and asked.
+    """
 
     def undefine(data: dict[str, Any]) -> None:
         access(data).update(change)
@@ -431,7 +445,9 @@ def test_the_statement_is_printed(folder: Folder) -> None:
 
 
 def test_what_is_printed_is_what_was_judged(folder: Folder) -> None:
-    """Every number and text of a statement is in its words: two statements that differ are told apart."""
+    """Every number and text of a statement is in its words: two statements that differ are told
+    apart.
+    """
     from swzverify.certificates.claim_file import read_claim
     from swzverify.certificates.claim_words import sentences
     from swzverify.certificates.reader import Reader
@@ -471,12 +487,16 @@ FREE = {
     ("said", "assumptions"),
     ("said", "versions"),
 }
-"""Fields that docs/certificates.md calls told: a change of these is not seen. Points have other values that serve."""
+"""Fields that docs/certificates.md calls told: a change of these is not seen. Points have other
+values that serve.
+"""
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_field_is_passed_over(folder: Folder, kind: str) -> None:
-    """Each value of a certificate changed by itself: what is not refused is told only, or a point that serves too."""
+    """Each value of a certificate changed by itself: what is not refused is told only, or a point
+    that serves too.
+    """
     whole = folder.certificate(kind)
     found = list(leaves(whole))
     for number, (path, value) in enumerate(found):

@@ -1,4 +1,6 @@
-"""What is derived from a statement is what the claim means: the brute-force oracle judges the same specs."""
+"""What is derived from a statement is what the claim means: the brute-force oracle judges the same
+specs.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ FIRST_SEED = 700_000
 
 
 def verdict(claim: Claim) -> str:
-    """A statement judged from what is derived of it alone, by a solver; a witness may agree with it only."""
+    """A statement judged from what is derived of it alone, by a solver; a witness may agree with it
+    only.
+    """
     try:
         goals = goals_of(claim)
     except UntrueError:
@@ -87,7 +91,9 @@ def through_a_file(claim: Claim) -> Claim:
 
 
 def test_random_specs_have_the_oracles_verdicts() -> None:
-    """The oracle reads the spec by itself: what the front end reads is copied into the statement rightly too."""
+    """The oracle reads the spec by itself: what the front end reads is copied into the statement
+    rightly too.
+    """
     tally: Counter[str] = Counter()
     for seed in range(FIRST_SEED, FIRST_SEED + SPECS):
         spec = random_spec(random.Random(seed))

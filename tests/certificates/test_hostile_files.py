@@ -1,4 +1,6 @@
-"""Files of certificates full of nonsense, every hash made good: each ends in words and never in a fault of ours."""
+"""Files of certificates full of nonsense, every hash made good: each ends in words and never in a
+fault of ours.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The rule of the 16-byte cp.async: plain and symbolic, against the text, and both against the measured patterns."""
+"""The rule of the 16-byte cp.async: plain and symbolic, against the text, and both against the
+measured patterns.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ FAMILIES: dict[str, Callable[[], Iterator[pt.Warp]]] = {
 
 @pytest.mark.parametrize("name", list(FAMILIES))
 def test_plain_and_symbolic_rule_say_what_the_text_says(name: str) -> None:
-    """Conflict-free is asked of pairs of lanes: here it is exactly `wavefronts == minimum`, both answers occurring."""
+    """Conflict-free is asked of pairs of lanes: here it is exactly `wavefronts == minimum`, both
+    answers occurring.
+    """
     warps = list(FAMILIES[name]())
     wanted = [pt.reading(warp) for warp in warps]
     assert [pt.plain(warp) for warp in warps] == wanted
@@ -97,7 +101,9 @@ def test_addresses_flipped_or_moved_by_lines_cost_the_same() -> None:
 
 
 def test_no_class_costs_2() -> None:
-    """Why the symbolic rule counts classes: the text's larger number of two is 1 for every class of every pattern."""
+    """Why the symbolic rule counts classes: the text's larger number of two is 1 for every class of
+    every pattern.
+    """
     for warp in pt.random_warps(3000, seed=4):
         copies = {l: c for l, c in enumerate(warp) if c is not None and c not in warp[:l]}  # noqa: E741
         kinds = {l: "both" if copies.get(l ^ 1) == c ^ 1 else l % 2 for l, c in copies.items()}  # noqa: E741

@@ -1,7 +1,8 @@
 """A random forger against the brute-force oracle: whatever is confirmed is true.
 
-One field of a sound certificate is changed at a time, then all that follows from the statement is made again as far as
-it can be. The oracle judges the statement, which it reads as a spec, from docs/semantics.md alone.
+One field of a sound certificate is changed at a time, then all that follows from the statement is
+made again as far as it can be. The oracle judges the statement, which it reads as a spec, from
+docs/semantics.md alone.
 """
 
 from __future__ import annotations

@@ -126,7 +126,9 @@ def test_neither_z3_nor_the_front_end_is_loaded(folder: Folder) -> None:
 
 
 def test_a_point_that_no_trial_finds(tmp_path: Path) -> None:
-    """One thread in one iteration of very many: the solver is asked for it, and the recheck evaluates it."""
+    """One thread in one iteration of very many: the solver is asked for it, and the recheck
+    evaluates it.
+    """
     spec = tmp_path / "rare.swz.yaml"
     spec.write_text(
         "swzverify: 1\ntarget: sm_90\naccesses:\n"

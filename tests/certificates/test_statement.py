@@ -1,4 +1,6 @@
-"""The text of obligations, and SMT-LIB scripts: one normal form, read without trust, refused with the line."""
+"""The text of obligations, and SMT-LIB scripts: one normal form, read without trust, refused with
+the line.
+"""
 
 from __future__ import annotations
 
@@ -200,7 +202,9 @@ def test_scripts_declare_everything_and_have_no_odd_operators() -> None:
 
 @pytest.mark.parametrize("solver", ["bitwuzla", "cvc5"])
 def test_solvers_read_every_operator_as_it_is_meant(solver: str) -> None:
-    """Programs that must have one value at one point: `unsat` that it is another, `sat` that it is this one."""
+    """Programs that must have one value at one point: `unsat` that it is another, `sat` that it is
+    this one.
+    """
     pytest.importorskip(solver)
     for seed in range(60):
         rng = random.Random(seed)

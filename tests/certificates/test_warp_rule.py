@@ -1,4 +1,6 @@
-"""The rule that rechecks use against the hardware tables and the measured rule, and its symbolic form against both."""
+"""The rule that rechecks use against the hardware tables and the measured rule, and its symbolic
+form against both.
+"""
 
 from __future__ import annotations
 

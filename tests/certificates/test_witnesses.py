@@ -1,4 +1,6 @@
-"""Witnesses: found only for what is true, verified against the expression, refused when they are of something else."""
+"""Witnesses: found only for what is true, verified against the expression, refused when they are of
+something else.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def test_bounds_hold_at_every_point() -> None:
 
 
 def test_steps_hold_wherever_both_values_are() -> None:
-    """f(v + step) = f(v) + increase, as integers where it is exact, else modulo 2^width; for every other value."""
+    """f(v + step) = f(v) + increase, as integers where it is exact, else modulo 2^width; for every
+    other value.
+    """
     seen: Counter[str] = Counter()
     for seed in range(400):
         rng = random.Random(seed)

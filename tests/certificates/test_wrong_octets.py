@@ -1,8 +1,9 @@
-"""Deliberately wrong rules of the 16-byte cp.async: each changes the answer for one small warp, which kills it.
+"""Deliberately wrong rules of the 16-byte cp.async: each changes the answer for one small warp,
+which kills it.
 
-A mutation replaces one piece of a function's text by another. `hides` says that the changed answer is a wrong
-`proved`: fewer wavefronts, or no conflict, where the text has more, or one. Two changes that make no difference are
-shown to make none.
+A mutation replaces one piece of a function's text by another. `hides` says that the changed answer
+is a wrong `proved`: fewer wavefronts, or no conflict, where the text has more, or one. Two changes
+that make no difference are shown to make none.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Patch = pytest.MonkeyPatch
 
 @dataclass(frozen=True)
 class Wrong:
-    """A piece of a function's text, what it becomes, and a warp (lane: destination in units of 16 bytes)."""
+    """A piece of a function's text, what it becomes, and a warp (lane: destination in units of 16
+    bytes).
+    """
 
     function: str
     piece: str
@@ -46,7 +49,9 @@ class Wrong:
 
 
 ACROSS = {0: 0, 8: 0, 9: 1, 10: 2, 11: 3}
-"""Lane 8 repeats lane 0, so that lane 9 has no partner: it is of another class than lanes 10 and 11."""
+"""Lane 8 repeats lane 0, so that lane 9 has no partner: it is of another class than lanes 10
+and 11.
+"""
 COPIES = "out.all([active[lane], out.negate(out.any(lower))])"
 BOTH = 'out.all([copies[lane ^ 1], out.op("=", even, odd)])'
 
@@ -194,7 +199,9 @@ def test_every_wrong_rule_is_killed(name: str, monkeypatch: Patch) -> None:
 
 
 def flipped_halves(patch: Patch) -> None:
-    """H of a unit of kind both taken from its odd lane: all of that kind are flipped, so their classes stay."""
+    """H of a unit of kind both taken from its odd lane: all of that kind are flipped, so their
+    classes stay.
+    """
     piece = "half ^ address // CHUNK_BYTES % 2"
     Wrong("_octet", piece, "half ^ (other if both else address) // CHUNK_BYTES % 2", {}).plant(patch, warp_rule)
 

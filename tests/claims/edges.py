@@ -1,7 +1,9 @@
-"""Subjects at the edges of what claims meet, small enough to look at every point, and claims on them.
+"""Subjects at the edges of what claims meet, small enough to look at every point, and claims on
+them.
 
-Bases inside a swizzle's span, starts and stages inside an element, elements that are no whole bytes, bases that two
-subjects share without being alike, partial warps, loops, assumptions and stages that lanes choose.
+Bases inside a swizzle's span, starts and stages inside an element, elements that are no whole
+bytes, bases that two subjects share without being alike, partial warps, loops, assumptions and
+stages that lanes choose.
 """
 
 from __future__ import annotations

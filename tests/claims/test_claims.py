@@ -1,7 +1,8 @@
 """The eleven claims, each proved, refuted and vacuous, through the Python classes and through YAML.
 
-Both ways must give one verdict and one counterexample; and each counterexample is computed again here in plain Python,
-from docs/semantics.md: layouts, swizzles and the bank rule are written out below, nothing of the package is asked.
+Both ways must give one verdict and one counterexample; and each counterexample is computed again
+here in plain Python, from docs/semantics.md: layouts, swizzles and the bank rule are written out
+below, nothing of the package is asked.
 """
 
 from __future__ import annotations
@@ -322,7 +323,9 @@ def too_many_groups(access: str, wavefronts: int) -> Callable[[Counterexample], 
 
 
 def touched(times: int, wanted: int) -> Callable[[Counterexample], None]:
-    """Every element of `floats` is touched once by `row`, those of `column`'s loop once, the others never."""
+    """Every element of `floats` is touched once by `row`, those of `column`'s loop once, the others
+    never.
+    """
 
     def check(example: Counterexample) -> None:
         rows = marked(example)

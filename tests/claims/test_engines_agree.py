@@ -1,4 +1,6 @@
-"""The definition, which exhaustion reads, and the expression form, which Z3 reads, say one thing of every goal."""
+"""The definition, which exhaustion reads, and the expression form, which Z3 reads, say one thing of
+every goal.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What claims give besides verdicts and tables: measures, alignments to try, loops of two accesses, and refusals."""
+"""What claims give besides verdicts and tables: measures, alignments to try, loops of two accesses,
+and refusals.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def test_measures(name: str, point: dict[str, int], wanted: WarpMeasure | None) 
 @pytest.mark.parametrize("block", [(8, 5, 3), (24, 5), (120,)])
 @pytest.mark.parametrize("name", ["tid", "lane", "warp", *(f"{of}{axis}" for of in THREAD_NAMES for axis in "xyz")])
 def test_lanes_read_every_name_of_a_thread(name: str, block: tuple[int, ...]) -> None:
-    """Threads in their order, x fastest; the last of four warps ends with 24 lanes, and no other thread is there."""
+    """Threads in their order, x fastest; the last of four warps ends with 24 lanes, and no other
+    thread is there.
+    """
     sizes = (*block, 1, 1)[:3]
     if name[-1] in "yz" and "xyz".index(name[-1]) >= len(block):
         with pytest.raises(SwzError, match="SWZ307"):
@@ -245,7 +249,8 @@ def test_unbounded_loops_run_while_both_are_defined(addresses: tuple[str, str]) 
     assert verdict.counterexample.binding["i"] % 4 == 0
     for goal in Equivalent(first, other).plan().goals:
         (node,) = [node for node in goal.obligation.domain.variables if node.name == "i"]  # type: ignore[union-attr]
-        # 8 + 4 * (limit - 1) is the last value of i for which tid*4 + i*4 stays below 2^32 in every thread
+        # 8 + 4 * (limit - 1) is the last value of i for which tid*4 + i*4 stays below 2^32 in every
+        # thread
         assert node.limit == ((1 << 32) - 1 - 31 * 4) // 4 // 4 - 2 + 1
 
 
@@ -268,7 +273,9 @@ def test_alignments_to_try() -> None:
 
 @pytest.mark.parametrize("swap", [False, True])
 def test_smallest_alignment_is_named(swap: bool) -> None:
-    """`(a + a / 64 % 4 * 16)` is `a` where the common base is a multiple of 256 and the tile within 64 bytes."""
+    """`(a + a / 64 % 4 * 16)` is `a` where the common base is a multiple of 256 and the tile within
+    64 bytes.
+    """
     flat = tile(AlignedBase(64), "flat")
     bent = IndexMap("bent", (("r", 4), ("c", 8)), (parse("base + r*16 + c*2 + base / 64 % 4 * 16"),))
     verdict = prove(Equivalent(bent, flat) if swap else Equivalent(flat, bent))
@@ -277,7 +284,9 @@ def test_smallest_alignment_is_named(swap: bool) -> None:
 
 
 def test_bounds_that_nobody_says() -> None:
-    """A bare access that does not say how many bytes it may touch has no bounds to be in; none at all are bounds."""
+    """A bare access that does not say how many bytes it may touch has no bounds to be in; none at
+    all are bounds.
+    """
     with pytest.raises(SwzError, match="in_bounds: access bare is a bare address without `bytes:`") as caught:
         InBounds(bare("0", instruction="ld.shared.u8"))
     assert caught.value.code == "SWZ105"
@@ -419,7 +428,9 @@ def test_two_maps_at_any_address() -> None:
 
 
 def test_not_refused() -> None:
-    """The tile's own access may have stages, another tile's may not; a map may name the tile's base, or none."""
+    """The tile's own access may have stages, another tile's may not; a map may name the tile's
+    base, or none.
+    """
     assert prove(Covers(onto(IN_STAGES), IN_STAGES)).outcome is PROVED
     assert prove(Covers(onto(tile(AlignedBase(64), "U")), tile(AlignedBase(128)))).outcome is PROVED
     for base in (None, AlignedBase(64)):

@@ -1,7 +1,9 @@
-"""Each goal is written three times: as an expression, as a definition over arrays, as a replay in plain integers.
+"""Each goal is written three times: as an expression, as a definition over arrays, as a replay in
+plain integers.
 
-At every point that stands for others, and at bases far from those, the three must say the same; what they say of the
-claim as a whole must be what the oracle says, which is written from docs/semantics.md alone.
+At every point that stands for others, and at bases far from those, the three must say the same;
+what they say of the claim as a whole must be what the oracle says, which is written from
+docs/semantics.md alone.
 """
 
 from __future__ import annotations
@@ -79,11 +81,13 @@ def check_always(claim: Claim, goal: Goal, obligation: Always, rng: random.Rando
         np.broadcast_to(each == 1, size)
         for each in evaluate_many((obligation.holds, obligation.domain.assumption), arrays)
     )
-    # An inactive lane has no position: the expression keeps the claim there, the definition does not count it.
+    # An inactive lane has no position: the expression keeps the claim there, the definition does
+    # not count it.
     assert np.array_equal(assumed & ~said, counts & ~holds)
     failing = counts & ~holds
     replays(claim, goal, ((at(arrays, row), True) for row in some(rng, np.flatnonzero(failing))))
-    # A replay shows all lanes, or all items of a vector, at once: it finds nothing where none of them fails.
+    # A replay shows all lanes, or all items of a vector, at once: it finds nothing where none of
+    # them fails.
     free = [name for name in arrays if name not in ("lane", "item")]
     failed = {tuple(int(arrays[name][row]) for name in free) for row in np.flatnonzero(failing)}
     clean = [

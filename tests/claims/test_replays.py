@@ -1,8 +1,9 @@
 """Each claim's words and its counterexamples at given points, whole: no engine is asked.
 
-Row by row in replays.json: the claim, its subject, scope and evidence, its facts, why it is empty, its goals' names,
-and its replays: the goal's number, the point, and null where the claim holds there, else the binding, the note, the
-columns, how many rows there are, how many of them are marked, and the first two of those.
+Row by row in replays.json: the claim, its subject, scope and evidence, its facts, why it is empty,
+its goals' names, and its replays: the goal's number, the point, and null where the claim holds
+there, else the binding, the note, the columns, how many rows there are, how many of them are
+marked, and the first two of those.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""An open base whose alignment is the whole address range has one value; the other base must then have it too."""
+"""An open base whose alignment is the whole address range has one value; the other base must then
+have it too.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""What reports print of each claim in edges.py, whole: subject, scope, evidence, facts, the names of goals, tables.
+"""What reports print of each claim in edges.py, whole: subject, scope, evidence, facts, the names
+of goals, tables.
 
-words.json has a line per claim. `enough` says how many bases stand for all: one more or one less is a fault, for fewer
-miss cases and more put goals out of exhaustion's reach. `cases` are the variables of each goal and how many values
-they take: what a proof ranges over. `found` has for each goal points at which it fails, and there
-the binding, the note, the columns, the marks of the rows and the first and last marked ones; every cell of every table
-is computed again here from the definition or by the oracle.
+words.json has a line per claim. `enough` says how many bases stand for all: one more or one less is
+a fault, for fewer miss cases and more put goals out of exhaustion's reach. `cases` are the
+variables of each goal and how many values they take: what a proof ranges over. `found` has for each
+goal points at which it fails, and there the binding, the note, the columns, the marks of the rows
+and the first and last marked ones; every cell of every table is computed again here from the
+definition or by the oracle.
 """
 
 from __future__ import annotations
@@ -153,7 +155,8 @@ def check_touches(claim: Covers, point: dict[str, int], example: Counterexample)
 
 
 def check_two(first: Access, second: Access, point: dict[str, int], example: Counterexample) -> None:
-    """Both accesses' addresses, lane by lane, at the common base; lanes that are off, or do not run, have none.
+    """Both accesses' addresses, lane by lane, at the common base; lanes that are off, or do not
+    run, have none.
 
     Where either one's elements are no whole bytes, both have the bit.
     """

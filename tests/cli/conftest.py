@@ -87,7 +87,9 @@ def swzverify() -> Callable[..., Result]:
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[object]]:
-    """Replace the prover: `answers(bijective="unknown", injective=SomeError())` by kind; gives the options it sees."""
+    """Replace the prover: `answers(bijective="unknown", injective=SomeError())` by kind; gives the
+    options it sees.
+    """
 
     def install(*, reason: str = "", **by_kind: str | BaseException) -> list[object]:
         seen: list[object] = []

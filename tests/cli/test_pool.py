@@ -1,4 +1,6 @@
-"""Several processes: the same report in the same order, and a process that dies costs only its file."""
+"""Several processes: the same report in the same order, and a process that dies costs only its
+file.
+"""
 
 from __future__ import annotations
 

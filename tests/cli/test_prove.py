@@ -1,4 +1,6 @@
-"""`swzverify prove`: arguments, exit codes, where the report goes. The prover is replaced, the specs are real."""
+"""`swzverify prove`: arguments, exit codes, where the report goes. The prover is replaced, the
+specs are real.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`swzverify prove --format` and `--report`: every format says what happened, and none changes the exit code."""
+"""`swzverify prove --format` and `--report`: every format says what happened, and none changes the
+exit code.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How every command ends that cannot go on: a fault of ours and Ctrl-C, each in one line and with its exit code."""
+"""How every command ends that cannot go on: a fault of ours and Ctrl-C, each in one line and with
+its exit code.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`swzverify prove --write-test`: what is written, what is said, and what is refused before anything is proved."""
+"""`swzverify prove --write-test`: what is written, what is said, and what is refused before
+anything is proved.
+"""
 
 from __future__ import annotations
 

@@ -153,7 +153,9 @@ class Repository:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder outside of any repository, and an environment that asks for nothing special."""
+    """An empty current folder outside of any repository, and an environment that asks for nothing
+    special.
+    """
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)

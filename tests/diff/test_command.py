@@ -1,4 +1,6 @@
-"""`swzverify diff`: revisions, folders, files, the working tree; exit codes, options, formats, hostile names."""
+"""`swzverify diff`: revisions, folders, files, the working tree; exit codes, options, formats,
+hostile names.
+"""
 
 from __future__ import annotations
 

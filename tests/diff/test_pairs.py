@@ -1,4 +1,6 @@
-"""Which claim is which: renamed files and subjects, several claims of one kind, files that cannot be read."""
+"""Which claim is which: renamed files and subjects, several claims of one kind, files that cannot
+be read.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,9 @@ def test_what_one_side_cannot_read_is_not_called_deleted_or_added():
 
 
 def test_the_canonical_form_has_every_field_of_what_a_claim_is_made_of():
-    """Whatever differs between two claims' fields shows: each number of the text alone makes another form."""
+    """Whatever differs between two claims' fields shows: each number of the text alone makes
+    another form.
+    """
     claims = {each.claim.id: canonical(each.claim.claim) for each in placed(SPEC)}
     for old, new in (
         ("pad: 8", "pad: 16"), ("stages: 3", "stages: {count: 3, pitch: 16384}"), ("element: f32", "element: f64"),

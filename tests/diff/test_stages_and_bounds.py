@@ -1,4 +1,6 @@
-"""Stages are compared point by point; under a claim on bounds, what grows lets more pass; constants keep their code."""
+"""Stages are compared point by point; under a claim on bounds, what grows lets more pass; constants
+keep their code.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +192,9 @@ class TestConstantsOfTheCode:
         ],
     )
     def test_a_claim_whose_subject_got_a_number_in_its_place(self, literal, lost):
-        """The name stays, for another tile; today the claim says the same, and tomorrow's code it does not see."""
+        """The name stays, for another tile; today the claim says the same, and tomorrow's code it
+        does not see.
+        """
         before = READS.replace(
             "tiles: {",
             "tiles: {B: {element: f16, layout: '(8,W):(W,1)'}, ",

@@ -1,4 +1,6 @@
-"""Each way to say less, alone, is found; each way to say more, and each that says the same, is not taken for one."""
+"""Each way to say less, alone, is found; each way to say more, and each that says the same, is not
+taken for one.
+"""
 
 from __future__ import annotations
 

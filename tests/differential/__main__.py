@@ -1,7 +1,8 @@
 """A long run against the oracle: `python -m tests.differential --seeds A-B --jobs N --record FILE`.
 
-Never stops at a disagreement: each is made small and kept in the record, which is written anew after every chunk, so
-that a run that was cut off goes on from there with the same command. The exit status is 1 where anything disagreed.
+Never stops at a disagreement: each is made small and kept in the record, which is written anew
+after every chunk, so that a run that was cut off goes on from there with the same command. The exit
+status is 1 where anything disagreed.
 """
 
 from __future__ import annotations

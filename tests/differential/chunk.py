@@ -1,4 +1,6 @@
-"""A run of seeds against the oracle, as one piece of work: in a module of its own, which other processes can import."""
+"""A run of seeds against the oracle, as one piece of work: in a module of its own, which other
+processes can import.
+"""
 
 from __future__ import annotations
 

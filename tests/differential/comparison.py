@@ -24,17 +24,25 @@ EVERY_ENGINE_EACH = 5
 FULL_YAML_EACH = 8
 """Every so many specs are written as JSON, which only the slow and complete YAML reader takes."""
 STARVED_RLIMIT = 1
-"""Every claim is judged once more by a starved prover, whose budget is too small for most of Z3's questions."""
+"""Every claim is judged once more by a starved prover, whose budget is too small for most of Z3's
+questions.
+"""
 UNDEFINED = frozenset(("SWZ303", "SWZ304", "SWZ305"))
-"""What an expression can be refused for; of several in one spec the tool and the oracle may meet another one first."""
+"""What an expression can be refused for; of several in one spec the tool and the oracle may meet
+another one first.
+"""
 UNSHOWN = frozenset(("SWZ206", "SWZ304", "SWZ305", "SWZ306"))
-"""What the tool may refuse in a spec with an unbounded loop because it cannot show that it never happens."""
+"""What the tool may refuse in a spec with an unbounded loop because it cannot show that it never
+happens.
+"""
 _WORDS = {Tile: "tile", Access: "access", IndexMap: "map"}
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What the tool says otherwise: `claim` is empty where the spec as a whole is read or refused otherwise."""
+    """What the tool says otherwise: `claim` is empty where the spec as a whole is read or refused
+    otherwise.
+    """
 
     seed: int
     claim: str
@@ -45,9 +53,10 @@ class Disagreement:
 class Comparison:
     """What came of some specs.
 
-    `claims` are judgements: two of each claim, by a prover and by a starved one. `verdicts` are the oracle's, and
-    `unknown` where the starved prover says so; `unknown` by itself counts claims left open within the whole budget.
-    `unshown` counts specs that the tool refused because it could not show them to be sound.
+    `claims` are judgements: two of each claim, by a prover and by a starved one. `verdicts` are the
+    oracle's, and `unknown` where the starved prover says so; `unknown` by itself counts claims left
+    open within the whole budget. `unshown` counts specs that the tool refused because it could not
+    show them to be sound.
     """
 
     specs: int = 0
@@ -119,7 +128,9 @@ def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool
 
 
 def _may_be_unshown(spec: Spec, refusal: SpecError) -> bool:
-    """Whether some access has an unbounded loop, and nothing but what is hard to show there is refused."""
+    """Whether some access has an unbounded loop, and nothing but what is hard to show there is
+    refused.
+    """
     accesses = spec.get("accesses")
     loops = (
         [each.get("for") for each in accesses.values() if isinstance(each, dict)] if isinstance(accesses, dict) else []
@@ -184,7 +195,8 @@ def _compare_claim(seed: int, claim: SpecClaim, judgement: Judgement, options: O
 
 
 def difference(judgement: Judgement, verdict: Verdict, *, starved: bool = False) -> str:
-    """What the tool says otherwise; `unknown`, which is honest, differs from nothing, but a worst case with it may.
+    """What the tool says otherwise; `unknown`, which is honest, differs from nothing, but a worst
+    case with it may.
 
     A starved prover need not find the smallest alignment; it may not name another one.
     """

@@ -1,4 +1,6 @@
-"""The smallest spec that still disagrees: parts left out, expressions exchanged for parts of theirs."""
+"""The smallest spec that still disagrees: parts left out, expressions exchanged for parts of
+theirs.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ SWAPPED: Spec = {
     "accesses": {"X": {"instruction": "cp.async.16", "threads": 32, "address": "(lane ^ (lane/2 & 1))*16"}},
     "claims": [{"conflict_free": "X"}, {"wavefronts": {"access": "X", "at_most": 8}}],
 }
-"""Each octet has its halves in order in two sectors, and swapped in the two others: 8 wavefronts, 4 too many."""
+"""Each octet has its halves in order in two sectors, and swapped in the two others: 8 wavefronts, 4
+too many.
+"""
 
 
 def judged(kind: str, verdict: Oracles, alignment: int | None = None) -> Judgement:
@@ -46,7 +48,9 @@ def test_costs_are_exact(kind: str) -> None:
 
 
 def test_both_worst_cases_are_compared() -> None:
-    """Several warps can be the slowest, and others the ones with the most conflicts: a report may name any of them."""
+    """Several warps can be the slowest, and others the ones with the most conflicts: a report may
+    name any of them.
+    """
     oracle = replace(judged("conflict_free", "refuted"), slowest=((8, 4), (8, 8)), clashing=((8, 4), (6, 2)))
     whole, partial, wrong = WarpMeasure(8, 8, {}), WarpMeasure(6, 2, {}), WarpMeasure(4, 2, {})
 

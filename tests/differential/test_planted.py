@@ -1,7 +1,7 @@
 """The comparison itself: misreadings that all engines share are found, made small, and recorded.
 
-Engines that read one front end agree on its mistakes; the oracle alone can see these. Each plant below is such a
-mistake, in every reading of the tool at once.
+Engines that read one front end agree on its mistakes; the oracle alone can see these. Each plant
+below is such a mistake, in every reading of the tool at once.
 """
 
 from __future__ import annotations
@@ -229,7 +229,8 @@ NEW_PLANTS: dict[Callable[[Patch], None], int] = {
     any_box_is_loaded: 83,
     every_target_has_tma: 44,
 }
-"""Mistakes that specs with unbounded loops, equal names, partial blocks and boxes at their limits show.
+"""Mistakes that specs with unbounded loops, equal names, partial blocks and boxes at their limits
+show.
 
 With each the seed that is tried first, which showed it when this was written.
 """
@@ -272,7 +273,9 @@ def test_a_planted_misreading_is_found_by_the_new_themes(
 
 
 def test_what_is_found_is_made_small(monkeypatch: Patch) -> None:
-    """Only what the misreading needs is left: one condition, with a shift whose amount leaves 0..31."""
+    """Only what the misreading needs is left: one condition, with a shift whose amount leaves
+    0..31.
+    """
     amounts_wrap(monkeypatch)
     whole: Spec = {
         "swzverify": 1,

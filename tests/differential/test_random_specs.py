@@ -1,7 +1,9 @@
-"""Random specs, every verdict and worst case against the brute-force oracle, which shares no code with the package.
+"""Random specs, every verdict and worst case against the brute-force oracle, which shares no code
+with the package.
 
-The ordinary run draws `ORDINARY_SPECS`; `python -m tests.differential` is the long profile, `docs/attacks.md` its
-record. A failure prints the spec's seed: `tests.differential.comparison.drawn(seed)` draws it again.
+The ordinary run draws `ORDINARY_SPECS`; `python -m tests.differential` is the long profile,
+`docs/attacks.md` its record. A failure prints the spec's seed:
+`tests.differential.comparison.drawn(seed)` draws it again.
 """
 
 from __future__ import annotations
@@ -51,11 +53,14 @@ OFTEN_OPEN = (
     "disjoint",
     "permutation",
 )
-"""Kinds that Z3 has to search for; `aligned` and `contiguous` it mostly sees through before any budget counts."""
+"""Kinds that Z3 has to search for; `aligned` and `contiguous` it mostly sees through before any
+budget counts.
+"""
 
 
 def test_unknown_has_its_share() -> None:
-    """A starved prover has no answer, or the oracle's: with it `unknown`, too, is a good part of the verdicts.
+    """A starved prover has no answer, or the oracle's: with it `unknown`, too, is a good part of
+    the verdicts.
 
     One test for all kinds: in several, two processes would each draw and judge the specs.
     """

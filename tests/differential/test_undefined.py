@@ -1,7 +1,7 @@
 """Undefined shifts and divisions: an error in every position, whatever stands around them.
 
-The danger is in conditions: a solver that gives an out-of-range shift some value, or counts a point at which a
-predicate is undefined as excluded, loses points without a word, and proves what is left.
+The danger is in conditions: a solver that gives an out-of-range shift some value, or counts a point
+at which a predicate is undefined as excluded, loses points without a word, and proves what is left.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ WHOLE: Spec = {
     ],
 }
 
-# For what reads variables: undefined at one point or at all, hidden behind whatever could excuse it.
+# For what reads variables: undefined at one point or at all, hidden behind whatever could excuse
+# it.
 OF_VARIABLES = {
     "SWZ304": [
         "1 << (32 - {v})",
@@ -93,7 +94,8 @@ OF_VARIABLES = {
     ],
 }
 VARIABLES = {"map.value": "x", "assume": "k"}
-# For constants the undefined operation may stand anywhere in an expression whose value would be right.
+# For constants the undefined operation may stand anywhere in an expression whose value would be
+# right.
 OF_CONSTANTS = {
     "SWZ304": ["({}) + 0*(1 << 32)", "1 ? {} : 1 >> (N - 3)", "({}) >> 0 * (1 << (N + 30) << 1)"],
     "SWZ305": ["({}) + 0*(1/(N - 2))", "1 ? {} : 1 % 0", "1 || 1/0 ? {} : 1"],
@@ -102,7 +104,9 @@ OF_CONSTANTS = {
 
 
 def with_text(position: str, text: str) -> Spec:
-    """The whole spec with the text in the first place of the position; of a constant, the value that stands there."""
+    """The whole spec with the text in the first place of the position; of a constant, the value
+    that stands there.
+    """
     spec = deepcopy(WHOLE)
     if position.startswith("notation."):
         layout = (
@@ -170,7 +174,9 @@ def test_of_constants(position: str, code: str) -> None:
     ],
 )
 def test_behind_what_is_false_everywhere(change: dict[str, Yaml], code: str) -> None:
-    """A condition that nothing satisfies hides no undefined operation: neither of another condition nor elsewhere."""
+    """A condition that nothing satisfies hides no undefined operation: neither of another condition
+    nor elsewhere.
+    """
     spec = deepcopy(WHOLE)
     accesses = spec["accesses"]
     assert isinstance(accesses, dict)

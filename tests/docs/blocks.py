@@ -1,4 +1,6 @@
-"""The fenced blocks of a Markdown page, each with its language, its line and the comment that stands above it."""
+"""The fenced blocks of a Markdown page, each with its language, its line and the comment that
+stands above it.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,17 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The file that this block is: named in a mark, or by a comment that is the whole first line."""
+        """The file that this block is: named in a mark, or by a comment that is the whole first
+        line.
+        """
         named = _NAMED.fullmatch(self.text.partition("\n")[0].strip())
         return self.mark("file") or (named[1] if named else None)
 
 
 def pages() -> list[str]:
-    """Every page of the repository for readers; those of docs/errors/ have a form and a test of their own."""
+    """Every page of the repository for readers; those of docs/errors/ have a form and a test of
+    their own.
+    """
     docs = [path for path in (ROOT / "docs").rglob("*.md") if not path.is_relative_to(ROOT / "docs" / "errors")]
     others = [
         ROOT / name for name in ("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "specs/README.md")

@@ -1,4 +1,6 @@
-"""Conditions that the examples of docs/errors/ run in: a machine without settings, and those that are simulated."""
+"""Conditions that the examples of docs/errors/ run in: a machine without settings, and those that
+are simulated.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from tests.gpu.test_calibration import honest
 
 
 def plain_conditions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """No setting of this machine shows in what is printed, and no repository around the folder is seen by git."""
+    """No setting of this machine shows in what is printed, and no repository around the folder is
+    seen by git.
+    """
     for name in os.environ:
         if name in {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "SWZVERIFY_DEBUG"} or name.startswith(("GIT_", "PYTEST_ADD")):
             monkeypatch.delenv(name)
@@ -52,7 +56,9 @@ def _a_gpu(condition: pytest.MonkeyPatch, _: Path) -> None:
 
 
 def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
-    """The same device, its costs taken by a profiler that does what the lines of shell say; none without them."""
+    """The same device, its costs taken by a profiler that does what the lines of shell say; none
+    without them.
+    """
 
     def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
         measure = gpu_crosscheck.measure
@@ -69,7 +75,9 @@ def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
 
 
 def _worker_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
-    """A program in place of the Python that talks to the device; it finds the folder of the job as `$5`."""
+    """A program in place of the Python that talks to the device; it finds the folder of the job as
+    `$5`.
+    """
 
     def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
         program = folder / "python"
@@ -136,4 +144,6 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "a_fault": _a_fault,
     "a_killed_process": _a_killed_process,
 }
-"""What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has them or not."""
+"""What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has
+them or not.
+"""

@@ -1,4 +1,5 @@
-"""Write what commands print now into the consoles of pages: `python -m tests.docs.rewrite docs/claims/aligned.md ...`.
+"""Write what commands print now into the consoles of pages: `python -m tests.docs.rewrite
+docs/claims/aligned.md ...`.
 
 Look at the difference before you keep it: a page says in words what its consoles show.
 """

@@ -1,24 +1,27 @@
-"""Runs what a page shows, in one folder a page, in the page's order, and holds what comes out against what it says.
+"""Runs what a page shows, in one folder a page, in the page's order, and holds what comes out
+against what it says.
 
 How a page says what a block is:
 
-- `sh`: commands. Each must end with exit code 0, or with the N of a comment `# exit code N` behind it. A `text` block
-  right after them is what the last one prints.
-- `console`: commands behind `$ `, each followed by what it prints; `$ echo $?` shows the exit code of the one before,
-  which must be 0 without it. A line `...` stands for any number of lines. Times are compared as times, not by their
-  value.
-- `yaml`, `python` and files of other languages whose first line is a comment with a file's name (or that have a mark
-  `<!-- file: NAME -->` above) are written to that file. A command of the page must use it; a spec that none uses is
-  proved.
-- `yaml` with the key `swzverify`: a spec, proved; every claim must come out as expected. `<!-- refused: SWZ104 -->`
-  above says that it must be refused with that code, `<!-- fragment -->` that it is a part, whose form is checked.
-- `python`: executed; what a `print(...)  # text` prints must be that text. Functions `test_...` are run by pytest.
+- `sh`: commands. Each must end with exit code 0, or with the N of a comment `# exit code N` behind
+  it. A `text` block right after them is what the last one prints.
+- `console`: commands behind `$ `, each followed by what it prints; `$ echo $?` shows the exit code
+  of the one before, which must be 0 without it. A line `...` stands for any number of lines. Times
+  are compared as times, not by their value.
+- `yaml`, `python` and files of other languages whose first line is a comment with a file's name (or
+  that have a mark `<!-- file: NAME -->` above) are written to that file. A command of the page must
+  use it; a spec that none uses is proved.
+- `yaml` with the key `swzverify`: a spec, proved; every claim must come out as expected. `<!--
+  refused: SWZ104 -->` above says that it must be refused with that code, `<!-- fragment -->` that
+  it is a part, whose form is checked.
+- `python`: executed; what a `print(...)  # text` prints must be that text. Functions `test_...` are
+  run by pytest.
 - `json`, `toml`, `ini`: parsed. `math`: drawn by the build of the site.
-- `<!-- not run here: REASON -->` above a block says why it is not; `test_pages.py` lists all of these. Its commands
-  must still exist, with their options.
+- `<!-- not run here: REASON -->` above a block says why it is not; `test_pages.py` lists all of
+  these. Its commands must still exist, with their options.
 
-Where a page's commands speak of `specs`, its folder has them: two files of the library and every one that the page
-names; `tests/test_library.py` proves all of it.
+Where a page's commands speak of `specs`, its folder has them: two files of the library and every
+one that the page names; `tests/test_library.py` proves all of it.
 """
 
 from __future__ import annotations
@@ -57,7 +60,9 @@ _SPEC_FILES = re.compile(r"(?:specs|tests)/[\w./-]+\.(?:yaml|json|npz)")
 
 @dataclass
 class Session:
-    """What the blocks of one page have in common: a folder, the last command's exit code and output."""
+    """What the blocks of one page have in common: a folder, the last command's exit code and
+    output.
+    """
 
     page: str
     folder: Path
@@ -68,7 +73,8 @@ class Session:
     exit_code: int = 0
     output: str = ""
     rewritten: dict[int, str] | None = None
-    """Where it is a mapping, consoles are not compared: it gets what each should be, by its line."""
+    """Where it is a mapping, consoles are not compared: it gets what each should be, by its line.
+    """
 
     def run(self, blocks: list[Block]) -> None:
         """Run a page's blocks; the working folder is `folder` meanwhile."""
@@ -154,7 +160,9 @@ class Session:
                 raise PageError(f"`{command}` ended with {self.exit_code}, which the page does not show")
 
     def _anew(self, command: str, shown: list[str]) -> str:
-        """The command and what it prints now; where the page leaves lines out, only times may have changed."""
+        """The command and what it prints now; where the page leaves lines out, only times may have
+        changed.
+        """
         if command == "echo $?":
             return f"$ echo $?\n{self.exit_code}\n"
         self._command(command)
@@ -228,7 +236,8 @@ class Session:
                 raise result.exception
             self.exit_code, self.output = result.exit_code, result.output
             return
-        # hypothesis's plugin, which no page needs, takes longer to import than all else that a pytest command does
+        # hypothesis's plugin, which no page needs, takes longer to import than all else that a
+        # pytest command does
         pytest_options = "-p no:hypothesispytest -p no:cacheprovider"
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
         done = subprocess.run(
@@ -264,7 +273,9 @@ def _steps(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _lines(lines: list[str]) -> list[str]:
-    """The lines as they are compared: times alike, no blanks at the ends, none empty at the beginning and end."""
+    """The lines as they are compared: times alike, no blanks at the ends, none empty at the
+    beginning and end.
+    """
     text = "\n".join(_TIME.sub(" TIME", line).rstrip() for line in lines)
     return text.strip("\n").splitlines()
 
@@ -289,7 +300,9 @@ def _compare(command: str, shown: list[str], output: str) -> None:
 
 
 def _names(command: str, file: str) -> bool:
-    """Whether a command's words name the file, a folder that it lies in, or a pattern that it matches."""
+    """Whether a command's words name the file, a folder that it lies in, or a pattern that it
+    matches.
+    """
     for word in shlex.split(command)[1:]:
         path = PurePosixPath(word)
         if PurePosixPath(file).is_relative_to(path) or PurePosixPath(file).match(word):

@@ -1,4 +1,6 @@
-"""docs/architecture.md is true: its layers are pyproject's, its files exist, its lists are what a search finds."""
+"""docs/architecture.md is true: its layers are pyproject's, its files exist, its lists are what a
+search finds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Each claim has a page of one form: what, why, an example that is proved, a counterexample, limits, source."""
+"""Each claim has a page of one form: what, why, an example that is proved, a counterexample,
+limits, source.
+"""
 
 from __future__ import annotations
 

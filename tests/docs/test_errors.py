@@ -1,16 +1,21 @@
-"""The pages of docs/errors/: every example is run, its output is the page's, and codes, pages and index agree.
+"""The pages of docs/errors/: every example is run, its output is the page's, and codes, pages and
+index agree.
 
 A page's examples are fenced blocks below a comment that says what they are:
 
-- `<!-- wrong -->`: it must fail with the page's code and no other; the ```text block after it is all it prints.
-- `<!-- mended -->`: the same without the mistake, which must go through; a ```text block after it is what it prints.
+- `<!-- wrong -->`: it must fail with the page's code and no other; the ```text block after it is
+  all it prints.
+- `<!-- mended -->`: the same without the mistake, which must go through; a ```text block after it
+  is what it prints.
 - `<!-- file: NAME -->`: a file that the commands read.
-- `simulated: NAME` after a comma: in a condition that an ordinary machine cannot be brought into; see `conditions.py`.
+- `simulated: NAME` after a comma: in a condition that an ordinary machine cannot be brought into;
+  see `conditions.py`.
 
-A ```yaml block is a spec, proved as `kernel.swz.yaml`; ```sh is lines for a shell, of which `swzverify` runs in this
-process, `python -m pytest` in another one with this package's plugin alone; the last one's output counts, and all
-others must succeed, but for those that end with `|| true`. ```python is a snippet. A page's blocks share one folder and
-run in its order; git there has no settings but a committer.
+A ```yaml block is a spec, proved as `kernel.swz.yaml`; ```sh is lines for a shell, of which
+`swzverify` runs in this process, `python -m pytest` in another one with this package's plugin
+alone; the last one's output counts, and all others must succeed, but for those that end with `||
+true`. ```python is a snippet. A page's blocks share one folder and run in its order; git there has
+no settings but a committer.
 """
 
 from __future__ import annotations
@@ -96,7 +101,9 @@ def pages() -> list[Path]:
 
 @cache
 def raised() -> dict[str, str]:
-    """Every code that the package can raise, with a file that does; comparisons and docstrings raise nothing."""
+    """Every code that the package can raise, with a file that does; comparisons and docstrings
+    raise nothing.
+    """
     found: dict[str, str] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         if file.name == "error_codes.py":
@@ -218,7 +225,9 @@ def run_shell(text: str) -> tuple[bool, str]:
 
 
 def run_pytest(arguments: list[str]) -> tuple[bool, str]:
-    """Run pytest in the folder, as if this package were the only plugin; every time that it prints is 0.01s."""
+    """Run pytest in the folder, as if this package were the only plugin; every time that it prints
+    is 0.01s.
+    """
     here = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "swzverify.pytest_plugin", "-p", "no:cacheprovider", *arguments],

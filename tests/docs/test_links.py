@@ -1,4 +1,6 @@
-"""Links between the pages, and from them to files, hold on GitHub as they stand; the site's build checks its own."""
+"""Links between the pages, and from them to files, hold on GitHub as they stand; the site's build
+checks its own.
+"""
 
 from __future__ import annotations
 

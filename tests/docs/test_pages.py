@@ -1,4 +1,6 @@
-"""Every command and snippet of the README and the docs is run, and gives what the page says; `session.py` says how."""
+"""Every command and snippet of the README and the docs is run, and gives what the page says;
+`session.py` says how.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ NOT_RUN: dict[str, list[str]] = {
 
 
 RUN_ELSEWHERE = {"docs/theorems.md": {"swzverify theorems": "tests/theorems/test_command.py"}}
-"""Commands that take long, with the test that runs them and holds the page against what they print."""
+"""Commands that take long, with the test that runs them and holds the page against what they print.
+"""
 
 
 @pytest.mark.parametrize("page", pages())

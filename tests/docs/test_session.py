@@ -1,4 +1,6 @@
-"""The runner of the pages itself: it fails where a page says what is not so, or where nothing runs a block."""
+"""The runner of the pages itself: it fails where a page says what is not so, or where nothing runs
+a block.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What can be said of blocks and commands without running them: they parse, and commands and options exist."""
+"""What can be said of blocks and commands without running them: they parse, and commands and
+options exist.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class PageError(AssertionError):
 
 
 def check_unrun(block: Block) -> None:
-    """What can be said of a block that is not run: it is not empty, its commands exist, its data parses."""
+    """What can be said of a block that is not run: it is not empty, its commands exist, its data
+    parses.
+    """
     if not block.mark("not run here"):
         raise PageError("`not run here` needs a reason")
     if block.language in {"sh", "console"}:

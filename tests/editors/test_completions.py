@@ -54,7 +54,9 @@ def run(command, environment):
 
 
 def protocol(shell, words, environment):
-    """What the program answers to the shell's script: the words so far, of which the last is to be completed."""
+    """What the program answers to the shell's script: the words so far, of which the last is to be
+    completed.
+    """
     asked = {"_SWZVERIFY_COMPLETE": f"{shell}_complete", "COMP_WORDS": " ".join(["swzverify", *words])}
     asked["COMP_CWORD"] = words[-1] if shell == "fish" else str(len(words))
     done = run(["swzverify"], environment | asked)

@@ -1,4 +1,6 @@
-"""`swzverify init`: what it writes comes out as it says, with the reason for what fails, and is proved beforehand."""
+"""`swzverify init`: what it writes comes out as it says, with the reason for what fails, and is
+proved beforehand.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def options_of(point):
 
 
 def made(points, make):
-    """What `make` gives for these points of the grid, without those that are refused for a stated reason."""
+    """What `make` gives for these points of the grid, without those that are refused for a stated
+    reason.
+    """
     found, refused = [], []
     for point in points:
         try:

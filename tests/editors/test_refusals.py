@@ -1,4 +1,6 @@
-"""What the schema refuses: every mistake that a schema can know of, and a reason for each one that it cannot."""
+"""What the schema refuses: every mistake that a schema can know of, and a reason for each one that
+it cannot.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ BEYOND_A_SCHEMA = {
     **dict.fromkeys(("tile larger than shared memory", "tile larger than an older target's"), TARGET),
     **dict.fromkeys(("memory larger than shared memory", "instruction that the target lacks"), TARGET),
 }
-"""The mistakes of tests/spec/test_mistakes.py that the schema accepts, each with what a schema would have to know."""
+"""The mistakes of tests/spec/test_mistakes.py that the schema accepts, each with what a schema
+would have to know.
+"""
 
 WRONG = {name: data for name, (_, text, _) in CASES.items() if (data := data_of(text.replace("«", ""))) is not None}
 """The mistakes that are not in the YAML itself."""
@@ -147,7 +151,9 @@ def test_both_sides_of_an_edge(pair, validator):
 
 
 def test_a_number_with_a_point_is_an_integer_to_draft_7_and_not_to_a_spec(validator):
-    """The one type that differs: draft 6 and later call 8.0 an integer, and YAML reads it as a float."""
+    """The one type that differs: draft 6 and later call 8.0 an integer, and YAML reads it as a
+    float.
+    """
     spec = {"swzverify": 1, **tile(bits=8.0)}
     assert validator.is_valid(spec)
     with pytest.raises(SpecError):

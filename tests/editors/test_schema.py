@@ -1,4 +1,6 @@
-"""The JSON Schema: draft 7, a description and examples on every key, and it accepts every spec that loads."""
+"""The JSON Schema: draft 7, a description and examples on every key, and it accepts every spec that
+loads.
+"""
 
 from __future__ import annotations
 
@@ -159,7 +161,9 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "DisjointClaim": (("claims", 0), {"disjoint": "A"}),
     "PermutationClaim": (("claims", 0), {"permutation": "grouped"}),
 }
-"""Where in a spec each model stands, and a sound value of it; for an argument, the claim that it is the argument of."""
+"""Where in a spec each model stands, and a sound value of it; for an argument, the claim that it is
+the argument of.
+"""
 
 BESIDE: dict[str, dict[str, object]] = {
     "TilePart.bits": {"element": None},
@@ -324,7 +328,9 @@ JUNK = [None, True, 0, -1, 1, 2**32, 1.5, "", "x", "8", "any", [], ["A"], [1, 2]
 
 
 def _change(rng, data):
-    """Take a key out, misspell it, add one, or put something else for its value, somewhere in a spec."""
+    """Take a key out, misspell it, add one, or put something else for its value, somewhere in a
+    spec.
+    """
     places = []
 
     def walk(node):

@@ -17,7 +17,9 @@ RULES = ("not", "if", "then", "else", "propertyNames")
 def subschemas(
     schema: object, path: tuple[str, ...] = (), *, rules: bool = False
 ) -> Iterator[tuple[tuple[str, ...], dict]]:
-    """Every schema in a schema with its path, the keys' among them; with `rules` the conditions too."""
+    """Every schema in a schema with its path, the keys' among them; with `rules` the conditions
+    too.
+    """
     if not isinstance(schema, dict):
         return
     yield path, schema
@@ -33,7 +35,9 @@ def subschemas(
 
 
 def keys(schema: dict) -> Iterator[tuple[str, str, dict]]:
-    """Every key that a spec may have: the model it belongs to, its name (or the pattern of names), its schema."""
+    """Every key that a spec may have: the model it belongs to, its name (or the pattern of names),
+    its schema.
+    """
     for path, part in subschemas(schema):
         if len(path) > 1 and path[-2] in ("properties", "patternProperties") and not _is_rule(path):
             yield (path[1] if path[0] == "definitions" else "SpecPart"), path[-1], part

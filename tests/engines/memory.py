@@ -1,4 +1,6 @@
-"""What engines and prover remember from one question to the next, emptied where tests exchange engines."""
+"""What engines and prover remember from one question to the next, emptied where tests exchange
+engines.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Obligations for the engines' tests, with brute force over plain Python functions to judge them by.
+"""Obligations for the engines' tests, with brute force over plain Python functions to judge them
+by.
 
-Every random map is drawn twice at once: as an expression, and as a Python function of the point that uses Python's own
-integers. Brute force reads the functions only, by loops over all points.
+Every random map is drawn twice at once: as an expression, and as a Python function of the point
+that uses Python's own integers. Brute force reads the functions only, by loops over all points.
 """
 
 from __future__ import annotations

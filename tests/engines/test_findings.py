@@ -433,7 +433,9 @@ def test_whole_finding(engine: Engine, make: Make, found: Finding) -> None:
 
 
 def test_the_worst_case_is_that_of_the_rows_that_copy_most() -> None:
-    """A row of copies in place, and one where all octets write the same eight lines: only the first of them copies."""
+    """A row of copies in place, and one where all octets write the same eight lines: only the first
+    of them copies.
+    """
     lane, v = var("lane", 32), var("v", 2)
     in_a_row, in_eight_lines = (lambda p: 16 * p["lane"]), (lambda p: 128 * (p["lane"] % 8))
     here = ints.variable(lane)

@@ -1,4 +1,6 @@
-"""How far each engine goes, to the point; and cases that look as if a shortcut applied and are none."""
+"""How far each engine goes, to the point; and cases that look as if a shortcut applied and are
+none.
+"""
 
 from __future__ import annotations
 
@@ -299,7 +301,8 @@ def test_residues_keep_the_period_of_a_position() -> None:
 
 
 def test_the_most_wavefronts_and_the_most_conflicts_can_be_two_warps() -> None:
-    # all lanes in a line each take the 4 wavefronts that they need; lanes 0 and 1 alone need 1 and take 2
+    # all lanes in a line each take the 4 wavefronts that they need; lanes 0 and 1 alone need 1 and
+    # take 2
     first = times(leaf(LANE), 16)
     active = chosen(equal(S, 0), number(1), less(leaf(LANE), number(2)))
     address = chosen(equal(S, 0), first, times(leaf(LANE), 128))

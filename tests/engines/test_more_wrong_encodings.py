@@ -1,7 +1,9 @@
-"""More deliberately wrong encodings: terms, copies, counts, periods, forms, the lowering, and rules of the prover.
+"""More deliberately wrong encodings: terms, copies, counts, periods, forms, the lowering, and rules
+of the prover.
 
-As in `test_wrong_encodings`: what is sound answers the case right, and with the mutation the answer changes. The list
-of all of them, with what is wrong in each, is kept in docs/attacks.md, and held against these tables here.
+As in `test_wrong_encodings`: what is sound answers the case right, and with the mutation the answer
+changes. The list of all of them, with what is wrong in each, is kept in docs/attacks.md, and held
+against these tables here.
 """
 
 from __future__ import annotations
@@ -587,7 +589,9 @@ def one_group_conflict() -> Cost:
 
 
 def hidden_change() -> Covers:
-    """A bit that moves the address for one value in the middle only; elements 1 and 2 have 1 and 3 touches."""
+    """A bit that moves the address for one value in the middle only; elements 1 and 2 have 1 and 3
+    touches.
+    """
     own = (var("t", 4), var("u", 2))
     middle = ob.equal(leaf(own[0]), number(1))
     moved = Map(ints.multiply(middle.value, leaf(own[1]).value), lambda p: middle.plain(p) * p["u"])
@@ -715,7 +719,9 @@ SIGNED_QUOTIENT = "(max(lane - 15, 0)/2 - max(15 - lane, 0)/2 - (lane - 15)/2)*1
 
 
 def twisted_column() -> bool:
-    """Eight rows of a swizzled tile by 16-byte vectors; built anew, as an access keeps its lowering."""
+    """Eight rows of a swizzled tile by 16-byte vectors; built anew, as an access keeps its
+    lowering.
+    """
     coord = (parse("lane%8"), parse("lane/8*8"))
     access = Access("C", find_instruction(X128), find_target("sm_90"), (32,), tile=TWISTED, coord=coord)
     return prove(ConflictFree(access), options=EVERY).outcome is PROVED

@@ -1,7 +1,8 @@
-"""The octet rule as Z3 terms: measured patterns, why classes may be counted, and encodings that are wrong on purpose.
+"""The octet rule as Z3 terms: measured patterns, why classes may be counted, and encodings that are
+wrong on purpose.
 
-As in `test_wrong_encodings`: what is sound answers the case right, and with the mutation the answer changes. Most of
-them would prove something wrong; docs/attacks.md lists them.
+As in `test_wrong_encodings`: what is sound answers the case right, and with the mutation the answer
+changes. Most of them would prove something wrong; docs/attacks.md lists them.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def test_the_formula_evaluates_to_the_measured_counts(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_claims_are_decided_as_measured(name: str) -> None:
-    """Z3's own queries on the formula, with and without the ways round it, at the limit and just below."""
+    """Z3's own queries on the formula, with and without the ways round it, at the limit and just
+    below.
+    """
     rows = some_rows(name, QUERIED_ROWS_EACH)
     for index, warp in enumerate(rows.warps()):
         seen, minimum = int(rows.wavefronts[index]), access_cost(NAME, warp).minimum
@@ -120,9 +123,11 @@ def test_random_warps_cost_what_the_plain_rule_says() -> None:
 
 
 def test_units_of_a_class_that_move_differently_would_share_an_address() -> None:
-    """The rule's larger number is 1: no two lanes of a class that read sectors of one parity move them differently.
+    """The rule's larger number is 1: no two lanes of a class that read sectors of one parity move
+    them differently.
 
-    All addresses and all lanes at once; nothing is presumed but that lanes that copy differ in address.
+    All addresses and all lanes at once; nothing is presumed but that lanes that copy differ in
+    address.
     """
     context = z3.Context()
     addresses = [z3.BitVec(f"a{lane}", 12, context) for lane in range(8)]
@@ -213,7 +218,9 @@ kinds_left_out = _class(lambda _lane, _a, _copies, f: z3.Concat(_bits(f, f.size(
 halves_left_out = _class(lambda _lane, _a, _copies, f: z3.Concat(_bits(f, f.size() - 1, 2), _bits(f, 0, 0)))
 parity_of_moves_left_out = _class(lambda _lane, _a, _copies, f: _bits(f, f.size() - 1, 1))
 whole_moves_apart = _class(lambda lane, a, _copies, f: z3.Concat(f, _bits(a[lane], 6, 6) ^ _bit(lane // 4 % 2, f)))
-"""How far a class moves its sectors counted for the class, not for even and odd sectors: the rule's old upper bound."""
+"""How far a class moves its sectors counted for the class, not for even and odd sectors: the rule's
+old upper bound.
+"""
 even_and_odd_sectors_added = _class(lambda lane, _a, _copies, f: z3.Concat(f, _bit(lane // 2 % 2, f)))
 """The sum of two numbers in place of the larger one."""
 lanes_number_in_the_class = _class(lambda lane, _a, _copies, f: z3.Concat(f, z3.BitVecVal(lane % 8, 3, f.ctx)))
@@ -221,7 +228,9 @@ lanes_number_in_the_class = _class(lambda lane, _a, _copies, f: z3.Concat(f, z3.
 
 
 def half_of_the_odd_lane(patch: Patch) -> None:
-    """In a pair the odd lane's half as it is written, not as the even lane's: the pair is counted twice."""
+    """In a pair the odd lane's half as it is written, not as the even lane's: the pair is counted
+    twice.
+    """
 
     def change(lane: int, a: Any, copies: Any, f: Any) -> Any:
         turned = f ^ z3.BitVecVal(2 * (lane % 2), f.size(), f.ctx)
@@ -275,7 +284,9 @@ def mates_that_do_not_copy(patch: Patch) -> None:
 
 
 def octets_share_classes(patch: Patch) -> None:
-    """The warp taken for one octet, so that what moves alike in two octets is counted once: a wrong `proved`."""
+    """The warp taken for one octet, so that what moves alike in two octets is counted once: a wrong
+    `proved`.
+    """
     patch.setattr(octets, "CHUNKS_PER_LINE", LANES)
 
 
@@ -308,7 +319,9 @@ def _minimum(counted: Callable[[list[Any], list[Any]], Any]) -> Callable[[Patch]
 
 
 minimum_of_octets_without_a_copy = _minimum(lambda active, _: z3.Or(active))
-"""An octet whose lanes all repeat others counted in the minimum: it hides a conflict, a wrong `proved`."""
+"""An octet whose lanes all repeat others counted in the minimum: it hides a conflict, a wrong
+`proved`.
+"""
 minimum_of_idle_octets = _minimum(lambda active, _: z3.BoolVal(True, active[0].ctx))
 """Octets without an active lane counted in the minimum, likewise."""
 
@@ -317,7 +330,9 @@ minimum_of_idle_octets = _minimum(lambda active, _: z3.BoolVal(True, active[0].c
 
 
 def counts(name: str) -> Callable[[], bool]:
-    """Whether the formula costs a case what it costs. Lanes that are off have the address of one that is on."""
+    """Whether the formula costs a case what it costs. Lanes that are off have the address of one
+    that is on.
+    """
     case = CASES[name]
     off = next(iter(case.chunks.values()))
     addresses = [16 * case.chunks.get(lane, off) for lane in range(LANES)]
@@ -332,13 +347,17 @@ def shifted_by_chunks() -> Cost:
 
 
 def every_other_pair_swapped() -> Cost:
-    """All banks of a line once, so that no two lanes meet in a bank; but kept and swapped halves go apart."""
+    """All banks of a line once, so that no two lanes meet in a bank; but kept and swapped halves go
+    apart.
+    """
     swapped = ob.masked(ob.down(leaf(LANE), 1), 1)
     return ob.cost(LANE, (), NAME, ob.times(ob.xor(leaf(LANE), swapped), 16))
 
 
 def priced_by_banks(module: Any, name: str, place: int) -> Callable[[Patch], None]:
-    """The common rule in place of the octet rule: a wrong `proved`. The obligation is the argument at `place`."""
+    """The common rule in place of the octet rule: a wrong `proved`. The obligation is the argument
+    at `place`.
+    """
 
     def mutate(patch: Patch) -> None:
         sound = getattr(module, name)
@@ -358,7 +377,9 @@ def shifts_by_a_chunk(module: Any) -> Callable[[Patch], None]:
 
 
 def any_base() -> bool:
-    """Exhaustion over the bases that the claim's front end vouches for: some of them begin inside a line."""
+    """Exhaustion over the bases that the claim's front end vouches for: some of them begin inside a
+    line.
+    """
     access = first_file.access(NAME, "lane*16", base=AlignedBase(16))
     return exhaust.Exhaustion().decide(cost_goal(access, None)).answer is FAILS
 

@@ -1,4 +1,6 @@
-"""Every engine against loops in plain Python, on random obligations: it may have no answer, never a wrong one."""
+"""Every engine against loops in plain Python, on random obligations: it may have no answer, never a
+wrong one.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def check(
     *,
     empty_may_hold: bool = False,
 ) -> None:
-    """`wanted` is None where no point counts; engines that do not look for such cases may say that it holds."""
+    """`wanted` is None where no point counts; engines that do not look for such cases may say that
+    it holds.
+    """
     tally[finding.engine, finding.answer] += 1
     if finding.answer in NO_ANSWER:
         return
@@ -459,7 +463,9 @@ def test_loops_of_every_size_up_to_the_limit() -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_counting_and_separation_agree(seed: int) -> None:
-    """The rule as one formula over 32 lanes against the proof that one value of the free variables stands for all."""
+    """The rule as one formula over 32 lanes against the proof that one value of the free variables
+    stands for all.
+    """
     goal, address, active, assumed = cost_case(seed + 5000, [1, 2, 4])
     if goal.at_most is None:
         goal = ob.replace_limit(goal, 4)

@@ -1,4 +1,6 @@
-"""Costs of linear accesses by ranks alone, against the scalar rule on addresses computed lane by lane."""
+"""Costs of linear accesses by ranks alone, against the scalar rule on addresses computed lane by
+lane.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Questions to Z3 share a context for a quick `unsat` and for nothing else.
 
-What could go wrong, each with its test: a model or a budget that depends on what was asked before; a question that is
-given up there and counted as `unsat`; one context used by two threads; a context used again after an interrupt.
+What could go wrong, each with its test: a model or a budget that depends on what was asked before;
+a question that is given up there and counted as `unsat`; one context used by two threads; a context
+used again after an interrupt.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ def _goal(address: ob.Map, reach: int, extent: int = 1, cells: int = 3) -> ob.Co
 
 @pytest.mark.parametrize("flip", [False, True])
 def test_a_range_that_starts_inside_a_block_meets_its_neighbour(flip: bool) -> None:
-    # ranges 0..1 and 1..2 over elements 0, 1, 2: element 1 is touched twice, and 4 touches are enough in number.
+    # ranges 0..1 and 1..2 over elements 0, 1, 2: element 1 is touched twice, and 4 touches are
+    # enough in number.
     address = ob.plus(ob.number(1), ob.times(leaf(THREAD), -1)) if flip else leaf(THREAD)
     assert SMT().decide(_goal(address, reach=2)).answer is Answer.FAILS
 

@@ -31,7 +31,9 @@ class Row(NamedTuple):
 
 
 def rows_of(op: str, count: int) -> list[Row]:
-    """Rows spread over the operation's patterns, so that every family of them and every cost occurs."""
+    """Rows spread over the operation's patterns, so that every family of them and every cost
+    occurs.
+    """
     with np.load(DATA) as file:
         mine = np.flatnonzero(file["op"] == op)
         order = mine[np.argsort(file["wavefronts"][mine], kind="stable")]
@@ -49,7 +51,9 @@ def rows_of(op: str, count: int) -> list[Row]:
 
 
 class Lanes:
-    """The lanes' addresses and activities as variables, so that a formula is built once and evaluated row by row."""
+    """The lanes' addresses and activities as variables, so that a formula is built once and
+    evaluated row by row.
+    """
 
     def __init__(self) -> None:
         self.context = z3.Context()
@@ -79,7 +83,9 @@ def test_the_formula_evaluates_to_the_measured_counts(op: str) -> None:
 
 @pytest.mark.parametrize("op", OPS)
 def test_pairs_conflict_exactly_where_conflicts_were_measured(op: str) -> None:
-    """Some two active lanes of a group are in each other's way, in joined groups where lanes agree in pairs."""
+    """Some two active lanes of a group are in each other's way, in joined groups where lanes agree
+    in pairs.
+    """
     instruction = find_instruction(OPS[op])
     lanes = Lanes()
     number = [z3.BitVecVal(lane, 5, lanes.context) for lane in range(32)]

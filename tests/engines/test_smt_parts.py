@@ -38,7 +38,9 @@ RULES += ["atom.shared.add.u32", "cp.async.8", "cp.async.ca.16", "cp.async.16"]
 
 @pytest.mark.parametrize("name", RULES)
 def test_formula_of_the_rule_in_numbers(name: str) -> None:
-    """The whole rule as terms, at constants: what the plain rule says. Lanes that are off have addresses too."""
+    """The whole rule as terms, at constants: what the plain rule says. Lanes that are off have
+    addresses too.
+    """
     row, rng = INSTRUCTIONS[name], random.Random(name)
     for share, few in ((0.0, 8), (0.3, 2), (0.5, 3), (0.7, 64)):
         # few units, and by octets few places round the own one, so that lanes meet
@@ -231,7 +233,8 @@ def test_touches_of_points_that_do_not_count_are_none() -> None:
 
 
 def test_three_unlike_touches() -> None:
-    # each four of twelve points touch elements 0 to 3 once, in another order; a thirteenth would touch 3 again
+    # each four of twelve points touch elements 0 to 3 once, in another order; a thirteenth would
+    # touch 3 again
     t, e = var("t", 13), var("e", 4)
     address = ob.masked(xor(leaf(t), ob.down(leaf(t), 2)), 3)
     goal = ob.covers((), (t,), address, less(leaf(t), number(12)), 1, (e,), leaf(e), 1, 3)

@@ -24,7 +24,9 @@ NO_ANSWER = {Answer.NOT_APPLICABLE, Answer.UNDECIDED}
 
 
 def wide_leaf(more_bits: int) -> Callable[[Var], Map]:
-    """A variable zero-extended, with an interval as large as its bits: everything above it grows alike."""
+    """A variable zero-extended, with an interval as large as its bits: everything above it grows
+    alike.
+    """
 
     def leaf(node: Var) -> Map:
         width = node.width + more_bits

@@ -1,7 +1,8 @@
-"""Deliberately wrong encodings: each one must show, by a wrong answer on a named case or by the prover's `error`.
+"""Deliberately wrong encodings: each one must show, by a wrong answer on a named case or by the
+prover's `error`.
 
-For every mutation there is a case that the sound engines answer right; with the mutation that answer changes. A case
-that kept its answer would mean that the tests could not see such a mistake.
+For every mutation there is a case that the sound engines answer right; with the mutation that
+answer changes. A case that kept its answer would mean that the tests could not see such a mistake.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ ALL = Options(every_engine=True)
 
 
 def conflict_free(instruction: str, address: str, *, wanted: Outcome) -> Callable[[], bool]:
-    """A case of the whole tool with every engine asked: the right outcome, or else the contradiction is an error."""
+    """A case of the whole tool with every engine asked: the right outcome, or else the
+    contradiction is an error.
+    """
 
     def right() -> bool:
         found = verdict(instruction, address, ALL)

@@ -1,5 +1,6 @@
-"""The sample repositories as their users have them: each in a git repository of its own, its checks run, its pull
-requests opened, which must fail for the reason that their page gives."""
+"""The sample repositories as their users have them: each in a git repository of its own, its checks
+run, its pull requests opened, which must fail for the reason that their page gives.
+"""
 
 from __future__ import annotations
 

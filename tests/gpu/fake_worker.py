@@ -1,7 +1,8 @@
-"""Stands in for `swzverify.gpu.worker` in a copy of the package: a device whose answers lie beside it.
+"""Stands in for `swzverify.gpu.worker` in a copy of the package: a device whose answers lie beside
+it.
 
-It tells in `worker.log` what it was asked to do, from where its package came, and whether it finds a module that lies
-beside the package.
+It tells in `worker.log` what it was asked to do, from where its package came, and whether it finds
+a module that lies beside the package.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def main(arguments: list[str]) -> None:
 
 
 def counts(folder: Path) -> None:
-    """The table of a profiler that watches the launches: the first pattern twice over, then each once."""
+    """The table of a profiler that watches the launches: the first pattern twice over, then each
+    once.
+    """
     print(f'"ID","Kernel Name","{WAVEFRONTS}.sum","{CONFLICTS}.sum"')
     for each in load_patterns(folder).values():
         wavefronts, conflicts = each.predicted()

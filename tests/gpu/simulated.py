@@ -1,7 +1,7 @@
 """A device made of plain loops: what a launch leaves behind, lane by lane and byte by byte.
 
-It knows the instructions' meaning (PTX ISA) and asks the subjects' scalar definitions for addresses; it shares no code
-with what `swzverify.gpu` predicts.
+It knows the instructions' meaning (PTX ISA) and asks the subjects' scalar definitions for
+addresses; it shares no code with what `swzverify.gpu` predicts.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ def _access(run: AccessRun, launch: Launch) -> Answer:
 
 
 def _matrices(name: str, memory: Memory, at: list[int | None], registers: list[list[bytes]]) -> None:
-    """8x8 matrices of two-byte elements: lane l gets row l // 4, columns 2 (l % 4) and the next, or the transposed."""
+    """8x8 matrices of two-byte elements: lane l gets row l // 4, columns 2 (l % 4) and the next, or
+    the transposed.
+    """
     count = int(name.split(".x")[1][0])
     rows = [memory.load(a, 16) for a in at[: 8 * count] if a is not None]
     for lane in range(32):

@@ -1,4 +1,6 @@
-"""Calibrations: drawn patterns tell rules apart, files are read as written, and a wrong count shows."""
+"""Calibrations: drawn patterns tell rules apart, files are read as written, and a wrong count
+shows.
+"""
 
 from __future__ import annotations
 

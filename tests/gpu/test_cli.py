@@ -218,7 +218,9 @@ def test_a_claim_without_a_verdict_is_an_error(spec: str, monkeypatch: pytest.Mo
 
 
 def test_a_worker_that_ends_badly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The real `work`, with a program in place of Python that dies, or that says nothing of a device."""
+    """The real `work`, with a program in place of Python that dies, or that says nothing of a
+    device.
+    """
     from swzverify.gpu.crosscheck import work
 
     program = tmp_path / "python"

@@ -31,7 +31,9 @@ def table(rows: list[tuple[str, float, float]], before: str = "", after: str = "
 
 KERNEL = "counted_ld_shared_b32(Offsets, unsigned int)"
 HONEST = [(KERNEL, 17, 0), (KERNEL, 9, 0), (KERNEL, 17, 8), (KERNEL, 257, 248)]
-"""The first pattern twice as often, then each: 1, 2 and 32 wavefronts, and 1 that every launch counts."""
+"""The first pattern twice as often, then each: 1, 2 and 32 wavefronts, and 1 that every launch
+counts.
+"""
 
 
 def test_what_every_launch_counts_is_taken_off() -> None:

@@ -1,4 +1,6 @@
-"""Emitted programs: what they answer is taken for the same specs only, whole, and gives the same result."""
+"""Emitted programs: what they answer is taken for the same specs only, whole, and gives the same
+result.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A device named as evidence: only for what it measured in full, on its own kind of chip, the rule confirmed."""
+"""A device named as evidence: only for what it measured in full, on its own kind of chip, the rule
+confirmed.
+"""
 
 from __future__ import annotations
 

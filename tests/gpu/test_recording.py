@@ -1,4 +1,6 @@
-"""Recordings: read as written, refused when damaged, and a label only for the very access that was measured."""
+"""Recordings: read as written, refused when damaged, and a label only for the very access that was
+measured.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every process that is started has the package of the one that starts it, wherever that was found, and no more."""
+"""Every process that is started has the package of the one that starts it, wherever that was found,
+and no more.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ TRAP = "open({mark!r}, 'w').close()\nraise SystemExit('the wrong module')\n"
 
 @dataclass(frozen=True)
 class Place:
-    """A copy of the package in `folder`, whose device is a fake, and a Python that has another package installed."""
+    """A copy of the package in `folder`, whose device is a fake, and a Python that has another
+    package installed.
+    """
 
     folder: Path
     python: str
@@ -64,7 +68,9 @@ class Place:
         )
 
     def logged(self, way: str) -> list[str]:
-        """What the workers were asked to do; each had the copy, and found nothing else beside it that is on no path."""
+        """What the workers were asked to do; each had the copy, and found nothing else beside it
+        that is on no path.
+        """
         lines = [json.loads(line) for line in self.log.read_text().splitlines()]
         package = self.folder / "swzverify"
         for _, file, found_beside, program in lines:

@@ -1,4 +1,6 @@
-"""The shipped recording of an H200: it speaks of the library as it is, and its pictures are drawn from the layouts."""
+"""The shipped recording of an H200: it speaks of the library as it is, and its pictures are drawn
+from the layouts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The cross-check over the shipped library, with a device of plain loops: every claim agrees, every fault shows."""
+"""The cross-check over the shipped library, with a device of plain loops: every claim agrees, every
+fault shows.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,9 @@ def _changed(answers: list[Answer], number: int, field: str, rng: random.Random)
 
 
 def test_every_changed_answer_shows(claims: list) -> None:
-    """A bit of any place, of any loaded byte, of any byte of shared memory: some claim about it disagrees."""
+    """A bit of any place, of any loaded byte, of any byte of shared memory: some claim about it
+    disagrees.
+    """
     rng = random.Random(3)
     plan = plan_all({"t": claims})["t"]
     answers = answers_of(plan)
@@ -142,7 +146,9 @@ def test_a_launch_that_failed_is_no_agreement(claims: list) -> None:
 
 
 def test_a_launch_that_the_driver_refused_says_nothing(claims: list) -> None:
-    """As on a chip with less shared memory; but that it refuses a TMA load which the model knows is a difference."""
+    """As on a chip with less shared memory; but that it refuses a TMA load which the model knows is
+    a difference.
+    """
     plan = plan_all({"t": claims})["t"]
     refused = [Answer.failed(1, launch) for launch in plan.job.launches]
     results = checked(claims, refused).results["t"]
@@ -177,7 +183,8 @@ def test_a_wrong_verdict_shows(claims: list) -> None:
     plan = plan_all({"t": turned})["t"]
     results = checked(turned, answers_of(plan)).results["t"]
     for (claim, _), result in zip(turned, results, strict=True):
-        # that an access stays inside cannot be seen whole: a coordinate may be outside where its address is not
+        # that an access stays inside cannot be seen whole: a coordinate may be outside where its
+        # address is not
         assert result.agrees is (None if claim.kind == "in_bounds" else False), claim.kind
 
 

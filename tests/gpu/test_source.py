@@ -1,4 +1,6 @@
-"""The generated CUDA: its text for one access, and that all of it compiles where there is a compiler."""
+"""The generated CUDA: its text for one access, and that all of it compiles where there is a
+compiler.
+"""
 
 from __future__ import annotations
 

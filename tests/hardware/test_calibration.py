@@ -1,4 +1,6 @@
-"""Every pattern of the H100's calibration (tests/data/README.md), by the scalar rule and by the vectorised one."""
+"""Every pattern of the H100's calibration (tests/data/README.md), by the scalar rule and by the
+vectorised one.
+"""
 
 from __future__ import annotations
 

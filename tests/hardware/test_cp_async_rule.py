@@ -1,4 +1,6 @@
-"""What docs/hardware.md says of cp.async beyond the model, replayed from the data; the rules stand here alone."""
+"""What docs/hardware.md says of cp.async beyond the model, replayed from the data; the rules stand
+here alone.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ GROUPS = {4: 32, 8: 16, 16: 8}
 
 
 class Copies(NamedTuple):
-    """One warp instruction: destination and source of each lane that copies, in the unit of the set; and its counts."""
+    """One warp instruction: destination and source of each lane that copies, in the unit of the
+    set; and its counts.
+    """
 
     to: dict[int, int]
     source: dict[int, int]
@@ -85,7 +89,9 @@ def reads_each_chunk_once(row: Copies) -> bool:
 
 
 def cached_wavefronts(row: Copies) -> int:
-    """The rule for cp.async.ca: a lane waits for the lower lanes of its group that it meets at either end."""
+    """The rule for cp.async.ca: a lane waits for the lower lanes of its group that it meets at
+    either end.
+    """
     total = 0
     for first in range(0, LANES, GROUPS[row.lane_bytes]):
         turn_at_destination: Counter[int] = Counter()

@@ -105,7 +105,9 @@ def test_the_bank_counters_see_nothing_of_another_blocks_memory(rows: Rows) -> N
 
 
 def test_what_the_issuing_side_counts_is_no_function_of_the_model(other: Rows) -> None:
-    """The wavefronts of all memories: never below the model's, often above, and not always whole numbers."""
+    """The wavefronts of all memories: never below the model's, often above, and not always whole
+    numbers.
+    """
     equal = fractions = 0
     for name in LOADS | STORES:
         each = other.of(name)
@@ -117,7 +119,9 @@ def test_what_the_issuing_side_counts_is_no_function_of_the_model(other: Rows) -
 
 
 def test_sectors_are_counted_exactly(other: Rows) -> None:
-    """32-byte sectors asked for: each once; and of loads they are what comes and goes over the network."""
+    """32-byte sectors asked for: each once; and of loads they are what comes and goes over the
+    network.
+    """
     plain = other.of(*LOADS, *STORES)
     assert len(plain) == 984
     for column in ("sectors", "sectors_most"):  # all of them on one multiprocessor

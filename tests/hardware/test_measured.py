@@ -1,4 +1,5 @@
-"""Every pattern measured on an H100 (tests/data/README.md), by the scalar rule and by the vectorised one.
+"""Every pattern measured on an H100 (tests/data/README.md), by the scalar rule and by the
+vectorised one.
 
 Those of 16-byte cp.async.cg are in test_octets.py.
 """
@@ -15,7 +16,8 @@ from swzverify.hardware import access_cost, cost_many
 from tests.measured import OPS
 
 DATA = Path(__file__).parent.parent / "data"
-# rows that ptxas turns into a measured row's machine instruction, so that the same counts must come out
+# rows that ptxas turns into a measured row's machine instruction, so that the same counts must come
+# out
 SAME_CODE = {
     "ld.shared.b64": "LDS64",
     "ld.shared.v2.b64": "LDS128",

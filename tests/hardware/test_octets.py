@@ -1,4 +1,6 @@
-"""The octet rule of 16-byte `cp.async.cg`: every measured pattern by both forms, its laws, and rules that are wrong."""
+"""The octet rule of 16-byte `cp.async.cg`: every measured pattern by both forms, its laws, and
+rules that are wrong.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class Rows(NamedTuple):
         ]
 
 
-# name: (file, what the names of its arrays begin with, the array of addresses, bytes of their unit, patterns)
+# name: (file, what the names of its arrays begin with, the array of addresses, bytes of their unit,
+# patterns)
 RULE = "h100_cp_async16_rule.npz"
 SETS = {
     "two_lanes": (RULE, "two_lanes/", "destinations", 16, 8493),
@@ -150,9 +153,11 @@ def test_case(case: Case) -> None:
 
 
 def test_a_class_never_takes_two_wavefronts() -> None:
-    """Why classes may be counted: the larger of the rule's two numbers is 1, as lanes that copy differ in address.
+    """Why classes may be counted: the larger of the rule's two numbers is 1, as lanes that copy
+    differ in address.
 
-    Two units that could make it 2 are of two lanes or pairs; those of all sectors, places and kinds are tried.
+    Two units that could make it 2 are of two lanes or pairs; those of all sectors, places and kinds
+    are tried.
     """
     seen = 0
     for first, other in product(range(8), repeat=2):
@@ -167,7 +172,8 @@ def test_a_class_never_takes_two_wavefronts() -> None:
     assert seen > 3000
 
 
-# chunks by lane of one octet, half of the moves of the even sectors and of the odd ones, the wavefronts
+# chunks by lane of one octet, half of the moves of the even sectors and of the odd ones, the
+# wavefronts
 MOVES: list[tuple[dict[int, int], tuple[set[int], set[int]], int]] = [
     ({0: 0, 2: 6}, ({0}, {1}), 1),
     ({0: 2, 2: 4}, ({0}, {1}), 1),
@@ -205,7 +211,9 @@ def test_copying_does_not_depend_on_the_order_of_a_mapping() -> None:
 
 @st.composite
 def warps(draw: st.DrawFn) -> Warp:
-    """Few chunks, many, rows that are shifted or permuted, XOR-linear maps; some lanes off, some that repeat others."""
+    """Few chunks, many, rows that are shifted or permuted, XOR-linear maps; some lanes off, some
+    that repeat others.
+    """
     lines = draw(st.sampled_from([1, 2, 4, 64]))
     match draw(st.sampled_from(["any", "shifted", "linear", "permuted"])):
         case "any":
@@ -295,7 +303,9 @@ def test_a_shift_by_less_than_a_line_changes_the_cost() -> None:
 
 
 def wrong_rule(warp: Warp, mistake: str) -> tuple[int, int]:
-    """(wavefronts, minimum) by the text of docs/semantics.md, section 4, with one mistake; "" is none."""
+    """(wavefronts, minimum) by the text of docs/semantics.md, section 4, with one mistake; "" is
+    none.
+    """
     copies: dict[int, int] = {}
     for lane, address in enumerate(warp):
         if address is None:
@@ -324,7 +334,9 @@ def wrong_rule(warp: Warp, mistake: str) -> tuple[int, int]:
 
 
 def _unit(lane: int, copies: Mapping[int, int], mistake: str) -> tuple[tuple[object, ...], tuple[int, int]] | None:
-    """A unit's class, and the parity of its sector with half of its move; None for the second lane of a pair."""
+    """A unit's class, and the parity of its sector with half of its move; None for the second lane
+    of a pair.
+    """
     address, mate = copies[lane], copies.get(lane ^ 1)
     kind, half = ("odd", 1) if lane % 2 else ("even", 0)
     size = 64 if mistake == "pairs by two sectors" else 32

@@ -1,4 +1,6 @@
-"""Tiles that a TMA can load, against what an H200 and its driver took: `tests/hardware/tma_limits.cu` asked them."""
+"""Tiles that a TMA can load, against what an H200 and its driver took:
+`tests/hardware/tma_limits.cu` asked them.
+"""
 
 from __future__ import annotations
 

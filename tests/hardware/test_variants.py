@@ -65,7 +65,9 @@ def test_scattered_sources_cost_more_than_the_octet_rule_says(stride: int) -> No
 
 @pytest.mark.parametrize("variant", ["red.shared.add.f32", "red.shared.add.u64", "atom.shared.add.u64"])
 def test_loops_in_software_cost_more(variant: str) -> None:
-    """ptxas makes compare-and-swap loops of them, whose turns depend on who meets whom: no rule is claimed."""
+    """ptxas makes compare-and-swap loops of them, whose turns depend on who meets whom: no rule is
+    claimed.
+    """
     found = rows_of(FILE, variant)
     like = "atom.shared.add.u32" if "32" in variant else "cp.async.8"
     assert (found.wavefronts > cost_many(like, found.addresses, found.active).wavefronts).all()

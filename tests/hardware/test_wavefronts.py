@@ -125,7 +125,9 @@ def test_swizzled_rows_by_cp_async_16_take_one_wavefront_a_row() -> None:
 
 @st.composite
 def warps(draw: st.DrawFn, name: str) -> Warp:
-    """A warp's addresses: random, strided, XOR-linear, few distinct or paired; lanes off if allowed."""
+    """A warp's addresses: random, strided, XOR-linear, few distinct or paired; lanes off if
+    allowed.
+    """
     row = INSTRUCTIONS[name]
     units = SPACE_BYTES // row.width_bytes
     match draw(st.sampled_from(["random", "stride", "linear", "few", "pairs"])):

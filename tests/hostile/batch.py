@@ -1,9 +1,10 @@
-"""Runs `swzverify prove` on every file of a folder, one after the other in this one process, within hard limits.
+"""Runs `swzverify prove` on every file of a folder, one after the other in this one process, within
+hard limits.
 
     python batch.py FOLDER
 
-prints a JSON object: for each file its exit code, time, memory and what it wrote. The process may use little more
-memory than it has at the start, and a file that hangs ends it.
+prints a JSON object: for each file its exit code, time, memory and what it wrote. The process may
+use little more memory than it has at the start, and a file that hangs ends it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Bad files, each with a nastiness of its own: what a stranger could put into a pull request to break the reader.
+"""Bad files, each with a nastiness of its own: what a stranger could put into a pull request to
+break the reader.
 
 `corpus()` gives them by name. Every one must be refused with a place, in a second and 100 MB.
 """

@@ -1,4 +1,6 @@
-"""Well-formed YAML that asks for too much: numbers, expressions, layouts, cases, counts, long echoes."""
+"""Well-formed YAML that asks for too much: numbers, expressions, layouts, cases, counts, long
+echoes.
+"""
 
 from __future__ import annotations
 

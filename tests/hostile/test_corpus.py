@@ -1,4 +1,6 @@
-"""Every bad file is refused: exit code 2, a place, within a second and 100 MB, and nothing on the screen but text."""
+"""Every bad file is refused: exit code 2, a place, within a second and 100 MB, and nothing on the
+screen but text.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
 
 FILES = corpus()
 SECONDS, MEGABYTES = 10.0, 160
-"""What would catch a hang or a bomb on any machine; docs/limits.md has what was measured, under 1 s and 100 MB."""
+"""What would catch a hang or a bomb on any machine; docs/limits.md has what was measured, under 1 s
+and 100 MB.
+"""
 OUTPUT = 200_000
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^\s*::|##(?:\[|[A-Za-z]+\[)", re.MULTILINE)

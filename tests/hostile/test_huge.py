@@ -21,7 +21,9 @@ HARD = (
     "accesses:\n  r:\n    instruction: ld.shared.b32\n    threads: 1024\n    for: {t: 1024, i: 256}\n"
     "    address: >-\n      " + f"min({','.join(['i+t'] * 500)})+t*16000*i" + "-t*16000*i+t*16000*i" * 30 + "\n"
 )
-"""Every difference is in range only because every point says so; going through all points at each takes long."""
+"""Every difference is in range only because every point says so; going through all points at each
+takes long.
+"""
 
 needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no virtual timers")
 

@@ -27,7 +27,9 @@ raise SystemExit("the trap was sprung")
 
 
 def trapped(folder: Path, names: tuple[str, ...]) -> list[str]:
-    """Six specs, enough for worker processes, beside modules that leave a mark when they are imported."""
+    """Six specs, enough for worker processes, beside modules that leave a mark when they are
+    imported.
+    """
     for name in names:
         (folder / f"{name}.py").write_text(TRAP.format(marker=str(folder / f"{name}.sprung")))
     (folder / "evil-1.dist-info").mkdir()
@@ -63,7 +65,8 @@ def test_the_console_script(tmp_path, script):
 
 @pytest.mark.parametrize("path", [":{root}", "{here}:{root}"])
 def test_the_console_script_with_the_folder_in_pythonpath(tmp_path, script, path):
-    # Python itself reads its own library from there before any of our code runs; the other packages it must not.
+    # Python itself reads its own library from there before any of our code runs; the other packages
+    # it must not.
     arguments = trapped(tmp_path, INSTALLED)
     check(tmp_path, [*script, *arguments], {"PYTHONPATH": path.format(root=ROOT, here=tmp_path), "PATH": ""})
 

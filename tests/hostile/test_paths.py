@@ -1,4 +1,6 @@
-"""Paths that are no files: nothing waits, nothing goes round in circles, nothing is read that was not named."""
+"""Paths that are no files: nothing waits, nothing goes round in circles, nothing is read that was
+not named.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Random expressions as plain tuples with SMT-LIB's meaning, and random integer formulas with Python's.
+"""Random expressions as plain tuples with SMT-LIB's meaning, and random integer formulas with
+Python's.
 
-The meanings here share nothing with the package: signed operators are SMT-LIB's own definitions by cases on the
-sign bits, over unsigned Python integers.
+The meanings here share nothing with the package: signed operators are SMT-LIB's own definitions by
+cases on the sign bits, over unsigned Python integers.
 """
 
 from __future__ import annotations
@@ -236,7 +237,9 @@ def allowed(name: str, right: ints.Integer) -> bool:
 
 
 def random_formula(source: random.Random, limits: Mapping[str, int], size: int, most_bits: int = 20) -> Formula:
-    """An integer formula over named variables with about `size` functions, no part wider than `most_bits`."""
+    """An integer formula over named variables with about `size` functions, no part wider than
+    `most_bits`.
+    """
     if size <= 0:
         if source.random() < 0.4:
             number = source.choice([0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 33, -1, -2, -3, -8])

@@ -1,4 +1,6 @@
-"""The values of C integer expressions: by hand, against an oracle, in numpy, and against a C compiler."""
+"""The values of C integer expressions: by hand, against an oracle, in numpy, and against a C
+compiler.
+"""
 
 from __future__ import annotations
 
@@ -451,7 +453,9 @@ def flat_text(source: random.Random) -> str:
 
 
 def defined_texts() -> dict[str, int]:
-    """300 expressions that C defines too, and their values; on those made as trees the oracle agrees."""
+    """300 expressions that C defines too, and their values; on those made as trees the oracle
+    agrees.
+    """
     source = random.Random(20240229)
     texts: dict[str, int] = {}
     while len(texts) < 150:
@@ -488,7 +492,8 @@ static long long pick(int most, int n, const long long *x) {
 int main(void) {
 """
     variables = "".join(f"  long long {name} = {value};\n" for name, value in FIXED.items())
-    # Every literal is 64 bits wide, so that C does not wrap; `!` and comparisons still give an int, 0 or 1.
+    # Every literal is 64 bits wide, so that C does not wrap; `!` and comparisons still give an int,
+    # 0 or 1.
     wide = [re.sub(r"\b\d+\b", r"\g<0>LL", text) for text in texts]
     prints = "".join(f'  printf("%lld\\n", (long long)({text}));\n' for text in wide)
     program = tmp_path / "values.c"

@@ -114,7 +114,9 @@ def test_lowered_value_is_the_expressions(with_enumeration: bool) -> None:
 
 
 def check_refusal(text: str, error: SwzError) -> None:
-    """With every value at hand, what is refused is undefined at some point, or a divisor of both signs."""
+    """With every value at hand, what is refused is undefined at some point, or a divisor of both
+    signs.
+    """
     try:
         evaluate_many(parse(text), grid(LIMITS))
     except SwzError:

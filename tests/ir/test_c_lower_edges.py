@@ -1,4 +1,6 @@
-"""What lowering refuses, word for word; values at the edge of each refusal; and how much it may enumerate."""
+"""What lowering refuses, word for word; values at the edge of each refusal; and how much it may
+enumerate.
+"""
 
 from __future__ import annotations
 

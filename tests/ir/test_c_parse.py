@@ -35,7 +35,9 @@ NOWHERE = (0, 0)
 
 
 def shape(node: CExpr) -> object:
-    """The tree without its spans, fully bracketed: what two trees must share to be the same expression."""
+    """The tree without its spans, fully bracketed: what two trees must share to be the same
+    expression.
+    """
     match node:
         case Number():
             return node.value

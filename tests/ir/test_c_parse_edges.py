@@ -1,4 +1,6 @@
-"""What is said of each text that is no expression, word for word, and where; and the edges of what is read."""
+"""What is said of each text that is no expression, word for word, and where; and the edges of what
+is read.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Every operator at every pair of operands of up to 6 bits, in every reading, and at the edges of 32 and 64 bits.
+"""Every operator at every pair of operands of up to 6 bits, in every reading, and at the edges of
+32 and 64 bits.
 
-One table a width and operator, from SMT-LIB's definitions in `reference`, and every reading of the expression form
-held against it: one point, many points, GF(2) forms, intervals, Z3 terms, SMT-LIB text, C source.
+One table a width and operator, from SMT-LIB's definitions in `reference`, and every reading of the
+expression form held against it: one point, many points, GF(2) forms, intervals, Z3 terms, SMT-LIB
+text, C source.
 """
 
 # z3py ships no types.
@@ -110,7 +112,9 @@ PARITY = np.array([bin(number).count("1") % 2 for number in range(1 << 14)])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_forms_over_gf2(name: str, width: int) -> None:
-    """Where a result's bit has a form, the form gives that bit; of two variables, and of one with each constant."""
+    """Where a result's bit has a form, the form gives that bit; of two variables, and of one with
+    each constant.
+    """
     values, (x, y), size = table(name, width), pair(width), 1 << width
     numbering = VariableBits.of([x, y])
     grid = np.arange(size)

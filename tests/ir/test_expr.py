@@ -1,4 +1,6 @@
-"""The expression form: folding and every operator against SMT-LIB's definitions, identity, substitution."""
+"""The expression form: folding and every operator against SMT-LIB's definitions, identity,
+substitution.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def combined(name: str, left: Expr, right: Expr) -> Expr:
 @pytest.mark.parametrize("name", [*BINARY, *COMPARISONS])
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 5])
 def test_operator_everywhere(name: str, width: int) -> None:
-    """Variable with variable, variable with each constant, constant with variable, constant with constant."""
+    """Variable with variable, variable with each constant, constant with variable, constant with
+    constant.
+    """
     size = 1 << width
     x, y = var("x", size), var("y", size)
     expected = np.array([[operator_meaning(name, a, b, width) for b in range(size)] for a in range(size)])

@@ -91,7 +91,9 @@ def test_known(root: Expr, found: Repetition | None) -> None:
 
 
 def judge(root: Expr, limits: dict[str, int]) -> tuple[int, int]:
-    """Compare every pair v, v + period; how many sub-expressions had an answer with a pair, and how many none."""
+    """Compare every pair v, v + period; how many sub-expressions had an answer with a pair, and how
+    many none.
+    """
     nodes = [node for node in postorder(root) if node.width <= 40]
     values = evaluate_many(tuple(nodes), grid(limits))
     seen = silent = 0

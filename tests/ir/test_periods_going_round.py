@@ -1,4 +1,6 @@
-"""Repetitions that go round modulo 2^width, seen through what leaves room above: no integers grow like that."""
+"""Repetitions that go round modulo 2^width, seen through what leaves room above: no integers grow
+like that.
+"""
 
 from __future__ import annotations
 

@@ -85,7 +85,9 @@ PARITY = np.array([bin(number).count("1") % 2 for number in range(1 << 9)])
 
 
 def values_of_form(form: Form, patterns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A form at every pattern of the variable bits: the parity of the picked bits, and the constant."""
+    """A form at every pattern of the variable bits: the parity of the picked bits, and the
+    constant.
+    """
     return PARITY[patterns & (form >> 1)] ^ (form & 1)
 
 

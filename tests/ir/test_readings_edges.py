@@ -1,4 +1,6 @@
-"""The three readings (intervals, repetitions, forms over bits) at the edges of each rule, as whole answers."""
+"""The three readings (intervals, repetitions, forms over bits) at the edges of each rule, as whole
+answers.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Ten thousand C expressions: every sub-expression stays in the interval that was computed for it, and in its bits.
+"""Ten thousand C expressions: every sub-expression stays in the interval that was computed for it,
+and in its bits.
 
-The expressions are those of the random specs: every operator in every other one, shift amounts and divisors composite.
+The expressions are those of the random specs: every operator in every other one, shift amounts and
+divisors composite.
 """
 
 from __future__ import annotations

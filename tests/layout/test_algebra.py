@@ -37,7 +37,9 @@ LAYOUTS = FLAT | st.tuples(PAIR, PAIR).map(lambda two: make_layout(*two))
 
 @st.composite
 def injective_layouts(draw):
-    """Leaves in any order whose strides leave room for each other, with or without padding in between."""
+    """Leaves in any order whose strides leave room for each other, with or without padding in
+    between.
+    """
     leaves, reached = [], 1
     for _ in range(draw(st.integers(1, 4))):
         stride = reached * draw(st.sampled_from([1, 1, 2, 3]))
@@ -58,7 +60,9 @@ def refusal(operation, *arguments):
 
 
 def unless_undefined(operation, *arguments):
-    """The result, or None where the operation says that it is not defined; any other error comes through."""
+    """The result, or None where the operation says that it is not defined; any other error comes
+    through.
+    """
     try:
         return operation(*arguments)
     except SwzError as error:
@@ -123,7 +127,8 @@ def test_composition_exhaustively_on_small_layouts():
         tried += 1
         result = unless_undefined(composition, outer, inner)
         if result is None:
-            # Either the wanted map is no sum of one function a leaf of `inner`, or one leaf alone does not divide.
+            # Either the wanted map is no sum of one function a leaf of `inner`, or one leaf alone
+            # does not divide.
             assert not affine_in_leaves(inner, expected) or not single_leaves_divide(outer, inner)
             continue
         defined += 1

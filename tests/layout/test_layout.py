@@ -1,4 +1,6 @@
-"""`Layout` against the definition in docs/semantics.md: digits first leaf fastest, the last one unbounded."""
+"""`Layout` against the definition in docs/semantics.md: digits first leaf fastest, the last one
+unbounded.
+"""
 
 from __future__ import annotations
 

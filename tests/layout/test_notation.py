@@ -1,4 +1,6 @@
-"""The notation: what CuTe prints, what people write, and errors that point at the offending characters."""
+"""The notation: what CuTe prints, what people write, and errors that point at the offending
+characters.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Against NVIDIA's pycute, from the wheel `nvidia-cutlass` (the package `pycute` on PyPI is an unrelated one).
+"""Against NVIDIA's pycute, from the wheel `nvidia-cutlass` (the package `pycute` on PyPI is an
+unrelated one).
 
-An oracle for layouts and their algebra only: its Swizzle(0,4,0)(5) recurses for ever, and its ComposedLayout's cosize
-is wrong under a swizzle. Offsets are compared, not spellings: the two may write the same function differently.
+An oracle for layouts and their algebra only: its Swizzle(0,4,0)(5) recurses for ever, and its
+ComposedLayout's cosize is wrong under a swizzle. Offsets are compared, not spellings: the two may
+write the same function differently.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def their_offsets(layout):
 
 
 def both(ours, oracle):
-    """Both results; None for the one that refuses, which pycute does by a failed assertion or a division by 0."""
+    """Both results; None for the one that refuses, which pycute does by a failed assertion or a
+    division by 0.
+    """
     try:
         mine = ours()
     except SwzError:

@@ -1,4 +1,6 @@
-"""`Swizzle` against a bit-by-bit definition, exhaustively on small parameters, and what makes one illegal."""
+"""`Swizzle` against a bit-by-bit definition, exhaustively on small parameters, and what makes one
+illegal.
+"""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ def test_composition(outer, inner):
     except oracle.LayoutError:
         other = None
     assume(other is not None)
-    # Inside the size of `outer` the results agree; beyond it a last extent of 1 is dropped there and kept here.
+    # Inside the size of `outer` the results agree; beyond it a last extent of 1 is dropped there
+    # and kept here.
     assume(inner.cosize <= outer.size)
     assert same_offsets(mine, other)
 
@@ -84,7 +85,8 @@ def test_right_inverse(layout):
     mine, other = right_inverse(layout), oracle.right_inverse(theirs(layout))
     assert [layout(mine(index)) for index in range(mine.size)] == list(range(mine.size))
     assert [layout(index) for index in offsets(other, oracle.size(other))] == list(range(oracle.size(other)))
-    # Of leaves that overlap different ones may be taken, as we (and CuTe) join leaves before and the oracle does not.
+    # Of leaves that overlap different ones may be taken, as we (and CuTe) join leaves before and
+    # the oracle does not.
     if len({layout(index) for index in range(layout.size)}) == layout.size:
         assert mine.size == oracle.size(other)
 

@@ -1,4 +1,6 @@
-"""Divides and products: what a tile and the rest must be, at every coordinate, and CuTe's own examples."""
+"""Divides and products: what a tile and the rest must be, at every coordinate, and CuTe's own
+examples.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""TMA modes: pitch, swizzle, allocation, and what is refused; the measured placement is in test_tma_measured.py."""
+"""TMA modes: pitch, swizzle, allocation, and what is refused; the measured placement is in
+test_tma_measured.py.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Every TMA load that was measured on an H100 against `tma_layout` and the mode's swizzle on the absolute address.
+"""Every TMA load that was measured on an H100 against `tma_layout` and the mode's swizzle on the
+absolute address.
 
-A row of the data: mode, inner box bytes, rows, destination offset (from a 1024-byte-aligned base), driver status, then
-the source word found at shared word 0, 1, 2, ... up to the last one written; -1 for a word not written.
+A row of the data: mode, inner box bytes, rows, destination offset (from a 1024-byte-aligned base),
+driver status, then the source word found at shared word 0, 1, 2, ... up to the last one written; -1
+for a word not written.
 """
 
 from __future__ import annotations
@@ -56,7 +58,8 @@ def predicted_words(mode, load, element_bits):
     source = np.arange(load.rows * inner) * element_bytes
     found = np.full(address.max() // WORD_BYTES + 1, -1)
     found[address // WORD_BYTES] = source // WORD_BYTES
-    # An element below the word's size must keep its place inside the word; a larger one must fill its words.
+    # An element below the word's size must keep its place inside the word; a larger one must fill
+    # its words.
     assert (address % WORD_BYTES == source % WORD_BYTES).all()
     for word in range(1, element_bytes // WORD_BYTES):
         found = np.pad(found, (0, max(0, address.max() // WORD_BYTES + word + 1 - found.size)), constant_values=-1)
@@ -88,7 +91,9 @@ def test_loads_that_the_driver_refuses_are_refused(load):
 
 @pytest.mark.parametrize("mode", [mode for mode in TmaMode if mode.swizzle])
 def test_the_data_tells_the_modes_apart(mode):
-    """The check can fail: another mode's swizzle, or one on offsets instead of addresses, contradicts the data."""
+    """The check can fail: another mode's swizzle, or one on offsets instead of addresses,
+    contradicts the data.
+    """
     loads = [load for load in ACCEPTED if load.mode == mode and load.destination % 1024 == 128]
     assert loads
     for load in loads:

@@ -1,1 +1,3 @@
-"""Brute-force oracle: the meanings of docs/semantics.md as plain loops; imports nothing of the package."""
+"""Brute-force oracle: the meanings of docs/semantics.md as plain loops; imports nothing of the
+package.
+"""

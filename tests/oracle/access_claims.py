@@ -10,7 +10,8 @@ from .judgement import REFUTED, VACUOUS, Finding, Verdict, holds
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import Tile
 
-# Every width is a power of two of at most 16 bytes, so alignment repeats in the base after 16 bytes.
+# Every width is a power of two of at most 16 bytes, so alignment repeats in the base after 16
+# bytes.
 ALIGNMENT_PERIOD = 16
 # Banks and 128-byte lines repeat after 128 bytes.
 COST_PERIOD = 128
@@ -66,7 +67,8 @@ def cost(access: Access, at_most: int | None) -> Finding:
     most, conflicts = max(cost.wavefronts for cost in costs), max(cost.conflicts for cost in costs)
     slowest = tuple(sorted((c.wavefronts, c.minimum) for c in costs if c.wavefronts == most))
     clashing = tuple(sorted((c.wavefronts, c.minimum) for c in costs if c.conflicts == conflicts))
-    # Of several with the most wavefronts the first has the smallest minimum, so the most bank conflicts.
+    # Of several with the most wavefronts the first has the smallest minimum, so the most bank
+    # conflicts.
     minimum = slowest[0][1]
     verdict: Verdict = "proved" if (conflicts == 0 if at_most is None else most <= at_most) else "refuted"
     return Finding(verdict, most, minimum, most - minimum, conflicts, slowest=slowest, clashing=clashing)
@@ -75,9 +77,9 @@ def cost(access: Access, at_most: int | None) -> Finding:
 def covers(access: Access, tile: Tile, times: int) -> Finding:
     """Whether each element is touched `times` times in every stage.
 
-    A stage is covered by what runs in that stage. Where a lane reaches into another stage's elements the page
-    could also be read as counting that touch; such a case is judged only if both readings agree. An iteration that
-    stands for several counts so often.
+    A stage is covered by what runs in that stage. Where a lane reaches into another stage's
+    elements the page could also be read as counting that touch; such a case is judged only if both
+    readings agree. An iteration that stands for several counts so often.
     """
     if not access.active:
         return VACUOUS

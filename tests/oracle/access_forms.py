@@ -1,4 +1,6 @@
-"""What a spec writes of an access: its expressions as trees, its loops, and who runs it (section 4 of the page)."""
+"""What a spec writes of an access: its expressions as trees, its loops, and who runs it (section 4
+of the page).
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Loop:
 
     @property
     def judged(self) -> list[int]:
-        """The values at which expressions are judged: a loop without an iteration is, as if it took its start."""
+        """The values at which expressions are judged: a loop without an iteration is, as if it took
+        its start.
+        """
         return self.values or [self.start]
 
 
@@ -48,8 +52,8 @@ class Loop:
 class Iteration:
     """One value of each loop, by the loops' names in alphabetical order.
 
-    It stands for `weight` iterations in which every lane does the same; None where it is one of several that stand
-    together for all others, though lanes do not do the same in them.
+    It stands for `weight` iterations in which every lane does the same; None where it is one of
+    several that stand together for all others, though lanes do not do the same in them.
     """
 
     values: tuple[int, ...]
@@ -99,7 +103,9 @@ class AccessForm:
 
     @cached_property
     def thread_columns(self) -> Columns:
-        """For each name of the thread index its values over the threads; only those that the block gives."""
+        """For each name of the thread index its values over the threads; only those that the block
+        gives.
+        """
         bx, by, bz = (*self.block, 1, 1)[:3]
         tids = list(range(self.threads))
         columns: Columns = {"tid": tids, "lane": [t % 32 for t in tids], "warp": [t // 32 for t in tids]}
@@ -110,7 +116,9 @@ class AccessForm:
         return {key: values for key, values in columns.items() if AXES_FROM.get(key, 1) <= len(self.block)}
 
     def point_columns(self, iterations: list[Iteration]) -> Columns:
-        """The values of all names at all points: iteration by iteration, and in each thread by thread."""
+        """The values of all names at all points: iteration by iteration, and in each thread by
+        thread.
+        """
         columns = {key: values * len(iterations) for key, values in self.thread_columns.items()}
         threads = self.threads
         for key, values in self.loop_columns(iterations).items():

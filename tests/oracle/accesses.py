@@ -25,9 +25,10 @@ MOST_PROBES = 200
 class Access:
     """All points (iteration, thread) of an access; a point is an index into the lists.
 
-    `iterations` are those that exist, or as many as stand for all of them. `warps` holds for each warp instruction
-    the points of its 32 lanes, None where a lane is inactive or has no address; instructions without any active
-    lane are left out, and so are the iterations that `assume:` excludes.
+    `iterations` are those that exist, or as many as stand for all of them. `warps` holds for each
+    warp instruction the points of its 32 lanes, None where a lane is inactive or has no address;
+    instructions without any active lane are left out, and so are the iterations that `assume:`
+    excludes.
     """
 
     form: AccessForm
@@ -65,7 +66,9 @@ class Access:
         return {(self.iterations[point // threads].values, point % threads): point for point in self.active}
 
     def weight(self, point: int) -> int | None:
-        """How many iterations the point stands for, None where that does not say how often it does the same."""
+        """How many iterations the point stands for, None where that does not say how often it does
+        the same.
+        """
         return self.iterations[point // self.form.threads].weight
 
     @cached_property
@@ -115,7 +118,9 @@ class Access:
         return [8 * start + bits for start, bits in zip(self.starts(base, stage), self.raw_bits, strict=True)]
 
     def runs(self, extra_period: int = 1) -> list[tuple[int, int | None]]:
-        """The (base, stage) pairs that are enough for a property of that period beyond the tile's own."""
+        """The (base, stage) pairs that are enough for a property of that period beyond the tile's
+        own.
+        """
         bases = self.base.values(lcm(self.period_bytes, extra_period))
         return [(base, stage) for base in bases for stage in self.stage_runs]
 
@@ -128,7 +133,9 @@ def read_access(
     constants: Mapping[str, int],
     target: str = "sm_90",
 ) -> Access:
-    """An access, all its expressions evaluated over every thread and loop value, or over what stands for all."""
+    """An access, all its expressions evaluated over every thread and loop value, or over what
+    stands for all.
+    """
     form = read_form(name, value, tiles, memories, constants, target)
     if not form.open_loops:
         return laid_out(form, form.closed_iterations())

@@ -20,13 +20,14 @@ class Box:
 
 
 def shift_in_base(tree: Expr, box: Box) -> Shift | None:
-    """(P, D) with P a power of two and f(base + P) = f(base) + D at every point for every base, if found.
+    """(P, D) with P a power of two and f(base + P) = f(base) + D at every point for every base, if
+    found.
 
     The values of bases below P then give all others. The rules, for operands that move by D and D':
-    `+ -` add; `*` by a constant scales; `x & y`, `x | y`, `x ^ y` with `0 <= y < 2^j` where y
-    does not move and D is a multiple of 2^j: by 0, D, D, as adding a multiple of 2^j leaves x's low j bits
-    alone; `>> n`, and `/ 2^n` of non-negative values, with D a multiple of 2^n: by D / 2^n; `% 2^n`: by 0.
-    Operands that do not move may combine in any way.
+    `+ -` add; `*` by a constant scales; `x & y`, `x | y`, `x ^ y` with `0 <= y < 2^j` where y does
+    not move and D is a multiple of 2^j: by 0, D, D, as adding a multiple of 2^j leaves x's low j
+    bits alone; `>> n`, and `/ 2^n` of non-negative values, with D a multiple of 2^n: by D / 2^n; `%
+    2^n`: by 0. Operands that do not move may combine in any way.
 
     >>> shift_in_base(c_expr.parse("base + c ^ base >> 3 & 112"), Box({"c": [0, 4]}, 2))
     (1024, 1024)
@@ -91,7 +92,9 @@ def _combine(
 
 
 def _scaled(period: int, move: int, unit: int) -> Shift:
-    """The pair scaled by powers of two until the move is a multiple of `unit`, itself a power of two."""
+    """The pair scaled by powers of two until the move is a multiple of `unit`, itself a power of
+    two.
+    """
     while move % unit:
         period, move = 2 * period, 2 * move
     return period, move

@@ -26,10 +26,11 @@ class _World:
 
 
 def judge(spec: Spec) -> list[Judgement]:
-    """A judgement for every claim, in order, and within a claim for every case of the constants, in order.
+    """A judgement for every claim, in order, and within a claim for every case of the constants, in
+    order.
 
-    `spec` is what YAML gives. Raises OracleError for what the page calls an error (anywhere in the spec, in
-    any case), OracleAmbiguousError where the page leaves the verdict open.
+    `spec` is what YAML gives. Raises OracleError for what the page calls an error (anywhere in the
+    spec, in any case), OracleAmbiguousError where the page leaves the verdict open.
 
     >>> tile = {"element": "f32", "layout": "(2,2):(2,1)"}
     >>> [j.verdict for j in judge({"tiles": {"T": tile}, "claims": [{"bijective": "T"}]})]

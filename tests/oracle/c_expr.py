@@ -1,7 +1,7 @@
 """C index expressions over columns of concrete values (docs/semantics.md, section 1).
 
-A column holds one integer per point; an expression is evaluated for all points at once, operand by operand, so
-that every operand of `?:`, `&&` and `||` is judged, whether C would reach it or not.
+A column holds one integer per point; an expression is evaluated for all points at once, operand by
+operand, so that every operand of `?:`, `&&` and `||` is judged, whether C would reach it or not.
 """
 
 from __future__ import annotations
@@ -221,7 +221,8 @@ def largest_literal(tree: Expr) -> int:
 
 
 def evaluate(tree: Expr, columns: Mapping[str, Sequence[int]], points: int) -> list[int]:
-    """The values of `tree` at all points; an undefined operation or a value out of range is an OracleError.
+    """The values of `tree` at all points; an undefined operation or a value out of range is an
+    OracleError.
 
     >>> evaluate(parse("-7 / 2 * 10 + -7 % 2"), {}, 1)
     [-31]
@@ -241,7 +242,9 @@ def evaluate(tree: Expr, columns: Mapping[str, Sequence[int]], points: int) -> l
 
 
 def apply(symbol: str, operands: list[list[int]]) -> list[int]:
-    """The values of one operator at all points, of any size; an undefined operation is an OracleError."""
+    """The values of one operator at all points, of any size; an undefined operation is an
+    OracleError.
+    """
     match symbol, operands:
         case "?:", [condition, then, otherwise]:
             return [a if c else b for c, a, b in zip(condition, then, otherwise, strict=True)]

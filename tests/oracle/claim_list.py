@@ -1,7 +1,9 @@
-"""The claims of a spec one by one: `standard` written out, and each name with what it names (section 5 of the page).
+"""The claims of a spec one by one: `standard` written out, and each name with what it names
+(section 5 of the page).
 
-A tile, an access and a map may have one name and stay different subjects. So a claim's subject is a name together
-with a sort, and what `standard` leaves out is what the list states of the same kind and subject.
+A tile, an access and a map may have one name and stay different subjects. So a claim's subject is a
+name together with a sort, and what `standard` leaves out is what the list states of the same kind
+and subject.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ Subject = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A kind with its subjects as (sort, name), its numbers as written, and the tile that `covers` names."""
+    """A kind with its subjects as (sort, name), its numbers as written, and the tile that `covers`
+    names.
+    """
 
     kind: str
     subjects: tuple[Subject, ...]
@@ -43,7 +47,8 @@ class Claim:
 
 
 def expand_claims(spec: Spec) -> list[tuple[str, Yaml]]:
-    """The claims as (kind, argument), with `standard` written out but for what the list states itself.
+    """The claims as (kind, argument), with `standard` written out but for what the list states
+    itself.
 
     >>> spec = {"tiles": {"T": {}}, "claims": ["standard", {"in_bounds": "T"}]}
     >>> expand_claims(spec)

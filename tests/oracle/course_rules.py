@@ -1,4 +1,6 @@
-"""A course (courses.py), and the rules of operators that look at nothing but the courses of their operands."""
+"""A course (courses.py), and the rules of operators that look at nothing but the courses of their
+operands.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ Number: TypeAlias = int | Fraction
 class Course:
     """`f(k + period) = f(k) + slope*period`, and `low <= f(k) - slope*k <= high`.
 
-    `partial` tells that f may be undefined at some k: then it proves nothing about which iterations exist. `exact`
-    gives f itself where that depends on k alone and never goes against its slope: quotients, sums, multiples.
+    `partial` tells that f may be undefined at some k: then it proves nothing about which iterations
+    exist. `exact` gives f itself where that depends on k alone and never goes against its slope:
+    quotients, sums, multiples.
     """
 
     period: int
@@ -46,7 +49,9 @@ def constant_course(value: int, *, partial: bool = False) -> Course:
 
 
 def crossing(course: Course, bound: int) -> tuple[int, int]:
-    """(x, y) such that `f >= bound` has one answer for certain at every k < x, and the other one at every k >= y."""
+    """(x, y) such that `f >= bound` has one answer for certain at every k < x, and the other one at
+    every k >= y.
+    """
     ends = [Fraction(bound - noise) / course.slope for noise in (course.high, course.low)]
     rising = course.slope > 0
     x, y = (ceil(ends[0]), ceil(ends[1])) if rising else (floor(ends[1]) + 1, floor(ends[0]) + 1)
@@ -60,7 +65,9 @@ def crossing(course: Course, bound: int) -> tuple[int, int]:
 
 
 def after(f: Course, change: Callable[[int], int]) -> Callable[[int], int] | None:
-    """The exact value after a change that never turns the order of two values round, or always does."""
+    """The exact value after a change that never turns the order of two values round, or always
+    does.
+    """
     exact = f.exact
     return None if exact is None else lambda k: change(exact(k))
 
@@ -171,7 +178,9 @@ def without_slope(symbol: str, f: Course, g: Course) -> Course:
 
 
 def _bit_bounds(symbol: str, f: tuple[int, int], g: tuple[int, int]) -> list[int]:
-    """Bounds of `& | ^`: no more bits than the operands have, and fewer where one of `&` is not negative."""
+    """Bounds of `& | ^`: no more bits than the operands have, and fewer where one of `&` is not
+    negative.
+    """
     bits = max(bound.bit_length() for bound in (*f, *g))
     if symbol == "&" and max(f[0], g[0]) >= 0:
         return [0, min(high for low, high in (f, g) if low >= 0)]

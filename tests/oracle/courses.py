@@ -1,23 +1,26 @@
-"""How an expression goes with one open loop: the argument by which a few values of the loop stand for all.
+"""How an expression goes with one open loop: the argument by which a few values of the loop stand
+for all.
 
-Let k be the variable of a loop marked `any`, everything else but other open loops being known. A *course* says of
-the expression f on a stretch of consecutive values of k: there are a period P and a slope a with
-`f(k + P) = f(k) + a*P` wherever both lie in the stretch, and `low <= f(k) - a*k <= high`, whatever values the other
-open loops have. (What depends on those alone has P = 1, a = 0, and bounds.) The rules below derive the course of
-an operator from those of its operands, each by arithmetic that holds at every k:
+Let k be the variable of a loop marked `any`, everything else but other open loops being known. A
+*course* says of the expression f on a stretch of consecutive values of k: there are a period P and
+a slope a with `f(k + P) = f(k) + a*P` wherever both lie in the stretch, and `low <= f(k) - a*k <=
+high`, whatever values the other open loops have. (What depends on those alone has P = 1, a = 0, and
+bounds.) The rules below derive the course of an operator from those of its operands, each by
+arithmetic that holds at every k:
 
 - sums, differences, and products with a constant: of the courses.
-- `f % c`, `f / c`, `f >> n`, `f & c`: adding a multiple of c (of 2^n, of a power of two above the mask) to f
-  changes the result by a fixed amount. P is multiplied until a*P is such a multiple. Quotients need a sign that
-  holds on the whole stretch, because C rounds towards zero.
-- comparisons, `&&`, `||`, `!`, `? :`, `min`, `max`: either the bounds decide them on the whole stretch, or the
-  stretch is *cut* where they begin to, and each piece is looked at anew; of operands without slope they repeat.
+- `f % c`, `f / c`, `f >> n`, `f & c`: adding a multiple of c (of 2^n, of a power of two above the
+  mask) to f changes the result by a fixed amount. P is multiplied until a*P is such a multiple.
+  Quotients need a sign that holds on the whole stretch, because C rounds towards zero.
+- comparisons, `&&`, `||`, `!`, `? :`, `min`, `max`: either the bounds decide them on the whole
+  stretch, or the stretch is *cut* where they begin to, and each piece is looked at anew; of
+  operands without slope they repeat.
 
-Of an iteration that exists every value lies in the range of section 1, so bounds are clipped to it: where the
-clipped value itself leaves the range, the iteration does not exist, and what is concluded further up says nothing.
-A value with a slope leaves the range beyond some k for certain: there the stretch is *dead*. Where neither is
-decided (a value wavers about the limit) the stretch is cut again; if that is no way out, it is *unclear*, and only
-enumeration helps.
+Of an iteration that exists every value lies in the range of section 1, so bounds are clipped to it:
+where the clipped value itself leaves the range, the iteration does not exist, and what is concluded
+further up says nothing. A value with a slope leaves the range beyond some k for certain: there the
+stretch is *dead*. Where neither is decided (a value wavers about the limit) the stretch is cut
+again; if that is no way out, it is *unclear*, and only enumeration helps.
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class Stretch:
-    """The values `first .. last` of one open loop; looking at trees finds cuts, dead ends and what is unclear."""
+    """The values `first .. last` of one open loop; looking at trees finds cuts, dead ends and what
+    is unclear.
+    """
 
     def __init__(self, name: str, first: int, last: int) -> None:
         self.name = name
@@ -72,7 +77,9 @@ class Stretch:
         return inside | {k for k in (self.alive_first, self.alive_last + 1) if self.first < k <= self.last}
 
     def course(self, tree: Expr) -> Course | None:
-        """The course of a tree, None where none is found; what leaves the range is noted on the way."""
+        """The course of a tree, None where none is found; what leaves the range is noted on the
+        way.
+        """
         if tree not in self._memo:
             self._memo[tree] = self._course(tree)
         return self._memo[tree]
@@ -139,7 +146,9 @@ class Stretch:
             self._cuts.add(at)
 
     def _at_least(self, course: Course, bound: int) -> bool | None:
-        """Whether f >= bound on the whole stretch, or f < bound; None where both may be, cut where it can be."""
+        """Whether f >= bound on the whole stretch, or f < bound; None where both may be, cut where
+        it can be.
+        """
         if not course.slope:
             return True if course.low >= bound else False if course.high < bound else None
         x, y = crossing(course, bound)
@@ -194,7 +203,9 @@ class Stretch:
         return self._compared("!=", f, constant_course(0))
 
     def _compared(self, symbol: str, f: Course, g: Course) -> Course | None:
-        """By the difference h = g - f: f < g is h >= 1, f <= g is h >= 0, f == g the second without the first."""
+        """By the difference h = g - f: f < g is h >= 1, f <= g is h >= 0, f == g the second without
+        the first.
+        """
         h = difference(g, f)
         found = self._at_least(h, 1 if symbol in ("<", ">=") else 0)
         if symbol in ("==", "!=") and found is not False:

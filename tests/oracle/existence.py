@@ -1,6 +1,8 @@
-"""Which iterations of an access with an `any` loop exist, by evaluating every sub-expression (section 4 of the page).
+"""Which iterations of an access with an `any` loop exist, by evaluating every sub-expression
+(section 4 of the page).
 
-What has no value, such as a quotient by zero, leaves no range; neither does anything that is made of it.
+What has no value, such as a quotient by zero, leaves no range; neither does anything that is made
+of it.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ Values = list[int | None]
 class Survey:
     """The points at which a sub-expression of the trees looked at leaves the range.
 
-    `doubtful` are those where a shift to the left by more than 31 would leave it: the page calls the amount an
-    error and the value one that leaves the range, and does not say which of the two it is in an `any` loop.
+    `doubtful` are those where a shift to the left by more than 31 would leave it: the page calls
+    the amount an error and the value one that leaves the range, and does not say which of the two
+    it is in an `any` loop.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[int]], points: int) -> None:

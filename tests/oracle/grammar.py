@@ -1,6 +1,8 @@
-"""Where a spec takes expressions, and which operators stand in them: what the coverage of random specs counts.
+"""Where a spec takes expressions, and which operators stand in them: what the coverage of random
+specs counts.
 
-`places` knows every position of the format; the tests hold its list against the models of the spec reader.
+`places` knows every position of the format; the tests hold its list against the models of the spec
+reader.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ BINARY = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">
 UNARY = ("-1", "+1", "~1", "!1")
 OTHER = ("?:", "min", "max", "hex", "binary", "suffix")
 OPERATORS = (*BINARY, *UNARY, *OTHER)
-"""Operators as the oracle's trees name them, and the ways to write a number that is not plain decimal."""
+"""Operators as the oracle's trees name them, and the ways to write a number that is not plain
+decimal.
+"""
 
 VARIABLE_POSITIONS = ("coord", "stage", "address", "if", "assume", "map.value")
 CONSTANT_POSITIONS = (
@@ -64,7 +68,9 @@ POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An expression of a spec: its position, and where it hangs; `names` are the variables that it may read."""
+    """An expression of a spec: its position, and where it hangs; `names` are the variables that it
+    may read.
+    """
 
     position: str
     holder: dict[str, Yaml] | list[Yaml]

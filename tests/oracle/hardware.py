@@ -40,7 +40,9 @@ def check_target(name: str, target: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Kind (load, store, matrix, atomic, copy, copy past L1), bytes per lane, number of lanes with an address."""
+    """Kind (load, store, matrix, atomic, copy, copy past L1), bytes per lane, number of lanes with
+    an address.
+    """
 
     kind: str
     width_bytes: int
@@ -89,9 +91,9 @@ def read_instruction(name: str) -> Instruction:
 def warp_cost(instruction: Instruction, addresses: Sequence[int | None]) -> Cost:
     """The cost of one warp instruction; None stands for a lane without an address.
 
-    Adding a multiple of 128 bytes to all addresses moves every word by a multiple of 32 and every line by a
-    whole number, so it changes neither banks, nor chunks within a line, nor which words, lines or addresses are
-    equal: equal patterns share a result.
+    Adding a multiple of 128 bytes to all addresses moves every word by a multiple of 32 and every
+    line by a whole number, so it changes neither banks, nor chunks within a line, nor which words,
+    lines or addresses are equal: equal patterns share a result.
     """
     lowest = min((a for a in addresses if a is not None), default=0) // 128 * 128
     return _cost(instruction, tuple([None if a is None else a - lowest for a in addresses]))
@@ -143,8 +145,11 @@ def _copy16_cost(addresses: tuple[int | None, ...]) -> Cost:
 
 
 def _octet_wavefronts(octet: list[int | None]) -> int:
-    """The classes' costs of eight lanes that copy (None: that does not), lane 0 being a multiple of 8."""
-    # Of each class: the pairs of sectors (p ^ P) / 2 that its units with even p have, and those with odd p.
+    """The classes' costs of eight lanes that copy (None: that does not), lane 0 being a multiple
+    of 8.
+    """
+    # Of each class: the pairs of sectors (p ^ P) / 2 that its units with even p have, and those
+    # with odd p.
     classes: dict[tuple[int, int | str, int, int], tuple[set[int], set[int]]] = {}
     for s in range(4):
         even, odd = octet[2 * s], octet[2 * s + 1]

@@ -12,11 +12,12 @@ Verdict = Literal["proved", "refuted", "vacuous"]
 class Finding:
     """A verdict with the measure of a cost claim or the alignment of a failed `equivalent`.
 
-    `wavefronts`, `minimum` and `bank_conflicts` belong to the warp instruction with the most wavefronts (of
-    several, the one with the most bank conflicts); `most_bank_conflicts` is the largest over all warp
-    instructions, which another one may have. All are None where an address is misaligned or no lane is active.
-    `slowest` are the (wavefronts, minimum) of all instructions with the most wavefronts, `clashing` those of all
-    with the most bank conflicts: a report may name any of them.
+    `wavefronts`, `minimum` and `bank_conflicts` belong to the warp instruction with the most
+    wavefronts (of several, the one with the most bank conflicts); `most_bank_conflicts` is the
+    largest over all warp instructions, which another one may have. All are None where an address is
+    misaligned or no lane is active. `slowest` are the (wavefronts, minimum) of all instructions
+    with the most wavefronts, `clashing` those of all with the most bank conflicts: a report may
+    name any of them.
     """
 
     verdict: Verdict
@@ -33,7 +34,8 @@ class Finding:
 class Judgement:
     """One claim in one case: `case` pairs each constant that is a list with its value.
 
-    `subject_kind` says of each subject what it is, as in `tile` or `tile, map`; of `covers` that is the access alone.
+    `subject_kind` says of each subject what it is, as in `tile` or `tile, map`; of `covers` that is
+    the access alone.
     """
 
     kind: str

@@ -1,7 +1,8 @@
 """Rows of a measurement, for tests: what an H100 counts for one warp instruction.
 
 Source: H100 80GB HBM3 (sm_90, driver 580.159.04), Nsight Compute, one kernel launch per pattern:
-l1tex__data_pipe_lsu_wavefronts_mem_shared and l1tex__data_bank_conflicts_pipe_lsu_mem_shared an instruction.
+l1tex__data_pipe_lsu_wavefronts_mem_shared and l1tex__data_bank_conflicts_pipe_lsu_mem_shared an
+instruction.
 """
 
 # Instruction, active lanes, byte offsets of the 32 lanes, wavefronts, bank conflicts.

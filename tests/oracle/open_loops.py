@@ -1,24 +1,28 @@
 """A finite set of iterations that stands for all those of loops marked `any`, exactly.
 
-An open loop k is replaced by finitely many values that do whatever values the other open loops have, the ordinary
-loops having one value each. So values of each loop found apart stand together for all; where that is not to be had,
-one loop is replaced first, and the next one looked at for each value of the first. The range 0 .. 2^32 - 1 is cut
-into stretches (courses.py), and of each one of four things is true, for one access, or for two that are compared:
+An open loop k is replaced by finitely many values that do whatever values the other open loops
+have, the ordinary loops having one value each. So values of each loop found apart stand together
+for all; where that is not to be had, one loop is replaced first, and the next one looked at for
+each value of the first. The range 0 .. 2^32 - 1 is cut into stretches (courses.py), and of each one
+of four things is true, for one access, or for two that are compared:
 
 - *short*: each value stands for itself.
 - *dead*: in none of its iterations the access runs. Nothing stands for them.
-- *still*: stage, coordinates or address, whether a lane is active, what is assumed, what every other sub-expression
-  that may leave the range is worth, and divisors and amounts that may be undefined, all repeat after a period P. The
-  values of a period then stand for all, each for as many as are equal to it modulo P.
-- *moving*: the like, but coordinates or the address also grow. P is multiplied until the byte address of every
-  thread moves by one and the same multiple of 128 and of the swizzle's span, so that costs and alignment repeat. A
-  lane's coordinates and its place in the allocation are monotone in steps of P, so their extremes lie in the first
-  and the last P values. The difference of two accesses' addresses is linear in the number of steps, so if it is zero
-  in the first and the last P values, it is zero in all. So these stand for all; but they do not tell how often a place
-  is touched.
+- *still*: stage, coordinates or address, whether a lane is active, what is assumed, what every
+  other sub-expression that may leave the range is worth, and divisors and amounts that may be
+  undefined, all repeat after a period P. The values of a period then stand for all, each for as
+  many as are equal to it modulo P.
+- *moving*: the like, but coordinates or the address also grow. P is multiplied until the byte
+  address of every thread moves by one and the same multiple of 128 and of the swizzle's span, so
+  that costs and alignment repeat. A lane's coordinates and its place in the allocation are monotone
+  in steps of P, so their extremes lie in the first and the last P values. The difference of two
+  accesses' addresses is linear in the number of steps, so if it is zero in the first and the last P
+  values, it is zero in all. So these stand for all; but they do not tell how often a place is
+  touched.
 
-Where a stretch is none of these, the oracle does not judge. Iterations that do not exist may stand among the others:
-each is evaluated in plain integers afterwards (existence.py), and left out if a value leaves the range.
+Where a stretch is none of these, the oracle does not judge. Iterations that do not exist may stand
+among the others: each is evaluated in plain integers afterwards (existence.py), and left out if a
+value leaves the range.
 """
 
 from __future__ import annotations
@@ -106,7 +110,9 @@ def _in_order(forms: list[AccessForm], order: list[str]) -> list[Iteration]:
 def _assignments(
     forms: list[AccessForm], kinds: list[list[_Known] | None], order: list[str]
 ) -> Iterator[tuple[tuple[int, ...], int | None]]:
-    """The values of the open loops from `order` on; `kinds` is None for an access that does not exist."""
+    """The values of the open loops from `order` on; `kinds` is None for an access that does not
+    exist.
+    """
     if not order:
         yield (), 1
         return
@@ -125,7 +131,9 @@ def _assignments(
 
 
 def _apart(forms: list[AccessForm], kinds: list[list[_Known] | None], names: list[str]) -> list[list[Value]] | None:
-    """The values of each of some loops, whatever the others are; None where one must know the others' values."""
+    """The values of each of some loops, whatever the others are; None where one must know the
+    others' values.
+    """
     try:
         return [list(_values_of(forms, kinds, name)) for name in names]
     except OracleAmbiguousError:
@@ -196,16 +204,19 @@ def _look(form: AccessForm, kinds: list[_Known], name: str, first: int, last: in
 
 
 def _factor(form: AccessForm, moves: list[list[int]]) -> int | None:
-    """How many periods move every thread's address by one multiple of what costs and swizzles repeat after.
+    """How many periods move every thread's address by one multiple of what costs and swizzles
+    repeat after.
 
-    `moves` are of each thread those of its coordinates or of its address in one period; None where threads differ.
+    `moves` are of each thread those of its coordinates or of its address in one period; None where
+    threads differ.
     """
     tile = form.tile
     if tile is None:
         if len({move for [move] in moves}) > 1:
             return None
         return COST_BYTES // gcd(COST_BYTES, moves[0][0])
-    # Whole turns of all leaves but the last one of each mode, which takes the quotient without a bound.
+    # Whole turns of all leaves but the last one of each mode, which takes the quotient without a
+    # bound.
     leaves = tile.layout.modes
     inner = [prod(extent for extent, _ in mode[:-1]) for mode in leaves]
     turns = lcm(*(size // gcd(size, move) for each in moves for size, move in zip(inner, each, strict=True)))
@@ -226,7 +237,9 @@ def _factor(form: AccessForm, moves: list[list[int]]) -> int | None:
 
 
 def _kinds(form: AccessForm, loops: Assignment) -> list[_Known] | None:
-    """What the threads evaluate with these values of the ordinary loops; None where no iteration exists."""
+    """What the threads evaluate with these values of the ordinary loops; None where no iteration
+    exists.
+    """
     columns = form.thread_columns
     known = {**loops, **form.constants}
     kinds: dict[_Known, None] = {}
@@ -259,7 +272,9 @@ def _with(kinds: list[_Known], names: Assignment) -> list[_Known] | None:
 
 
 def _put_in(tree: Expr, names: Mapping[str, int], form: AccessForm | None = None) -> Expr:
-    """The tree with numbers for names and for operators of numbers; `form` tells which names may stay open."""
+    """The tree with numbers for names and for operators of numbers; `form` tells which names may
+    stay open.
+    """
     match tree:
         case Name(name) if name in names:
             return Literal(names[name])

@@ -2,7 +2,9 @@
 
 
 class OracleError(Exception):
-    """The page calls this spec an error; the tool must report one too, of the same `code` where the page gives one."""
+    """The page calls this spec an error; the tool must report one too, of the same `code` where the
+    page gives one.
+    """
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)

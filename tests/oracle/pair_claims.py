@@ -31,7 +31,9 @@ def equivalent_tiles(p: Tile, q: Tile) -> Finding:
 
 
 def equivalent_accesses(p: Access, q: Access) -> Finding:
-    """Iteration by iteration; one that does not exist, or that `assume:` excludes, has no active lane."""
+    """Iteration by iteration; one that does not exist, or that `assume:` excludes, has no active
+    lane.
+    """
     alike = p.form.threads == q.form.threads and _same_loops(p.form, q.form)
     p_stages, q_stages = p.stage_runs, q.stage_runs
     alike = alike and (len(p_stages) == len(q_stages) or min(len(p_stages), len(q_stages)) == 1)
@@ -89,8 +91,8 @@ def equivalent_tile_and_map(tile: Tile, index_map: IndexMap) -> Finding:
     period, shift = shift_in_base(index_map.trees[0], box) or (BASES_BELOW, BASES_BELOW)
     common = max(period, tile.span_bytes)
     if shift * (common // period) != common and tile.base.align is not None:
-        # The map does not move with the base, so it cannot agree at two bases that are a period apart, and
-        # every alignment up to 2^20 leaves such bases.
+        # The map does not move with the base, so it cannot agree at two bases that are a period
+        # apart, and every alignment up to 2^20 leaves such bases.
         return REFUTED
     if len(tile.base.values(common)) * index_map.points > MOST_EVALUATIONS:
         raise OracleAmbiguousError("equivalent of a tile and a map with too many bases to enumerate")
@@ -104,8 +106,8 @@ def equivalent_tile_and_map(tile: Tile, index_map: IndexMap) -> Finding:
 def _at_common_bases(p: Base, q: Base, period: int, same: Callable[[int, int], bool]) -> Finding:
     """Judges `same` at every common base, and finds the alignment from which on it holds.
 
-    `period` is a power of two, so the multiples of a power of two L below it meet every residue that
-    multiples of L have; from L = period on, that is the residue 0 alone.
+    `period` is a power of two, so the multiples of a power of two L below it meet every residue
+    that multiples of L have; from L = period on, that is the residue 0 alone.
     """
     if p.align is None and q.align is None:
         if p.memory != q.memory:
@@ -147,9 +149,10 @@ def _all_stages(tile: Tile, base: int) -> set[int]:
 def _disjoint_at_independent_bases(p: Tile, q: Tile) -> Finding:
     """Both bases run on their own.
 
-    From one base to the next of the same residue a tile moves by its step (a power of two, at least its
-    alignment and its span). If both move, bits a and b meet for some choice exactly when a - b is a multiple
-    of the smaller step; if one is fixed, the other must reach it from its first place by steps upwards.
+    From one base to the next of the same residue a tile moves by its step (a power of two, at least
+    its alignment and its span). If both move, bits a and b meet for some choice exactly when a - b
+    is a multiple of the smaller step; if one is fixed, the other must reach it from its first place
+    by steps upwards.
     """
     steps = [None if t.base.align is None else 8 * max(t.base.align, t.span_bytes) for t in (p, q)]
     for p_base in p.base.values(p.span_bytes):

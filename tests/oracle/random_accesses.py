@@ -174,7 +174,9 @@ def _any_coordinate(draft: Draft, tile: DrawnTile, threads: Threads) -> list[str
 def _composite_coordinate(
     draft: Draft, tile: DrawnTile, threads: Threads, coordinate: list[str], vector: int
 ) -> list[str]:
-    """One entry of a coordinate exchanged for any expression that stays inside the tile, or added to."""
+    """One entry of a coordinate exchanged for any expression that stays inside the tile, or added
+    to.
+    """
     at = draft.rng.randrange(len(coordinate))
     extent = tile.extents[at].least
     unit = vector if at == tile.run_mode and tile.run > 1 else 1
@@ -224,7 +226,9 @@ def _add_assumptions(draft: Draft, access: dict[str, Yaml], threads: Threads) ->
 
 
 def add_bare_access(draft: Draft, instruction: str = "") -> str:
-    """An access to a byte address that an expression gives outright; any instruction where none is given."""
+    """An access to a byte address that an expression gives outright; any instruction where none is
+    given.
+    """
     rng = draft.rng
     instruction = instruction or rng.choice(list(WIDTH_BYTES))
     width = WIDTH_BYTES[instruction]

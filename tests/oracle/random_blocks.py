@@ -1,4 +1,6 @@
-"""Random blocks of two and three dimensions, and warps that need unequally many wavefronts at the least."""
+"""Random blocks of two and three dimensions, and warps that need unequally many wavefronts at the
+least.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def blocks(draft: Draft) -> None:
 
 
 def _add_twin(draft: Draft, name: str, block: tuple[int, ...], fields: dict[str, Yaml]) -> None:
-    """The same threads, as a count or in the same block, with an index in other words or a wrong one."""
+    """The same threads, as a count or in the same block, with an index in other words or a wrong
+    one.
+    """
     rng = draft.rng
     width = WIDTH_BYTES[str(fields["instruction"])]
     twin = {key: value for key, value in fields.items() if key not in ("block", "if", "address")}
@@ -110,7 +114,9 @@ def _read_too_much(draft: Draft) -> None:
 
 
 def _two_worst_cases(draft: Draft, instruction: str, threads: int) -> None:
-    """A whole warp without conflicts takes the most wavefronts, and the few lanes of a partial one collide."""
+    """A whole warp without conflicts takes the most wavefronts, and the few lanes of a partial one
+    collide.
+    """
     width = WIDTH_BYTES[instruction]
     stride = draft.rng.choice((8, 128 // width, 256 // width))
     name = draft.fresh("part")
@@ -122,7 +128,9 @@ def _two_worst_cases(draft: Draft, instruction: str, threads: int) -> None:
 
 
 def unequal_warps(draft: Draft) -> None:
-    """A partial warp, and groups without an active lane: warps with other minimums, and other worst cases."""
+    """A partial warp, and groups without an active lane: warps with other minimums, and other worst
+    cases.
+    """
     rng = draft.rng
     instruction = rng.choice((*WIDE, *WIDE, "ld.shared.b32", "cp.async.8"))
     width = WIDTH_BYTES[instruction]

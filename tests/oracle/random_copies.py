@@ -1,4 +1,6 @@
-"""Random destinations of 16-byte copies: repeated addresses, swapped halves, misplaced sectors, torn pairs."""
+"""Random destinations of 16-byte copies: repeated addresses, swapped halves, misplaced sectors,
+torn pairs.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def copy_address(draft: Draft, x: str) -> str:
 
 
 def partial_octets(draft: Draft) -> str:
-    """A predicate that leaves some lanes of an octet out: any lanes of the warp, or the same ones of every octet."""
+    """A predicate that leaves some lanes of an octet out: any lanes of the warp, or the same ones
+    of every octet.
+    """
     rng = draft.rng
     lanes = rng.getrandbits(31) | (rng.getrandbits(31) if draft.chance(0.5) else 0)
     return rng.choice(
@@ -62,7 +66,9 @@ def partial_octets(draft: Draft) -> str:
 
 
 def _looked_up(rng: random.Random, x: str) -> str:
-    """Any chunk of a line or two for each lane of an octet, from the hexadecimal digits of a number."""
+    """Any chunk of a line or two for each lane of an octet, from the hexadecimal digits of a
+    number.
+    """
     most = rng.choice([8, 8, 16])
     digits = rng.sample(range(most), 8) if rng.random() < 0.6 else [rng.randrange(most) for _ in range(8)]
     packed = sum(digit << 4 * place for place, digit in enumerate(digits))

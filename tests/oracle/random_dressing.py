@@ -1,4 +1,5 @@
-"""Random specs in other words: every number of a spec may become an expression of that value, every expression another.
+"""Random specs in other words: every number of a spec may become an expression of that value, every
+expression another.
 
 Nothing changes its value here, but for the few operands that slip: those specs are errors.
 """
@@ -55,7 +56,8 @@ def dressed(draft: Draft) -> Spec:
 def _in_open_loops(draft: Draft, spec: Spec) -> set[int]:
     """What holds the expressions of accesses in `any` loops, most of which stay as they are.
 
-    Other words for them leave the range elsewhere, and seldom in a way that the oracle can follow to the end.
+    Other words for them leave the range elsewhere, and seldom in a way that the oracle can follow
+    to the end.
     """
     accesses = spec.get("accesses")
     found: set[int] = set()

@@ -1,4 +1,5 @@
-"""Random C expressions: of a wanted value, of any value, and rewritten without a change; and their text.
+"""Random C expressions: of a wanted value, of any value, and rewritten without a change; and their
+text.
 
 Every operator is drawn as often as every other one, at every depth.
 """
@@ -42,7 +43,8 @@ def bracketed(tree: Expr) -> str:
 
 
 def text_of(tree: Expr, rng: random.Random | None = None, level: int = -1) -> str:
-    """The tree as C text: brackets where the grammar needs them, and with `rng` sometimes where it does not.
+    """The tree as C text: brackets where the grammar needs them, and with `rng` sometimes where it
+    does not.
 
     >>> text_of(Op("*", (Op("+", (Name("a"), Literal(1))), Op("-1", (Name("b"),)))))
     '(a + 1) * -b'
@@ -95,9 +97,11 @@ def number(rng: random.Random, value: int, form: str = "") -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What random expressions are drawn from: chance, constants with their values, and names that are never negative.
+    """What random expressions are drawn from: chance, constants with their values, and names that
+    are never negative.
 
-    `slip` is the chance that a shift amount, a divisor or a large operand is left without its guard.
+    `slip` is the chance that a shift amount, a divisor or a large operand is left without its
+    guard.
     """
 
     rng: random.Random
@@ -249,11 +253,15 @@ class Wild:
 
 _MOST = 1 << 22
 _BY_LEVEL = (*LEVELS, *LEVELS, RELATIONS, RELATIONS, ARITHMETIC, UNARY, ("?:", "min", "max"), NUMBERS)
-"""Operators by how tightly they bind: levels are drawn alike, so that neighbours of different levels are."""
+"""Operators by how tightly they bind: levels are drawn alike, so that neighbours of different
+levels are.
+"""
 
 
 def wild(source: Source, depth: int) -> Wild:
-    """Any expression of the names: shift amounts and divisors are composite too, and guarded unless they slip."""
+    """Any expression of the names: shift amounts and divisors are composite too, and guarded unless
+    they slip.
+    """
     rng = source.rng
     if depth <= 0 or source.chance(0.08):
         return _wild_leaf(source)

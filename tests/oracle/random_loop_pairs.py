@@ -1,4 +1,6 @@
-"""Random pairs of accesses whose loops are the same in another order, or not quite the same, for `equivalent`."""
+"""Random pairs of accesses whose loops are the same in another order, or not quite the same, for
+`equivalent`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from .yaml_values import Yaml
 
 
 def open_pair(draft: Draft) -> None:
-    """An access in open loops and one that differs in what exists, in the order of its loops, or in a loop."""
+    """An access in open loops and one that differs in what exists, in the order of its loops, or in
+    a loop.
+    """
     rng = draft.rng
     name = open_access(draft)
     fields = draft.accesses[name]

@@ -90,7 +90,9 @@ def _add_claims(draft: Draft, names: list[str]) -> None:
 
 
 def standard_beside(draft: Draft) -> None:
-    """A tile and accesses with `standard`, of which the list states a part itself; sometimes of one name."""
+    """A tile and accesses with `standard`, of which the list states a part itself; sometimes of one
+    name.
+    """
     rng = draft.rng
     name = draft.fresh("A")
     same = draft.chance(0.5)

@@ -1,4 +1,6 @@
-"""Random accesses in `any` loops as kernels have them: fragments along k, and copies that cover a tile pass by pass."""
+"""Random accesses in `any` loops as kernels have them: fragments along k, and copies that cover a
+tile pass by pass.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from .yaml_values import Yaml
 
 
 def open_fragments(draft: Draft) -> None:
-    """`ldmatrix` along an open k, in a ring of stages or not, wrapped round or bounded by an assumption."""
+    """`ldmatrix` along an open k, in a ring of stages or not, wrapped round or bounded by an
+    assumption.
+    """
     rng = draft.rng
     tile = element(draft, 16)
     kind = rng.choice(("swizzle", "swizzle", "pad", "plain", "tma", "narrow"))
@@ -51,7 +55,9 @@ def open_fragments(draft: Draft) -> None:
 
 
 def open_cover(draft: Draft) -> None:
-    """A tile that is copied in passes, the passes being the iterations that exist, are assumed, or run."""
+    """A tile that is copied in passes, the passes being the iterations that exist, are assumed, or
+    run.
+    """
     rng = draft.rng
     instruction = rng.choice(("st.shared.v4.b32", "st.shared.b32", "cp.async.16"))
     width = WIDTH_BYTES[instruction]

@@ -1,7 +1,9 @@
-"""Random accesses in loops marked `any`: places that repeat or move on, and terms that leave the range in some thread.
+"""Random accesses in loops marked `any`: places that repeat or move on, and terms that leave the
+range in some thread.
 
-The forms are those of which the oracle knows what stands for all iterations: a loop variable by itself, modulo or
-divided by a constant, in a comparison, or times what no open loop changes. Of two open loops a term has one.
+The forms are those of which the oracle knows what stands for all iterations: a loop variable by
+itself, modulo or divided by a constant, in a comparison, or times what no open loop changes. Of two
+open loops a term has one.
 """
 
 from __future__ import annotations
@@ -73,7 +75,8 @@ def open_loops(draft: Draft) -> None:
 
 
 def ended_in_time(draft: Draft) -> None:
-    """Shifts, quotients, stages and places that are defined in the first iterations only, and a loop that ends there.
+    """Shifts, quotients, stages and places that are defined in the first iterations only, and a
+    loop that ends there.
 
     Or one iteration later, where they are an error.
     """

@@ -148,7 +148,9 @@ def equivalent_accesses(draft: Draft) -> None:
 
 
 def _restage(draft: Draft, access: dict[str, Yaml], other: dict[str, Yaml]) -> None:
-    """Sometimes the other one runs in other stages: in all, in one, or in a copy of the tile that has one."""
+    """Sometimes the other one runs in other stages: in all, in one, or in a copy of the tile that
+    has one.
+    """
     rng = draft.rng
     tile = draft.tiles[str(access["tile"])]
     if not isinstance(tile, dict) or "stages" not in tile or draft.chance(0.3):
@@ -217,7 +219,9 @@ def equivalent_maps(draft: Draft) -> None:
 
 
 def any_equivalent_maps(draft: Draft) -> None:
-    """Any expressions, as C reads them without a needless bracket, against others of the same values, or nearly."""
+    """Any expressions, as C reads them without a needless bracket, against others of the same
+    values, or nearly.
+    """
     rng = draft.rng
     source = draft.source(("x", "y"))
     p, q = draft.fresh("map"), draft.fresh("mbp")
@@ -238,7 +242,9 @@ def any_equivalent_maps(draft: Draft) -> None:
 
 
 def disjoint(draft: Draft) -> None:
-    """Neighbours in one memory, at fixed addresses, or at bases of their own; and the stages of one tile."""
+    """Neighbours in one memory, at fixed addresses, or at bases of their own; and the stages of one
+    tile.
+    """
     rng = draft.rng
     bits = rng.choice([6, 8, 16, 32])
     rows, columns = rng.choice([4, 8, 16]), rng.choice([8, 16, 24])
@@ -315,7 +321,9 @@ def permutation(draft: Draft) -> None:
 
 
 def _add_map_bases(draft: Draft, *names: str) -> None:
-    """Bases of one kind for some maps: fixed ones that the values may read, or open ones that they do not."""
+    """Bases of one kind for some maps: fixed ones that the values may read, or open ones that they
+    do not.
+    """
     rng = draft.rng
     if draft.chance(0.1):
         return

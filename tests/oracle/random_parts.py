@@ -50,7 +50,9 @@ def seeded(seed: int) -> random.Random:
 
 @dataclass(slots=True)
 class Draft:
-    """A spec in the making: its source of chance, and the parts drawn so far; `slip` as in `Source`."""
+    """A spec in the making: its source of chance, and the parts drawn so far; `slip` as in
+    `Source`.
+    """
 
     rng: random.Random
     constants: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
@@ -63,7 +65,9 @@ class Draft:
     target: str = "sm_90"
 
     def source(self, names: tuple[str, ...]) -> Source:
-        """What its expressions of some variables are drawn from; constants of several values are left out."""
+        """What its expressions of some variables are drawn from; constants of several values are
+        left out.
+        """
         single = {name: value for name, value in self.constants.items() if isinstance(value, int)}
         return Source(self.rng, single, names, self.slip)
 
@@ -185,7 +189,9 @@ def _plain_predicate(rng: random.Random, names: list[str], depth: int = 2) -> st
 
 
 def swizzle_numbers(rng: random.Random, low: int, most_span_bits: int) -> tuple[int, int, int]:
-    """Bits, base and shift of a legal swizzle of at most that many bits in all; `low` is a natural base."""
+    """Bits, base and shift of a legal swizzle of at most that many bits in all; `low` is a natural
+    base.
+    """
     for _ in range(20):
         bits = rng.choice([1, 2, 2, 3, 3, 3, 4, 5])
         base = rng.choice([low, low, low, low, max(0, low - 1), low + 1, 0, 2, 3])
@@ -206,7 +212,8 @@ def swizzle_value(rng: random.Random, numbers: tuple[int, int, int], *, on_addre
 
 
 def base_value(draft: Draft, span_bytes: int, needed: int = 1) -> Yaml:
-    """A base for a tile whose swizzle looks at `span_bytes` of the address; None leaves the default.
+    """A base for a tile whose swizzle looks at `span_bytes` of the address; None leaves the
+    default.
 
     The alignment is at least a sixteenth of the span, so that few bases are enough.
     """

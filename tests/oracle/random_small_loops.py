@@ -1,7 +1,8 @@
-"""Random accesses in open loops for a narrow range of values, in which all iterations can be run through.
+"""Random accesses in open loops for a narrow range of values, in which all iterations can be run
+through.
 
-Their expressions are wilder than those of `random_open_loops`: many of them the oracle declines to judge by few
-iterations. What it does not decline it must judge as if it had run through all.
+Their expressions are wilder than those of `random_open_loops`: many of them the oracle declines to
+judge by few iterations. What it does not decline it must judge as if it had run through all.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Small:
 
 
 def small_spec(rng: random.Random, *, two: bool = False) -> Spec:
-    """Two accesses, alike but for a term or not at all, in one open loop or in two; the largest value is `most`."""
+    """Two accesses, alike but for a term or not at all, in one open loop or in two; the largest
+    value is `most`.
+    """
     draft = Draft(rng)
     loops: dict[str, Yaml] = {"k": "any", "m": "any"} if two else {"k": "any"}
     if not two and draft.chance(0.2):

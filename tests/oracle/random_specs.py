@@ -1,7 +1,7 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
-Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the oracle; with `new`,
-of those of the new themes alone.
+Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
+oracle; with `new`, of those of the new themes alone.
 """
 
 from __future__ import annotations

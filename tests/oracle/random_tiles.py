@@ -12,7 +12,9 @@ MOST_BITS = 4096 * 16
 
 @dataclass(frozen=True, slots=True)
 class DrawnTile:
-    """What an access or a claim must know of a tile: `run` elements follow one another along `run_mode`."""
+    """What an access or a claim must know of a tile: `run` elements follow one another along
+    `run_mode`.
+    """
 
     name: str
     bits: int
@@ -23,7 +25,9 @@ class DrawnTile:
 
 
 def matrix_tile(draft: Draft, bits: int | None = None) -> DrawnTile:
-    """A tile of rows and columns, contiguous along one of them, with padding or a swizzle or neither."""
+    """A tile of rows and columns, contiguous along one of them, with padding or a swizzle or
+    neither.
+    """
     rng = draft.rng
     bits = bits or rng.choice([4, 6, 8, 16, 16, 16, 16, 32, 32, 32, 64])
     quantum = 8 if bits < 8 else 1
@@ -79,7 +83,9 @@ def _number(extent: Size) -> Yaml:
 
 
 def _add_swizzle(draft: Draft, tile: dict[str, Yaml], bits: int) -> int:
-    """Puts a swizzle on the tile, and returns the bytes of the address that it looks at (1 for offsets)."""
+    """Puts a swizzle on the tile, and returns the bytes of the address that it looks at (1 for
+    offsets).
+    """
     rng = draft.rng
     vector = (128 // bits).bit_length() - 1
     on_address = bits >= 8 and draft.chance(0.35)
@@ -114,7 +120,9 @@ def _add_stages(draft: Draft, tile: dict[str, Yaml], bytes_about: int, quantum: 
 
 
 def strange_tile(draft: Draft) -> DrawnTile:
-    """A tile of any nested layout: sizes that are no powers of two, strides that leave gaps or overlap."""
+    """A tile of any nested layout: sizes that are no powers of two, strides that leave gaps or
+    overlap.
+    """
     rng = draft.rng
     bits = rng.choice([8, 16, 32, 64])
     rank = rng.choice([1, 2, 2, 3])

@@ -1,4 +1,6 @@
-"""Tiles, memories and maps of a spec with all constants known (docs/semantics.md, sections 3 and 5)."""
+"""Tiles, memories and maps of a spec with all constants known (docs/semantics.md, sections 3 and
+5).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ TMA_ALIGNMENT = 128
 class Base:
     """`offset` bytes from every multiple of `align` below 2^24, or from 0 when `align` is None.
 
-    `pitch_align` is what a stage's allocation is rounded up to, `room` the bytes from there to the memory's end.
+    `pitch_align` is what a stage's allocation is rounded up to, `room` the bytes from there to the
+    memory's end.
     """
 
     align: int | None
@@ -34,12 +37,12 @@ class Base:
     def free_values(self, period: int) -> list[int]:
         """The free part of the base, one value for each residue modulo `period` that it can have.
 
-        Every claim reads addresses through functions that move with the base when it moves by the period: a
-        swizzle of span P changes bits below log2 P only, so swizzle(x + P*k) = swizzle(x) + P*k; a bank, a
-        128-byte line and a remainder modulo a width are the same again after 128 bytes or the width. The
-        least common multiple of these is the caller's `period`, so bases equal modulo it are judged alike,
-        and `period / gcd(period, align)` consecutive multiples of `align` meet every residue that any
-        multiple meets.
+        Every claim reads addresses through functions that move with the base when it moves by the
+        period: a swizzle of span P changes bits below log2 P only, so swizzle(x + P*k) =
+        swizzle(x) + P*k; a bank, a 128-byte line and a remainder modulo a width are the same again after 128
+        bytes or the width. The least common multiple of these is the caller's `period`, so bases
+        equal modulo it are judged alike, and `period / gcd(period, align)` consecutive multiples of
+        `align` meet every residue that any multiple meets.
         """
         if self.align is None:
             return [0]
@@ -92,7 +95,9 @@ class Tile:
         return [8 * start + bits for bits in self.raw_bits]
 
     def start_residues(self, period: int) -> list[int]:
-        """Starts, modulo the period, over all stages and bases; each stands for all starts equal to it."""
+        """Starts, modulo the period, over all stages and bases; each stands for all starts equal to
+        it.
+        """
         bases = self.base.values(period)
         return sorted({self.start(base, stage) % period for base in bases for stage in range(self.stages)})
 
@@ -220,7 +225,9 @@ def read_map(name: str, value: Yaml, memories: Mapping[str, Base], constants: Ma
 
 
 def read_cases(spec: Spec) -> list[dict[str, int]]:
-    """All combinations of the constants' values, in the order of itertools.product over them as written."""
+    """All combinations of the constants' values, in the order of itertools.product over them as
+    written.
+    """
     constants = as_dict(spec.get("constants"))
     choices = [[as_int(number) for number in as_list(value)] for value in constants.values()]
     return [dict(zip(constants, numbers, strict=True)) for numbers in product(*choices)]

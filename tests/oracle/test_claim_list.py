@@ -7,7 +7,8 @@ import pytest
 from .brute_force import OracleError, expand_claims, judge
 from .yaml_values import Spec, Yaml
 
-# The tile is sound. The access reaches past its end, and meets in a bank: row 16 of 8 floats lies 512 bytes off.
+# The tile is sound. The access reaches past its end, and meets in a bank: row 16 of 8 floats lies
+# 512 bytes off.
 TILE: dict[str, Yaml] = {"element": "f32", "layout": "(16,8):(8,1)"}
 ACCESS: dict[str, Yaml] = {"tile": "A", "instruction": "ld.shared.b32", "threads": 32, "coord": ["tid", 0]}
 BARE: dict[str, Yaml] = {"instruction": "ld.shared.b32", "threads": 32, "address": "tid*4", "bytes": 128}

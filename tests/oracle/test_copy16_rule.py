@@ -1,4 +1,5 @@
-"""The oracle's rule of 16-byte copies: every measured count, cases done by hand, and that random specs reach all of it.
+"""The oracle's rule of 16-byte copies: every measured count, cases done by hand, and that random
+specs reach all of it.
 
 Only tests/data/ is read; what the units of its arrays are is said there.
 """
@@ -48,7 +49,9 @@ def test_every_measured_count(name: str, patterns: int) -> None:
 
 @pytest.mark.parametrize(("name", "patterns"), [("sources", 40), ("held_out_sources", 184)])
 def test_coalesced_ones_among_other_sources(name: str, patterns: int) -> None:
-    """Of the sets with sources the rows in which each octet reads one line, each lane its own chunk of it."""
+    """Of the sets with sources the rows in which each octet reads one line, each lane its own chunk
+    of it.
+    """
     with np.load(DATA / "h100_cp_async16_rule.npz") as arrays:
         keys = ("masks", "destinations", "sources", "wavefronts")
         masks, chunks, sources, counted = (arrays[f"{name}/{key}"] for key in keys)
@@ -189,10 +192,11 @@ def test_random_copies_have_it(drawn: list[list[Lanes]], feature: str) -> None:
 
 
 def variant(lanes: Lanes, wrong: str) -> tuple[int, int]:
-    """Wavefronts and minimum under a rule that is wrong in one place, or under the right one in other words.
+    """Wavefronts and minimum under a rule that is wrong in one place, or under the right one in
+    other words.
 
-    In other words, since of a line's two sectors of one parity an octet writes each half once: the classes that
-    occur are the wavefronts, whatever their units.
+    In other words, since of a line's two sectors of one parity an octet writes each half once: the
+    classes that occur are the wavefronts, whatever their units.
     """
     copies = [
         OFF if a in (lanes[:lane] if wrong != "repeats of the octet only" else lanes[lane // 8 * 8 : lane]) else a

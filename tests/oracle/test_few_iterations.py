@@ -1,4 +1,6 @@
-"""In a narrow range of values every iteration of an open loop can be run through, and says what the few say."""
+"""In a narrow range of values every iteration of an open loop can be run through, and says what the
+few say.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def _said(monkeypatch: pytest.MonkeyPatch, few: int, many: int, spec: Spec) -> l
 
 @pytest.mark.parametrize(("two", "seeds", "least"), [(False, 80, 150), (True, 25, 20)])
 def test_few_iterations_stand_for_all(monkeypatch: pytest.MonkeyPatch, two: bool, seeds: int, least: int) -> None:
-    """In a narrow range every iteration can be run through, and says what the few that stand for them say."""
+    """In a narrow range every iteration can be run through, and says what the few that stand for
+    them say.
+    """
     _narrow(monkeypatch, MOST_OF_TWO if two else MOST_OF_ONE)
     compared = 0
     for seed in range(seeds):

@@ -1,4 +1,6 @@
-"""That random specs reach the whole grammar: every operator in every position, and every verdict of every claim."""
+"""That random specs reach the whole grammar: every operator in every position, and every verdict of
+every claim.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ LEAST_NESTED = 10
 JUDGED_SPECS = 1_500
 LEAST_SHARE = 0.05
 
-# Every key of the format that takes an expression, as "model.field", and the positions that stand for it.
+# Every key of the format that takes an expression, as "model.field", and the positions that stand
+# for it.
 FIELDS: dict[str, tuple[str, ...]] = {
     "MemoryPart.bytes": ("memory.bytes",),
     "MemoryPart.align": ("memory.align",),
@@ -67,7 +70,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
 NOTATION = {"notation.shape", "notation.stride"}
 """Inside the text of a layout, which the models do not take apart."""
 
-# What a kind can come out as: only what has conditions can be vacuous. Nothing is open to one who can count it all out.
+# What a kind can come out as: only what has conditions can be vacuous. Nothing is open to one who
+# can count it all out.
 VERDICTS: dict[str, set[str]] = {
     "injective": {"proved", "refuted"},
     "bijective": {"proved", "refuted"},
@@ -128,12 +132,15 @@ def test_every_operator_stands_in_every_position() -> None:
     assert not rare
     lone = [(a, b, side) for a in BINARY for b in BINARY for side in (0, 1) if nested[a, b, side] < LEAST_NESTED]
     assert not lone
-    # Conditions and bounds of loops with shifts and divisions inside something composite: where points once got lost.
+    # Conditions and bounds of loops with shifts and divisions inside something composite: where
+    # points once got lost.
     assert min(composite[p] for p in ("if", "assume", "loop.count", "loop.start", "loop.stop", "loop.step")) > 100
 
 
 def edges(tree: Expr) -> Iterator[tuple[str, str, int]]:
-    """(operator, operator of an operand, which operand) wherever one stands in another: what precedence is about."""
+    """(operator, operator of an operand, which operand) wherever one stands in another: what
+    precedence is about.
+    """
     if isinstance(tree, Op):
         for side, operand in enumerate(tree.operands):
             if isinstance(operand, Op):

@@ -1,4 +1,6 @@
-"""That random specs reach what an attack found missing, and that the oracle judges nearly all of them."""
+"""That random specs reach what an attack found missing, and that the oracle judges nearly all of
+them.
+"""
 
 from __future__ import annotations
 

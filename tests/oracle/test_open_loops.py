@@ -1,4 +1,6 @@
-"""Loops marked `any`, by hand: which iterations exist, what is judged in them, and what stands for all of them."""
+"""Loops marked `any`, by hand: which iterations exist, what is judged in them, and what stands for
+all of them.
+"""
 
 from __future__ import annotations
 
@@ -213,7 +215,8 @@ def test_worst_case_of_all_iterations(address: str, wavefronts: int, conflicts: 
 @pytest.mark.parametrize(
     ("instruction", "address", "verdict"),
     [
-        # The first and the last iteration that run, 0 and 1073741000, are aligned; every other one between is not.
+        # The first and the last iteration that run, 0 and 1073741000, are aligned; every other one
+        # between is not.
         ("ld.shared.b32", "tid*4 + k*2", "refuted"),
         ("ld.shared.b32", "tid*4 + k*4", "proved"),
         ("ld.shared.b64", "tid*8 + k*4", "refuted"),
@@ -270,7 +273,9 @@ def test_covers_counts_every_iteration(change: dict[str, Yaml], times: int) -> N
 
 
 def test_loops_of_which_one_must_be_known_first() -> None:
-    """Where m ends depends on k, which moves on: costs are known, and how often a place is touched is not."""
+    """Where m ends depends on k, which moves on: costs are known, and how often a place is touched
+    is not.
+    """
     loops: Yaml = {"k": "any", "m": "any"}
     access = {**OPEN, "for": loops, "address": "tid*4 + k*128 + 0*(m*(k%2 + 1)*3000000000)", "bytes": 128}
     assert judged("conflict_free", access).wavefronts == 1

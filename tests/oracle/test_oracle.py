@@ -20,7 +20,8 @@ LDSM4: dict[str, Yaml] = {
 COLUMN: dict[str, Yaml] = {"instruction": "ld.shared.b32", "threads": 32, "coord": ["tid", 0]}
 WIDE: dict[str, Yaml] = {"instruction": "ld.shared.v4.b32", "threads": 32, "coord": ["tid%8", "tid/8*8"]}
 
-# Source: runs on an H100 under Nsight Compute; element, layout, swizzle, access, wavefronts, minimum.
+# Source: runs on an H100 under Nsight Compute; element, layout, swizzle, access, wavefronts,
+# minimum.
 CONFIGURATIONS: dict[str, tuple[str, Yaml, str | None, dict[str, Yaml], int, int]] = {
     "gemm atom": ("f16", "(64,64):(64,1)", "Swizzle<3,3,3>", {**LDSM4}, 4, 4),
     "gemm unswizzled": ("f16", "(64,64):(64,1)", None, {**LDSM4}, 32, 4),

@@ -1,4 +1,6 @@
-"""Rules of the page by hand: TMA tiles, targets, axes of a block, the two worst cases, loops of two accesses."""
+"""Rules of the page by hand: TMA tiles, targets, axes of a block, the two worst cases, loops of two
+accesses.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ BOXES: list[tuple[list[Yaml], str, dict[str, Yaml], str | None]] = [
             ({"in": "fixed", "offset": 64}, None),
         )
     ),
-    # 3 rows of 32 bytes are 96: the second stage begins there, unless the base's alignment or the spec says more.
+    # 3 rows of 32 bytes are 96: the second stage begins there, unless the base's alignment or the
+    # spec says more.
     ([3, 16], "32B", {"stages": 2, "base": 128}, "SWZ222"),
     ([3, 16], "32B", {"stages": 2, "base": {"align": 128}}, None),
     ([3, 16], "32B", {"stages": 1, "base": 128}, None),
@@ -165,7 +168,8 @@ def test_axes_of_a_block(block: list[Yaml], index: str, verdict: Verdict) -> Non
 
 # --- two worst cases -------------------------------------------------------------------------------------------------
 
-# Threads, instruction, address and predicate; most wavefronts, the least for it, most bank conflicts.
+# Threads, instruction, address and predicate; most wavefronts, the least for it, most bank
+# conflicts.
 WORST: list[tuple[int, str, str, Yaml, tuple[int, int, int]]] = [
     # Warp 0: four groups of a row each, 4 of 4. Warp 1: lanes 32 and 33, 128 bytes apart: 2 of 1.
     (34, "st.shared.v4.b32", "lane*16 + warp*lane*112", 1, (4, 4, 1)),
@@ -199,7 +203,8 @@ def test_two_worst_cases(
 
 
 def test_all_instructions_that_share_a_worst_case() -> None:
-    # Warp 0: four groups of a row each, 4 of 4. Warp 1: four lanes of one group, 128 bytes apart, 4 of 1.
+    # Warp 0: four groups of a row each, 4 of 4. Warp 1: four lanes of one group, 128 bytes apart, 4
+    # of 1.
     address = "warp == 0 ? lane*16 : lane*128"
     free, _ = cost(36, "st.shared.v4.b32", address, 1)
     assert (free.slowest, free.clashing) == (((4, 1), (4, 4)), ((4, 1),))

@@ -1,7 +1,8 @@
 """Claims on one tile, by enumeration of its elements (docs/semantics.md, section 5).
 
-A tile's addresses, relative to its start, depend on the start modulo the swizzle's span alone (not at all for
-a swizzle on offsets), so each residue of the start stands for every base and stage with that residue.
+A tile's addresses, relative to its start, depend on the start modulo the swizzle's span alone (not
+at all for a swizzle on offsets), so each residue of the start stands for every base and stage with
+that residue.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ def _default_mode(tile: Tile) -> int:
 
 
 def _vectors_hold(places: list[int], firsts: list[int], step: int, elements: int, unit: int) -> bool:
-    """Whether each vector lies at consecutive multiples of `unit`, the first a multiple of the vector."""
+    """Whether each vector lies at consecutive multiples of `unit`, the first a multiple of the
+    vector.
+    """
     for point in firsts:
         first = places[point]
         if first % (elements * unit):

@@ -1,4 +1,6 @@
-"""Runs the steps of `action.yml` as GitHub's runner would: its expressions, its environment, its way to call bash."""
+"""Runs the steps of `action.yml` as GitHub's runner would: its expressions, its environment, its
+way to call bash.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ class Runner:
         return done.returncode
 
     def install(self) -> None:
-        """What the first script leaves behind: a program in the virtual environment; it runs this working tree."""
+        """What the first script leaves behind: a program in the virtual environment; it runs this
+        working tree.
+        """
         program = self.temp / "swzverify-venv" / "bin" / "swzverify"
         program.parent.mkdir(parents=True)
         program.write_text(

@@ -1,4 +1,6 @@
-"""The GitHub Action: valid, its scripts run as they stand, and no input or file name ever becomes a command."""
+"""The GitHub Action: valid, its scripts run as they stand, and no input or file name ever becomes a
+command.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What docs/ci.md and the GitLab template show is valid, and names hooks, inputs and files that exist."""
+"""What docs/ci.md and the GitLab template show is valid, and names hooks, inputs and files that
+exist.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The hooks for pre-commit: a manifest that pre-commit takes, and entries that do what they say with file names."""
+"""The hooks for pre-commit: a manifest that pre-commit takes, and entries that do what they say
+with file names.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ BAD = GOOD.replace("bijective: A", "contiguous: {tile: A, elements: 16}")
 
 
 def run_hook(name: str, folder: Path, *files: str, args: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a hook as pre-commit does: the entry's words, the arguments, then the names of the files that match."""
+    """Run a hook as pre-commit does: the entry's words, the arguments, then the names of the files
+    that match.
+    """
     hook = HOOKS[name]
     program, *words = shlex.split(hook["entry"])
     assert program == "swzverify"

@@ -1,4 +1,6 @@
-"""The checks of this repository itself: its workflow, its hooks, and what CONTRIBUTING.md says of both."""
+"""The checks of this repository itself: its workflow, its hooks, and what CONTRIBUTING.md says of
+both.
+"""
 
 from __future__ import annotations
 

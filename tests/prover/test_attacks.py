@@ -1,4 +1,6 @@
-"""Specs that once drew a wrong answer out of the tool, or could have; each is named after what it attacks."""
+"""Specs that once drew a wrong answer out of the tool, or could have; each is named after what it
+attacks.
+"""
 
 # ruff: noqa: E501 - a spec reads best with a subject a line
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Faults in Z3's process: what is lost, cut off, forged or late there is `unknown`, and leaves nothing behind."""
+"""Faults in Z3's process: what is lost, cut off, forged or late there is `unknown`, and leaves
+nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +192,8 @@ PRIME = 2**47 - 115
 
 
 def _hard(bits: int = 24) -> Always:
-    """No two numbers of 24 bits multiply to a prime of 47: true, and too much for any bit-level solver.
+    """No two numbers of 24 bits multiply to a prime of 47: true, and too much for any bit-level
+    solver.
 
     With more bits it is another question, and one that takes memory.
     """

@@ -1,4 +1,6 @@
-"""A verdict names computations that were really made; a formula that is `true` as built answers for no engine."""
+"""A verdict names computations that were really made; a formula that is `true` as built answers for
+no engine.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ INTERVALS_TELL = [
 
 @pytest.mark.parametrize("claim", INTERVALS_TELL, ids=lambda claim: f"{claim.kind} {claim.subject}")
 def test_what_intervals_tell_is_asked_of_engines_all_the_same(claim: Claim) -> None:
-    """The lowering's own intervals know the answer; the formula keeps the question, and Z3 answers it."""
+    """The lowering's own intervals know the answer; the formula keeps the question, and Z3 answers
+    it.
+    """
     goals = [goal.obligation for goal in claim.plan().goals if isinstance(goal.obligation, Always)]
     assert goals
     assert all(goal.holds is not TRUE for goal in goals)
@@ -95,7 +99,9 @@ def test_bytes_are_always_aligned_and_nobody_is_asked() -> None:
 
 @pytest.mark.parametrize("name", [row.name for row in INSTRUCTIONS.values()])
 def test_a_limit_of_a_wavefront_for_each_lane_needs_no_solver(name: str) -> None:
-    """Odd multipliers permute the banks in a way that no engine but enumeration sees, and here are 2^24 bases."""
+    """Odd multipliers permute the banks in a way that no engine but enumeration sees, and here are
+    2^24 bases.
+    """
     row = find_instruction(name)
     width = row.width_bytes
     hard = access(f"(tid*77 ^ (k*k*k >> 7))%64*{width}", name, loops=(Loop("k", 0, 1000), Loop("m", 0, 1 << 24)))

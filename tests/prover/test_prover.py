@@ -339,7 +339,9 @@ def test_no_budget_for_the_question_whether_a_case_exists(monkeypatch: Patch) ->
 
 
 def test_lanes_that_repeat_an_address_do_not_copy() -> None:
-    """All even lanes write to one address and all odd ones to another: lanes 0 and 1 copy, into two lines."""
+    """All even lanes write to one address and all odd ones to another: lanes 0 and 1 copy, into two
+    lines.
+    """
     rows = access("lane%2*1024", "cp.async.16")
     assert prove(Wavefronts(rows, 2)).outcome is Outcome.PROVED
     verdict = prove(Wavefronts(rows, 1))
@@ -356,7 +358,9 @@ def test_lanes_that_repeat_an_address_do_not_copy() -> None:
 
 
 def pair(bits: int, row: int, align: int) -> Equivalent:
-    """CuTe's element swizzle against the swizzle that TMA puts on addresses, on rows of halfs in 32 rows."""
+    """CuTe's element swizzle against the swizzle that TMA puts on addresses, on rows of halfs in 32
+    rows.
+    """
     layout = Layout((32, row), (row, 1))
     element = Tile("cute", 16, layout, Swizzle(bits, 3, 3), base=AlignedBase(align))
     address = Tile("tma", 16, layout, Swizzle(bits, 4, 3), "address", base=AlignedBase(align))

@@ -153,7 +153,9 @@ def test_inline_assembly() -> None:
 
 
 def test_triton() -> None:
-    """What LLVM writes: labels before every place, names of inlined functions in `.debug_str` behind the kernel."""
+    """What LLVM writes: labels before every place, names of inlined functions in `.debug_str`
+    behind the kernel.
+    """
     found = read_module_file(HERE / "triton.ptx")
     (kernel,) = found.functions
     assert (kernel.name, kernel.required_threads) == ("total", (128, 1, 1))

@@ -92,7 +92,9 @@ def outcomes(project: pytest.Pytester):
 
 @pytest.fixture(scope="session", autouse=True)
 def imported() -> None:
-    """Import what proves: an inner run of pytest drops what it imports first, and numpy cannot come twice."""
+    """Import what proves: an inner run of pytest drops what it imports first, and numpy cannot come
+    twice.
+    """
     assert named_specs
     assert spec_items
     for text in (Specs().good, Specs().bad):

@@ -12,7 +12,9 @@ TEST = "def test_it(): pass\n"
 
 @pytest.fixture
 def tree(put, specs):
-    """A project whose tests lie in one folder and whose specs lie in others, under names of all kinds."""
+    """A project whose tests lie in one folder and whose specs lie in others, under names of all
+    kinds.
+    """
     put(
         {
             "pytest.ini": INI + "    kernels/gemm.contract\n    specs\n    more/*.yaml\n",

@@ -1,4 +1,6 @@
-"""The module that counterexamples become is Python of a known form, whatever names, paths and values a claim has."""
+"""The module that counterexamples become is Python of a known form, whatever names, paths and
+values a claim has.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Workflow commands: an annotation a finding, and nothing else in the log that the runner would obey."""
+"""Workflow commands: an annotation a finding, and nothing else in the log that the runner would
+obey.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ def unescaped(text: str, codes: dict[str, str]) -> str:
 def read_log(log: str) -> list[Command]:
     """What the runner takes from a log, by its page on workflow commands.
 
-    A line whose first characters, white space aside, are `::`, then a name, properties parted by commas, `::` and the
-    message; or the older `##[name properties]message` anywhere in a line.
+    A line whose first characters, white space aside, are `::`, then a name, properties parted by
+    commas, `::` and the message; or the older `##[name properties]message` anywhere in a line.
     """
     commands: list[Command] = []
     for line in re.split(r"\r\n|[\n\r]", log):

@@ -1,4 +1,6 @@
-"""JSON Lines: a line per claim, a line per problem, a last line; held against the schema that docs/ publishes."""
+"""JSON Lines: a line per claim, a line per problem, a last line; held against the schema that docs/
+publishes.
+"""
 
 from __future__ import annotations
 

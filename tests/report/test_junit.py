@@ -1,4 +1,6 @@
-"""JUnit XML: valid against the two schemas in use, every claim a case, and no word of a spec is markup."""
+"""JUnit XML: valid against the two schemas in use, every claim a case, and no word of a spec is
+markup.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def parsed(report: Report, **options) -> ET.Element:
 
 
 def squeezed(text: str) -> str:
-    """A text without its white space and without the escapes that a log's lines get, which folding puts anywhere."""
+    """A text without its white space and without the escapes that a log's lines get, which folding
+    puts anywhere.
+    """
     return re.sub(r"\s", "", text).replace("\\x3a:", "::").replace("\\x23#", "##")
 
 

@@ -1,4 +1,6 @@
-"""The job summary: nothing of a spec is markup, the whole fits a step's summary, and what is left out is counted."""
+"""The job summary: nothing of a spec is markup, the whole fits a step's summary, and what is left
+out is counted.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _BLOCKS |= {"table", "thead", "tbody", "tr", "th", "td"}
 
 
 def parsed(report: Report, **options) -> list[Token]:
-    """The page as a reader of GitHub's Markdown sees it, after a look at every token that would be markup."""
+    """The page as a reader of GitHub's Markdown sees it, after a look at every token that would be
+    markup.
+    """
     tokens = MarkdownIt("commonmark").enable("table").parse(render_markdown(report, **options))
     depth = 0
     for token in tokens:
@@ -44,7 +48,9 @@ def parsed(report: Report, **options) -> list[Token]:
 
 
 def shown(token: Token) -> str:
-    """What a reader sees of a line, with the fullwidth bar of code spans as the bar that it stands for."""
+    """What a reader sees of a line, with the fullwidth bar of code spans as the bar that it stands
+    for.
+    """
     parts = [child.content for child in token.children or () if child.type in {"text", "text_special", "code_inline"}]
     return "".join(parts).replace("\uff5c", "|")
 

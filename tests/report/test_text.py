@@ -1,4 +1,6 @@
-"""The report for people: what is on which line, what is left out, and that nothing in it can do harm."""
+"""The report for people: what is on which line, what is left out, and that nothing in it can do
+harm.
+"""
 
 from __future__ import annotations
 

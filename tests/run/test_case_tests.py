@@ -1,4 +1,6 @@
-"""The tests that `swzverify prove --write-test` writes: each fails on its case, and passes once the spec is mended."""
+"""The tests that `swzverify prove --write-test` writes: each fails on its case, and passes once the
+spec is mended.
+"""
 
 from __future__ import annotations
 

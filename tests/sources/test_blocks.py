@@ -1,4 +1,6 @@
-"""Contracts in comments: what is a block, at which lines and columns, and that nothing like one is passed over."""
+"""Contracts in comments: what is a block, at which lines and columns, and that nothing like one is
+passed over.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Constants of C sources: what is read is what a compiler says, and whatever could be something else is refused."""
+"""Constants of C sources: what is read is what a compiler says, and whatever could be something
+else is refused.
+"""
 
 from __future__ import annotations
 

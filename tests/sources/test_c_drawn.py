@@ -1,4 +1,6 @@
-"""Sources drawn from fragments that change each other's meaning: every value that is read is the compiler's."""
+"""Sources drawn from fragments that change each other's meaning: every value that is read is the
+compiler's.
+"""
 
 from __future__ import annotations
 

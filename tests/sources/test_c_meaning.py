@@ -1,4 +1,6 @@
-"""Text that says one thing to a reader and another to a compiler: refused, each with a compiler as the witness."""
+"""Text that says one thing to a reader and another to a compiler: refused, each with a compiler as
+the witness.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ OLD = ("-std=c++14",)
 
 @dataclass(frozen=True)
 class Trap:
-    """A source, what it seems to give a constant, the words of the refusal, and how a compiler is asked.
+    """A source, what it seems to give a constant, the words of the refusal, and how a compiler is
+    asked.
 
-    The compiler takes the source, and the constant has another value or none; but with `same` it has that value, where
-    other flags or another compiler would give another one, and with `invalid` this compiler does not take the source.
+    The compiler takes the source, and the constant has another value or none; but with `same` it
+    has that value, where other flags or another compiler would give another one, and with `invalid`
+    this compiler does not take the source.
     """
 
     source: str

@@ -1,4 +1,6 @@
-"""Constants of Python sources: what is read is what running the module would give, and the rest is refused."""
+"""Constants of Python sources: what is read is what running the module would give, and the rest is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +195,9 @@ ANOTHER_VALUE = [source for source in REFUSED if WORDS.search(source)]
 
 @pytest.mark.parametrize("source", ANOTHER_VALUE)
 def test_python_gives_another_value(source: str, tmp_path: Path) -> None:
-    """What the new refusals are for: the module, run by Python, has something else than 64, or nothing."""
+    """What the new refusals are for: the module, run by Python, has something else than 64, or
+    nothing.
+    """
     if "monkeypatch" in source or "latin" in source:
         return
     name = REFUSED[source][2] if len(REFUSED[source]) > 2 else "BK"

@@ -1,4 +1,6 @@
-"""What ruamel.yaml reads in a text: a second reader, in Python and for YAML 1.2, that ours is held against."""
+"""What ruamel.yaml reads in a text: a second reader, in Python and for YAML 1.2, that ours is held
+against.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Specs in kernel sources: the same claims as in a file of their own, at the source's lines, found in folders."""
+"""Specs in kernel sources: the same claims as in a file of their own, at the source's lines, found
+in folders.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A tile, an access and a map of one name are three subjects: in claims, in `standard`, in ids and in comparisons."""
+"""A tile, an access and a map of one name are three subjects: in claims, in `standard`, in ids and
+in comparisons.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files: what cannot be read, several mistakes together, how they are shown, speed and the JSON Schema."""
+"""Files: what cannot be read, several mistakes together, how they are shown, speed and the JSON
+Schema.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Malformed specs: the code, the line and the column of every mistake. `«` marks the place where one is expected."""
+"""Malformed specs: the code, the line and the column of every mistake. `«` marks the place where
+one is expected.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The brute-force oracle's random specs, written out as YAML: the reader must know every form that they use."""
+"""The brute-force oracle's random specs, written out as YAML: the reader must know every form that
+they use.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ def test_random_specs_are_read(first: int) -> None:
         text = as_yaml(spec, blocks=seed % 2 == 0)
         claims, error = claims_or_error(text)
         if error is not None:
-            # The oracle spoils some specs on purpose: never in form, always in a layout or an expression.
+            # The oracle spoils some specs on purpose: never in form, always in a layout or an
+            # expression.
             codes = {problem.code for problem in error.problems} - {"SWZ106", "SWZ110"}  # equal names; less memory
             assert {code[:4] for code in codes} <= {"SWZ2", "SWZ3", "SWZ4"}, f"{seed}\n{error}"
             continue

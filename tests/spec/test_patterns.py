@@ -1,6 +1,8 @@
-"""No pattern repeats a group possessively: Python before 3.11.5 matches too little where such a group can backtrack.
+"""No pattern repeats a group possessively: Python before 3.11.5 matches too little where such a
+group can backtrack.
 
-Source: CPython issue 106052. With it, a scanner of ours passed over anchors and counted too few values.
+Source: CPython issue 106052. With it, a scanner of ours passed over anchors and counted too few
+values.
 """
 
 from __future__ import annotations

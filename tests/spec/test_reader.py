@@ -39,13 +39,19 @@ def check_same(text: str) -> None:
 
 
 STRICTER = ("but got ':'", "is not allowed inside [ ] and { }")
-"""Colons without a key, and colons before brackets: libyaml refuses them, ruamel.yaml reads an empty key or a text."""
+"""Colons without a key, and colons before brackets: libyaml refuses them, ruamel.yaml reads an
+empty key or a text.
+"""
 LENIENT = re.compile(r"[|>][-+0-9]*#|[|>][-+0-9]* *(?:#.*)?\n+ +\n|['\"\]}] *:[^ \n]")
-"""A comment right behind `|`, a blank line before the text, and no blank behind a key in quotes are read by libyaml."""
+"""A comment right behind `|`, a blank line before the text, and no blank behind a key in quotes are
+read by libyaml.
+"""
 
 
 def check_against_ruamel(text: str) -> None:
-    """A mapping that our reader accepts is the same to ruamel.yaml; what it calls no YAML is no mapping there."""
+    """A mapping that our reader accepts is the same to ruamel.yaml; what it calls no YAML is no
+    mapping there.
+    """
     problems = Problems("x", text.split("\n"))
     root = None
     with suppress(TooManyProblems):

@@ -1,6 +1,7 @@
 """Which iterations of unbounded loops exist: for all threads of the block, or for none.
 
-Every case is held against a definition of its own: each iteration near the ends, every thread, plain Python integers.
+Every case is held against a definition of its own: each iteration near the ends, every thread,
+plain Python integers.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ OPERANDS = ["k*{c}", "k*(tid+1)*{c}", "(15-tid)*k*{c}", "k*(tid%3)*{c}", "k%8", 
 
 @pytest.mark.parametrize("seed", range(120))
 def test_random_loops_end_where_they_are_seen_to(seed: int) -> None:
-    """Small blocks with early ends, so that every iteration up to the limits and some beyond can be tried."""
+    """Small blocks with early ends, so that every iteration up to the limits and some beyond can be
+    tried.
+    """
     rng = random.Random(seed)
     names = ["k"] if rng.random() < 0.6 else ["k", "m"]
     terms = []
@@ -176,7 +179,8 @@ def test_values_outside_the_range_are_marked_and_hurt_nothing() -> None:
     values, inside = evaluate_within(parse("100 / (5 - k*1000000000/1000000000*(k < 5)) + k"), {"k": k})
     assert inside.tolist() == [True] * 5 + [False]
     assert values[:5].tolist() == [100 // (5 - n) + n for n in range(5)]
-    # a divisor that is 0 only where something else has overflowed before is none of the iterations that exist
+    # a divisor that is 0 only where something else has overflowed before is none of the iterations
+    # that exist
     values, inside = evaluate_within(parse("(k*2000000000) % (k - 3)"), {"k": np.arange(5)})
     assert inside.tolist() == [True, True, True, False, False]
 

@@ -1,4 +1,6 @@
-"""Accesses, maps and claims made in Python: what the caller changes later, and what is no object of the right kind."""
+"""Accesses, maps and claims made in Python: what the caller changes later, and what is no object of
+the right kind.
+"""
 
 from __future__ import annotations
 

@@ -187,7 +187,9 @@ def test_matrix_instructions_need_every_lane():
 
 
 def test_copies_of_16_bytes_tell_what_goes_apart():
-    """Of two lanes that share a destination one copies; the four of an octet that do go to four lines."""
+    """Of two lanes that share a destination one copies; the four of an octet that do go to four
+    lines.
+    """
     given = {"instruction": "cp.async.16", "threads": 32}
     story = story_of(assert_conflict_free, lambda lane: 128 * (lane // 2), **given)
     assert story.startswith("refuted: ")

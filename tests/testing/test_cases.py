@@ -1,4 +1,6 @@
-"""What a written test asks: a case that a spec no longer has is skipped, a claim that it no longer has fails."""
+"""What a written test asks: a case that a spec no longer has is skipped, a claim that it no longer
+has fails.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What stands for a layout: pycute's and the CuTe DSL's, what only looks like one, and the trap in `S<..>`."""
+"""What stands for a layout: pycute's and the CuTe DSL's, what only looks like one, and the trap in
+`S<..>`.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,9 @@ class View:
 
 
 def test_other_fields_beside_shape_and_stride_are_not_passed_over():
-    """A swizzle or an offset in a field of an object's own would be dropped, and another layout proved."""
+    """A swizzle or an offset in a field of an object's own would be dropped, and another layout
+    proved.
+    """
     error = mistake(SmemLayout((32, 32), (33, 1), swizzle=(5, 0, 5)))
     assert (error.code, "does not print itself as a layout" in error.message) == ("SWZ804", True)
     assert '"(32,32):(33,1)"' in error.hint

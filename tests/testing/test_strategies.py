@@ -1,4 +1,6 @@
-"""The strategies: all that they draw is legal and within its bounds, and they find and shrink planted bugs."""
+"""The strategies: all that they draw is legal and within its bounds, and they find and shrink
+planted bugs.
+"""
 
 from __future__ import annotations
 

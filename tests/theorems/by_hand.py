@@ -1,7 +1,8 @@
-"""Every theorem's statement by brute force at small sizes, in plain Python: no Z3, nothing of the package.
+"""Every theorem's statement by brute force at small sizes, in plain Python: no Z3, nothing of the
+package.
 
-Each check says whether the statement holds at the sizes it tries. Costs come from the tests' own oracle, which was
-written from docs/semantics.md.
+Each check says whether the statement holds at the sizes it tries. Costs come from the tests' own
+oracle, which was written from docs/semantics.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The statements against brute force: what Z3 proves at 32 bits holds at small sizes, and what it refutes does not."""
+"""The statements against brute force: what Z3 proves at 32 bits holds at small sizes, and what it
+refutes does not.
+"""
 
 from __future__ import annotations
 

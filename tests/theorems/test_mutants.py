@@ -1,6 +1,8 @@
-"""Wrong encodings and wrong statements: each theorem that is proved is refuted when one part of it is changed.
+"""Wrong encodings and wrong statements: each theorem that is proved is refuted when one part of it
+is changed.
 
-A mutant replaces a name in the proof's module. Were an encoding trivially true, its mutant would be proved as well.
+A mutant replaces a name in the proof's module. Were an encoding trivially true, its mutant would be
+proved as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Z3 as an engine: one obligation per file, over `query` (a question), `terms` (expressions) and `warp_rule`.
+"""Z3 as an engine: one obligation per file, over `query` (a question), `terms` (expressions) and
+`warp_rule`.
 
 Z3 is imported here and nowhere else in the engines.
 """

@@ -1,4 +1,6 @@
-"""Costs: two lanes in each other's way; variables separated and the rest enumerated; or the rule as one formula."""
+"""Costs: two lanes in each other's way; variables separated and the rest enumerated; or the rule as
+one formula.
+"""
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -27,7 +29,9 @@ MAX_ENUMERATED_ROWS = 4096
 
 
 def cost(goal: Cost, rlimit: int) -> Finding:
-    """No lanes in each other's way; or at most so many wavefronts, by the cheapest way that applies."""
+    """No lanes in each other's way; or at most so many wavefronts, by the cheapest way that
+    applies.
+    """
     row = goal.instruction
     if goal.at_most is None and not row.by_octets:
         return _conflict_pair(goal, rlimit)
@@ -38,7 +42,9 @@ def cost(goal: Cost, rlimit: int) -> Finding:
 
 
 def _conflict_pair(goal: Cost, rlimit: int) -> Finding:
-    """Two symbolic lanes of one group in each other's way; for wide loads, of a joined group where groups join."""
+    """Two symbolic lanes of one group in each other's way; for wide loads, of a joined group where
+    groups join.
+    """
     row = goal.instruction
     # Joined groups hold the single ones: without a conflict there, there is none at all.
     model = _pair_model(goal, row.joined_group_lanes if row.joins else row.group_lanes, rlimit, join=False)
@@ -64,11 +70,12 @@ def _pair_model(goal: Cost, group_lanes: int, rlimit: int, *, join: bool) -> Mod
 
 
 def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
-    """Prove that some free variables only flip, or only shift, every lane's address alike; enumerate the others.
+    """Prove that some free variables only flip, or only shift, every lane's address alike;
+    enumerate the others.
 
-    Flipping the same bits in every lane permutes units and slots; growing all addresses by whole words (whole
-    lines for the octet rule) turns the banks round. Neither changes the cost, so one value of such variables
-    stands for all.
+    Flipping the same bits in every lane permutes units and slots; growing all addresses by whole
+    words (whole lines for the octet rule) turns the banks round. Neither changes the cost, so one
+    value of such variables stands for all.
     """
     in_conditions = set(variables(goal.active, goal.domain.assumption))
     wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
@@ -103,7 +110,8 @@ def _by_counting(goal: Cost, rlimit: int) -> Finding:
 
 @lru_cache(maxsize=1024)
 def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool, rlimit: int) -> bool:
-    """a(lane, chosen) = a(lane, 0) shifted or flipped by what a(0, chosen) differs from a(0, 0), for all of the rest.
+    """a(lane, chosen) = a(lane, 0) shifted or flipped by what a(0, chosen) differs from a(0, 0),
+    for all of the rest.
 
     The difference must be a multiple of `unit` bytes.
     """
@@ -127,7 +135,9 @@ def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shi
 
 
 def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool) -> bool:
-    """The same in numbers, each chosen variable by itself at its first and last values: a no is a no."""
+    """The same in numbers, each chosen variable by itself at its first and last values: a no is a
+    no.
+    """
     lanes = np.arange(LANES, dtype=np.int64)[None, :]
     start = {node.name: np.zeros((1, 1), dtype=np.int64) for node in variables(address)} | {lane.name: lanes}
     (plain,) = evaluate_many((address,), start)
@@ -145,7 +155,8 @@ def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int
 def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> Finding:
     """The rule at every value of `rest`, the separated variables at 0, priced warp by warp.
 
-    The other engines price with `cost_many`; this one uses the scalar rule, so that one wrong rule cannot be both.
+    The other engines price with `cost_many`; this one uses the scalar rule, so that one wrong rule
+    cannot be both.
     """
     counts = {node.name: node.limit for node in rest}
     rows = prod(counts.values())

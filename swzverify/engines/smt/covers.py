@@ -25,10 +25,11 @@ MAX_TOUCHES = 3
 
 
 def covers(goal: Covers, rlimit: int) -> Finding:
-    """No times + 1 points touch one element (Z3), and the touches of all points add up to times * elements.
+    """No times + 1 points touch one element (Z3), and the touches of all points add up to times *
+    elements.
 
-    Bits of the points that change neither address nor activity double the touches of every element; with them
-    fixed, the rest has the fewer touches to tell apart.
+    Bits of the points that change neither address nor activity double the touches of every element;
+    with them fixed, the rest has the fewer touches to tell apart.
     """
     if not evaluable(goal.address, goal.active, goal.points.assumption, goal.position):
         return Finding(NAME, Answer.NOT_APPLICABLE, detail="positions of more than 63 bits")
@@ -66,7 +67,9 @@ def covers(goal: Covers, rlimit: int) -> Finding:
 
 
 def _apart_as_sums(goal: Covers, idle: list[tuple[Var, int]], rlimit: int) -> bool:
-    """Whether linear arithmetic shows that no two points' ranges meet, where ranges take elements whole."""
+    """Whether linear arithmetic shows that no two points' ranges meet, where ranges take elements
+    whole.
+    """
     if idle:
         return False
     address, position = linear_sum(goal.address), linear_sum(goal.position)
@@ -81,8 +84,8 @@ def _apart_as_sums(goal: Covers, idle: list[tuple[Var, int]], rlimit: int) -> bo
 def _apart_in_blocks(goal: Covers, idle: list[tuple[Var, int]], rlimit: int) -> bool:
     """Whether ranges and elements lie in aligned blocks, and no two points take one block.
 
-    A much easier question than how ranges overlap, where lengths are powers of two. It says nothing when the
-    answer is no.
+    A much easier question than how ranges overlap, where lengths are powers of two. It says nothing
+    when the answer is no.
     """
     if goal.reach % goal.extent or goal.reach & (goal.reach - 1) or goal.extent & (goal.extent - 1):
         return False
@@ -113,7 +116,8 @@ def _unaligned(position: Bits, low_bits: int) -> Truth:
 
 
 def _idle_bits(goal: Covers, rlimit: int) -> list[tuple[Var, int]]:
-    """Bits of the points' variables that may be flipped without changing address, activity or assumption.
+    """Bits of the points' variables that may be flipped without changing address, activity or
+    assumption.
 
     Evaluation proposes, Z3 proves; without its proof there are none.
     """

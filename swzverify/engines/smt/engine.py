@@ -58,9 +58,11 @@ class SMT:
             return Finding(NAME, Answer.UNDECIDED, detail=f"Z3 gave up within rlimit {self.rlimit}: {reason}")
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether a one-bit expression holds at some point inside the variables' limits, and one where it does.
+        """Whether a one-bit expression holds at some point inside the variables' limits, and one
+        where it does.
 
-        Otherwise the answer is `EMPTY` where there is none, and `UNDECIDED` within too small a budget.
+        Otherwise the answer is `EMPTY` where there is none, and `UNDECIDED` within too small a
+        budget.
         """
         point = _seen_true(condition)
         if point is not None:
@@ -78,7 +80,9 @@ def _always(goal: Always, rlimit: int) -> Finding:
 
 
 def _seen_true(condition: Expr) -> dict[str, int] | None:
-    """A point that satisfies, where a look at a few shows one: each variable by itself over its first values."""
+    """A point that satisfies, where a look at a few shows one: each variable by itself over its
+    first values.
+    """
     nodes = variables(condition)
     if not evaluable(condition):
         return None

@@ -1,4 +1,6 @@
-"""Injectivity: two points with overlapping ranges; sums of strides as digit differences over the integers."""
+"""Injectivity: two points with overlapping ranges; sums of strides as digit differences over the
+integers.
+"""
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -50,7 +52,9 @@ def _by_digits(goal: Injective, sums: LinearSum, rlimit: int) -> Finding:
 
 
 def digit_differences(nodes: tuple[Var, ...], sums: LinearSum, extent: int, rlimit: int) -> dict[Var, int] | None:
-    """Digit differences, not all 0, that move a linear position by less than `extent`; None when there are none."""
+    """Digit differences, not all 0, that move a linear position by less than `extent`; None when
+    there are none.
+    """
     if not nodes:
         return None
     query = Query("QF_LIA")

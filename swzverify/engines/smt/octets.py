@@ -1,8 +1,10 @@
-"""The octet rule of 16-byte `cp.async.cg` as Z3 terms: the classes of the lanes that copy, octet by octet.
+"""The octet rule of 16-byte `cp.async.cg` as Z3 terms: the classes of the lanes that copy, octet by
+octet.
 
-A class takes one wavefront. The rule counts how far its units move the sectors that they read, even and odd sectors
-apart; but two units of a class that read sectors of one parity and move them differently would write to one address,
-and of lanes with one address only one copies. So the classes are counted.
+A class takes one wavefront. The rule counts how far its units move the sectors that they read, even
+and odd sectors apart; but two units of a class that read sectors of one parity and move them
+differently would write to one address, and of lanes with one address only one copies. So the
+classes are counted.
 """
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
@@ -22,11 +24,15 @@ COUNT_BITS = 11
 """Enough for 32 lanes in each of 4 groups, with room for sums."""
 _KIND_BITS = 2
 _BOTH = 2
-"""The kind of two lanes that write the halves of one sector; the others are 0 in even lanes, 1 in odd ones."""
+"""The kind of two lanes that write the halves of one sector; the others are 0 in even lanes, 1 in
+odd ones.
+"""
 
 
 def octet_costs(addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """(wavefronts, minimum) of one warp as counts; addresses at least 8 bits wide and aligned to 16 bytes."""
+    """(wavefronts, minimum) of one warp as counts; addresses at least 8 bits wide and aligned to 16
+    bytes.
+    """
     like = addresses[0]
     copies = copying(addresses, active)
     classes = [class_of(lane, addresses, copies) for lane in range(LANES)]
@@ -42,7 +48,9 @@ def octet_costs(addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bit
 
 
 def copying(addresses: Sequence[Bits], active: Sequence[Truth]) -> list[Truth]:
-    """Which lanes copy: the active ones, unless a lower active lane of the warp has the same address."""
+    """Which lanes copy: the active ones, unless a lower active lane of the warp has the same
+    address.
+    """
     found: list[Truth] = []
     for lane in range(LANES):
         lower = [z3.And(active[e], addresses[e] == addresses[lane]) for e in range(lane)]
@@ -51,9 +59,11 @@ def copying(addresses: Sequence[Bits], active: Sequence[Truth]) -> list[Truth]:
 
 
 def class_of(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> Bits:
-    """The class of a lane that copies: its line, kind, whether halves are swapped, whether its sector moves oddly.
+    """The class of a lane that copies: its line, kind, whether halves are swapped, whether its
+    sector moves oddly.
 
-    Of two lanes that are one unit the halves are both kept or both swapped, so that either tells the unit's class.
+    Of two lanes that are one unit the halves are both kept or both swapped, so that either tells
+    the unit's class.
     """
     own = addresses[lane]
     alone = z3.BitVecVal(lane % 2, _KIND_BITS, own.ctx)
@@ -64,7 +74,9 @@ def class_of(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> B
 
 
 def together(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> Truth:
-    """Whether a lane that copies and its mate are one unit: both copy, and they write to one sector."""
+    """Whether a lane that copies and its mate are one unit: both copy, and they write to one
+    sector.
+    """
     own, mate = (units(addresses[each], SECTOR_BYTES) for each in (lane, lane ^ 1))
     return z3.And(copies[lane ^ 1], own == mate)
 

@@ -1,9 +1,11 @@
-"""One question to Z3: what it answers, and when it gives up, must not depend on what was asked before.
+"""One question to Z3: what it answers, and when it gives up, must not depend on what was asked
+before.
 
-Ids of terms steer Z3's heuristics, and a context gives out ids for as long as it lives: only in a fresh one do the
-same model and the same cost come out every time. But a context costs Z3 more than most questions do (two hash tables
-of 8 MiB to fill). So a question goes to a shared context first, and only a quick `unsat` counts from there, which has
-no model to differ in; everything else is asked again in a context of its own, with the whole budget.
+Ids of terms steer Z3's heuristics, and a context gives out ids for as long as it lives: only in a
+fresh one do the same model and the same cost come out every time. But a context costs Z3 more than
+most questions do (two hash tables of 8 MiB to fill). So a question goes to a shared context first,
+and only a quick `unsat` counts from there, which has no model to differ in; everything else is
+asked again in a context of its own, with the whole budget.
 
 Source: Z3 4.13 to 5, python API; QF_BV for bit-vectors, QF_LIA for digit differences.
 """
@@ -28,8 +30,9 @@ NAME = "z3"
 QUICK_RLIMIT = 400_000
 """What the plain solver may spend before the logic's own tactic takes over."""
 SHARED_RLIMIT = 10 * QUICK_RLIMIT
-"""The least budget with which a shared context is asked: so much more than the quick one that what costs a little
-more in the one context than in the other is not answered here and given up there."""
+"""The least budget with which a shared context is asked: so much more than the quick one that what
+costs a little more in the one context than in the other is not answered here and given up there.
+"""
 MAX_SHARED_QUERIES = 64
 """Questions that a shared context is asked before another takes its place."""
 TIMEOUT_MS = 120_000
@@ -71,10 +74,11 @@ class Query:
         self._conditions.extend(conditions)
 
     def solve(self, rlimit: int) -> Model | None:
-        """A model, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3 swallows.
+        """A model, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3
+        swallows.
 
-        Z3's plain solver answers most questions in a fraction of the time that the logic's own tactic takes to get
-        going; the tactic gets the rest of the budget for the others.
+        Z3's plain solver answers most questions in a fraction of the time that the logic's own
+        tactic takes to get going; the tactic gets the rest of the budget for the others.
         """
         conditions = [*self._conditions, *self.terms.bounds.values()]
         if rlimit >= SHARED_RLIMIT and self._unsat_at_once(conditions):

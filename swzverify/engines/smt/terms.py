@@ -1,7 +1,8 @@
-"""Expressions as Z3 terms, wrapped once: operators by the names of Z3's C interface, one context per query.
+"""Expressions as Z3 terms, wrapped once: operators by the names of Z3's C interface, one context
+per query.
 
-Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x == y)` is silently
-False, `BitVecVal(300, 8)` wraps.
+Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
+y)` is silently False, `BitVecVal(300, 8)` wraps.
 """
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
@@ -32,7 +33,9 @@ from swzverify.ir.expr import (
 )
 
 Bits: TypeAlias = Any
-"""A Z3 bit-vector term. z3py's own annotations name unions of every sort, which no checker can narrow."""
+"""A Z3 bit-vector term. z3py's own annotations name unions of every sort, which no checker can
+narrow.
+"""
 Truth: TypeAlias = Any
 """A Z3 Boolean term."""
 Number: TypeAlias = Any
@@ -42,7 +45,9 @@ Model: TypeAlias = Any
 
 
 class _Term(z3.BitVecRef):
-    """A bit-vector term that knows its width: z3py asks Z3 for the sort, and wraps it, at every turn."""
+    """A bit-vector term that knows its width: z3py asks Z3 for the sort, and wraps it, at every
+    turn.
+    """
 
     def __init__(self, made: Any, context: z3.Context, width: int) -> None:
         super().__init__(made, context)
@@ -59,7 +64,9 @@ class _Term(z3.BitVecRef):
 
 
 class Translator:
-    """Translates expressions into one Z3 context, each once; keeps the bounds of the variables that it met."""
+    """Translates expressions into one Z3 context, each once; keeps the bounds of the variables that
+    it met.
+    """
 
     def __init__(self, context: z3.Context) -> None:
         self.context = context
@@ -151,7 +158,8 @@ class Translator:
         return _Term(z3.Z3_mk_zero_ext(self.context.ref(), more, term.ast), self.context, width)
 
 
-# The C interface is called by name: the IR has made sure of the widths, which z3py would check again each time.
+# The C interface is called by name: the IR has made sure of the widths, which z3py would check
+# again each time.
 
 _BINARY: dict[BinaryOperator, Callable[..., Any]] = {
     BinaryOperator.ADD: z3.Z3_mk_bvadd,

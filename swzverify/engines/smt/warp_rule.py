@@ -1,8 +1,9 @@
 """The wavefront rule as Z3 terms.
 
-Aligned accesses touch whole units of max(4, width) bytes; a unit lies in one *slot*, the banks at its place in the
-128-byte line. Two lanes of a group conflict when they have one slot and different units (for instructions that do
-not merge equal words: when they have one slot at all). The rule of 16-byte `cp.async.cg` is in `octets`.
+Aligned accesses touch whole units of max(4, width) bytes; a unit lies in one *slot*, the banks at
+its place in the 128-byte line. Two lanes of a group conflict when they have one slot and different
+units (for instructions that do not merge equal words: when they have one slot at all). The rule of
+16-byte `cp.async.cg` is in `octets`.
 """
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
@@ -34,7 +35,9 @@ def _unit_and_slot(row: Instruction, address: Bits) -> tuple[Bits, Bits]:
 
 
 def pair_conflict(row: Instruction, first: Bits, other: Bits) -> Truth:
-    """Whether two active lanes of one group are in each other's way; addresses at least 8 bits wide."""
+    """Whether two active lanes of one group are in each other's way; addresses at least 8 bits
+    wide.
+    """
     unit_a, slot_a = _unit_and_slot(row, first)
     unit_b, slot_b = _unit_and_slot(row, other)
     if row.counts_equal_words:
@@ -74,7 +77,9 @@ def joined(addresses: Sequence[Bits], active: Sequence[Truth]) -> Truth:
 
 
 def wavefronts(row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """(wavefronts, minimum) of one warp instruction as counts; addresses at least 8 bits wide and aligned."""
+    """(wavefronts, minimum) of one warp instruction as counts; addresses at least 8 bits wide and
+    aligned.
+    """
     if row.by_octets:
         return octet_costs(addresses, active)
     apart = _grouped(row, addresses, active, row.group_lanes)
@@ -101,7 +106,8 @@ def _grouped(
             counted[lane] = active[lane] if new is None else z3.And(active[lane], new)
         cost = number(0, like)
         for lane in lanes:
-            # The lane's place among the counted lanes of its slot; the largest place is the group's cost.
+            # The lane's place among the counted lanes of its slot; the largest place is the group's
+            # cost.
             ones = [
                 z3.If(z3.And(counted[e], parts[e][1] == parts[lane][1]), number(1, like), number(0, like))
                 for e in lanes

@@ -1,9 +1,11 @@
-"""Which swizzle frees the columns of a row-major tile of bank conflicts and keeps its vectors whole.
+"""Which swizzle frees the columns of a row-major tile of bank conflicts and keeps its vectors
+whole.
 
-Source: docs/theorems.md, `universal-mended`: with rows of X bytes and vectors of V = 4, 8 or 16 bytes, both powers of
-two, V <= X, the swizzle with B = log2(min(128, X) / V), M = log2 of a vector's elements and S = log2(max(128, X) / V)
-is legal and a column of vectors has no conflicts. It keeps vectors whole (`swizzle-vectors`), and elements in their
-row's own blocks of min(128, X) bytes (`swizzle-blocks-smallest`), so that any number of rows fills its allocation.
+Source: docs/theorems.md, `universal-mended`: with rows of X bytes and vectors of V = 4, 8 or 16
+bytes, both powers of two, V <= X, the swizzle with B = log2(min(128, X) / V), M = log2 of a
+vector's elements and S = log2(max(128, X) / V) is legal and a column of vectors has no conflicts.
+It keeps vectors whole (`swizzle-vectors`), and elements in their row's own blocks of min(128, X)
+bytes (`swizzle-blocks-smallest`), so that any number of rows fills its allocation.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ class Choice:
 def choose_swizzle(element_bits: int, columns: int, width_bytes: int) -> Choice:
     """The swizzle for rows of `columns` elements that are read by columns, `width_bytes` a lane.
 
-    What is narrower than a bank's word moves with its word. Error: SWZ526 where the rows are no power of two bytes.
+    What is narrower than a bank's word moves with its word. Error: SWZ526 where the rows are no
+    power of two bytes.
 
     >>> str(choose_swizzle(16, 64, 16).swizzle), str(choose_swizzle(32, 32, 4).swizzle)
     ('Swizzle<3,3,3>', 'Swizzle<5,0,5>')

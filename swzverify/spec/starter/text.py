@@ -22,7 +22,8 @@ class Expectation:
 
 
 def starter_text(plan: Plan, expectations: Mapping[int, Expectation] | None = None) -> str:
-    """The spec's text; `expectations` are those of claims that do not come out `proved`, by the claim's index.
+    """The spec's text; `expectations` are those of claims that do not come out `proved`, by the
+    claim's index.
 
     >>> from swzverify.spec.starter import StarterOptions, make_plan
     >>> print(starter_text(make_plan(StarterOptions(pad=8))).split("accesses:")[0].split("tiles:")[1].rstrip())
