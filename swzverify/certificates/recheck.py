@@ -21,7 +21,7 @@ from swzverify.certificates.identity import check_identity
 from swzverify.certificates.kinds import goals_of
 from swzverify.certificates.record import Certificate, Goal, Possible, Shown, read_certificate
 from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import Answer, ask
+from swzverify.certificates.solvers import SolverAnswer, ask
 from swzverify.certificates.statement import Statement, read_statement, write_statement
 from swzverify.certificates.vacuity import check_possible
 from swzverify.certificates.witness import WitnessError
@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Rechecked:
     """What came of one certificate; the counts are of what held.
 
     `why` says what stands against it, if anything, and then the statement in words. `once` counts
@@ -87,10 +87,10 @@ class _Findings:
     once: int = 0
     folded: int = 0
 
-    def outcome(self, identity: str, status: Status, *why: str) -> Outcome:
+    def outcome(self, identity: str, status: Status, *why: str) -> Rechecked:
         """The outcome."""
         counts = (self.formulas, self.witnesses, self.proofs, self.once, self.folded)
-        return Outcome(identity, status, (*why, *self.words, *self.notes), *counts)
+        return Rechecked(identity, status, (*why, *self.words, *self.notes), *counts)
 
 
 class Recheck:
@@ -101,10 +101,10 @@ class Recheck:
 
     def __init__(self, folder: str, limits: Limits, tell: Callable[[str], None]) -> None:
         self.folder, self.limits, self.tell = folder, limits, tell
-        self._answers: dict[tuple[str, str], Answer | str] = {}
+        self._answers: dict[tuple[str, str], SolverAnswer | str] = {}
         self._proofs: dict[str, str] = {}
 
-    def claim(self, entry: Entry) -> Outcome:
+    def claim(self, entry: Entry) -> Rechecked:
         """What comes of one certificate."""
         self.tell("reading")
         found = _Findings()
@@ -226,11 +226,11 @@ class Recheck:
                 except ValueError as error:
                     self._answers[name, digest] = str(error)
             answer = self._answers[name, digest]
-            if answer is Answer.SAT:
+            if answer is SolverAnswer.SAT:
                 raise _ContradictedError(f"{where}: {name} finds a case in which {part.name}")
-            if answer is Answer.UNKNOWN:
+            if answer is SolverAnswer.UNKNOWN:
                 return f"{where}: {name} cannot decide within {self.limits.timeout_s:g} s whether {part.name}"
-            if answer is not Answer.UNSAT:
+            if answer is not SolverAnswer.UNSAT:
                 return f"{where}: {answer}"
         return "" if self.limits.solvers else f"{where}: no solver was asked"
 

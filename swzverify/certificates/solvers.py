@@ -24,7 +24,7 @@ from swzverify.errors import SwzError
 PROGRAM_GRACE_S = 2.0
 
 
-class Answer(StrEnum):
+class SolverAnswer(StrEnum):
     """What a solver says."""
 
     UNSAT = "unsat"
@@ -32,7 +32,7 @@ class Answer(StrEnum):
     UNKNOWN = "unknown"
 
 
-def _bitwuzla(text: str, timeout_s: float) -> Answer:
+def _bitwuzla(text: str, timeout_s: float) -> SolverAnswer:
     bitwuzla: Any = import_module("bitwuzla")  # an extra, without types
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(timeout_s * 1000)))
@@ -41,11 +41,11 @@ def _bitwuzla(text: str, timeout_s: float) -> Answer:
     parser.parse(text, parse_only=True, parse_file=False)
     found = parser.bitwuzla().check_sat()
     if found == bitwuzla.Result.UNSAT:
-        return Answer.UNSAT
-    return Answer.SAT if found == bitwuzla.Result.SAT else Answer.UNKNOWN
+        return SolverAnswer.UNSAT
+    return SolverAnswer.SAT if found == bitwuzla.Result.SAT else SolverAnswer.UNKNOWN
 
 
-def _cvc5(text: str, timeout_s: float) -> Answer:
+def _cvc5(text: str, timeout_s: float) -> SolverAnswer:
     cvc5: Any = import_module("cvc5")  # an extra, without types
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("tlimit-per", str(max(1, int(timeout_s * 1000))))
@@ -65,7 +65,7 @@ def _cvc5(text: str, timeout_s: float) -> Answer:
     return _only_answer(said)
 
 
-_PACKAGES: Mapping[str, Callable[[str, float], Answer]] = {"bitwuzla": _bitwuzla, "cvc5": _cvc5}
+_PACKAGES: Mapping[str, Callable[[str, float], SolverAnswer]] = {"bitwuzla": _bitwuzla, "cvc5": _cvc5}
 _PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "bitwuzla": ("bitwuzla", "--lang", "smt2"),
     "cvc5": ("cvc5", "--lang", "smt2", "--strict-parsing", "--bitblast=eager"),
@@ -97,7 +97,7 @@ def version(name: str) -> str:
     return f"{name} (program)" if shutil.which(name) else ""
 
 
-def ask(name: str, text: str, timeout_s: float) -> Answer:
+def ask(name: str, text: str, timeout_s: float) -> SolverAnswer:
     """A solver's answer to a script; the caller guards time and memory from outside too.
 
     Errors: ValueError with what the solver said, where that is no answer; MemoryError.
@@ -114,7 +114,7 @@ def ask(name: str, text: str, timeout_s: float) -> Answer:
         raise ValueError(f"{name} refuses the script: {str(error)[:300]}") from error
 
 
-def _ask_program(name: str, text: str, timeout_s: float) -> Answer:
+def _ask_program(name: str, text: str, timeout_s: float) -> SolverAnswer:
     program = shutil.which(name)
     if program is None:
         raise ValueError(f"{name} is not installed")
@@ -133,14 +133,14 @@ def _ask_program(name: str, text: str, timeout_s: float) -> Answer:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Answer.UNKNOWN
+            return SolverAnswer.UNKNOWN
         except OSError as error:
             raise ValueError(f"{name} cannot be run: {error.strerror}") from error
     return _only_answer(done.stdout.split("\n")[:-1] if done.stdout.endswith("\n") else done.stdout.split("\n"))
 
 
-def _only_answer(said: list[str]) -> Answer:
+def _only_answer(said: list[str]) -> SolverAnswer:
     """One line that is an answer; a solver that says anything else has not answered."""
-    if len(said) != 1 or said[0].strip() not in set(Answer):
+    if len(said) != 1 or said[0].strip() not in set(SolverAnswer):
         raise ValueError(f"the solver answers {' '.join(said)[:200]!r}")
-    return Answer(said[0].strip())
+    return SolverAnswer(said[0].strip())

@@ -12,7 +12,7 @@ import click
 from swzverify.cli.terminal import Failure, one_way_out, say
 
 if TYPE_CHECKING:
-    from swzverify.certificates.recheck import Limits, Outcome
+    from swzverify.certificates.recheck import Limits, Rechecked
 
 SOLVERS = ("bitwuzla", "cvc5")
 """The solvers; listed here, and checked against `certificates/solvers` by a test."""
@@ -97,7 +97,7 @@ def _run(
     timeout_s: float,
     memory_mib: int,
     jobs: int | None,
-) -> tuple[list[Outcome], Limits, float]:
+) -> tuple[list[Rechecked], Limits, float]:
     from swzverify.certificates.folder import load_list  # noqa: PLC0415 - see cli/__init__.py
     from swzverify.certificates.recheck import Limits  # noqa: PLC0415
     from swzverify.certificates.solvers import choose  # noqa: PLC0415
@@ -114,12 +114,12 @@ def _run(
         raise Failure("\n".join(visible_lines(str(error)))) from error
     if not entries:
         raise Failure(f"SWZ601 {visible(folder)}: the list is empty: nothing was proved")
-    found: dict[int, Outcome] = {}
+    found: dict[int, Rechecked] = {}
     recheck_all(folder, entries, limits, min(jobs or usable_cpus(), len(entries)), found.__setitem__)
     return [found[place] for place in range(len(entries))], limits, time.monotonic() - started
 
 
-def _tell(outcomes: list[Outcome], limits: Limits, spent_s: float, verbose: bool) -> ExitCode:
+def _tell(outcomes: list[Rechecked], limits: Limits, spent_s: float, verbose: bool) -> ExitCode:
     """Write what came out, the summary last."""
     from swzverify.certificates.recheck import Status  # noqa: PLC0415 - see cli/__init__.py
     from swzverify.certificates.solvers import version  # noqa: PLC0415

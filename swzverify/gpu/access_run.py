@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swzverify.claims.access_points import access_enough
 from swzverify.gpu.asm import is_transposed, register_words
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
-from swzverify.gpu.launch import MISALIGNED_ADDRESS, PASSES, Answer, Launch
+from swzverify.gpu.launch import MISALIGNED_ADDRESS, PASSES, DeviceAnswer, Launch
 from swzverify.gpu.source import ALIGNMENT_BYTES, NOWHERE, access_kernel, row_variables
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.hardware.instructions import Kind
@@ -206,7 +206,7 @@ class AccessRun:
             faults=True,
         )
 
-    def compare(self, answers: Sequence[Answer]) -> Comparison:
+    def compare(self, answers: Sequence[DeviceAnswer]) -> Comparison:
         """The answers to `launches` against the definition, place by place and byte by byte."""
         compared = [self._compare(launch, answer) for launch, answer in zip(self.launches, answers, strict=True)]
         return Comparison.of([*compared, Comparison(left_out=self.not_run)])
@@ -224,7 +224,7 @@ class AccessRun:
             found.append(f"run in part: {self._enough - len(missing)} of the {self._enough} bases that can differ")
         return tuple(found)
 
-    def _compare(self, launch: Launch, answer: Answer) -> Comparison:
+    def _compare(self, launch: Launch, answer: DeviceAnswer) -> Comparison:
         if launch.faults:
             fine = answer.status == MISALIGNED_ADDRESS
             seen = "it ran" if answer.status == 0 else f"it failed with status {answer.status}"
@@ -260,7 +260,7 @@ class AccessRun:
         point |= {WARP: thread // LANES, "lane": thread % LANES, self.access.origin.name: launch.base}
         return ", ".join(f"{name} = {value}" for name, value in self.access.binding(point).items())
 
-    def _memory(self, launch: Launch, answer: Answer, active: Mask, offset: Array) -> Comparison:
+    def _memory(self, launch: Launch, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
         match self.access.instruction.kind:
             case Kind.LOAD | Kind.LDMATRIX:
                 return self._loaded(launch, answer, active, offset)
@@ -269,7 +269,7 @@ class AccessRun:
             case _:
                 return self._stored(answer, active, offset)
 
-    def _loaded(self, launch: Launch, answer: Answer, active: Mask, offset: Array) -> Comparison:
+    def _loaded(self, launch: Launch, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
         """Every loaded byte must have come from its lane's address, or for matrices from the
         fragment's.
         """
@@ -293,7 +293,7 @@ class AccessRun:
         )
         return Comparison(0, int(checked.sum()) * wanted.shape[-1], len(wrong), texts)
 
-    def _stored(self, answer: Answer, active: Mask, offset: Array) -> Comparison:
+    def _stored(self, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
         """Each byte of the memory holds what one of its last writers wrote, and what nobody wrote
         is 0.
         """
@@ -320,7 +320,7 @@ class AccessRun:
                 active, place = self.predicted(launch.base)
                 yield active, place // units
 
-    def touched_bytes(self, answers: Sequence[Answer]) -> Iterable[tuple[Launch, Mask, Array]]:
+    def touched_bytes(self, answers: Sequence[DeviceAnswer]) -> Iterable[tuple[Launch, Mask, Array]]:
         """(launch, active, byte address) of each launch, as the device computed them."""
         for launch, answer in zip(self.launches, answers, strict=True):
             if not launch.faults and answer.status == 0:
@@ -351,7 +351,7 @@ def _window(address: Array, width: int) -> tuple[int, int]:
     return begin, int(address.max()) + width - begin
 
 
-def _added(answer: Answer, offset: Array) -> Comparison:
+def _added(answer: DeviceAnswer, offset: Array) -> Comparison:
     """Every word holds how many lanes added 1 to it."""
     size = answer.image.shape[1] // 4 * 4
     found = answer.image[0, :size].view(np.uint32).astype(np.int64)

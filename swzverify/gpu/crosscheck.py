@@ -25,7 +25,7 @@ from swzverify.gpu.cost_check import CostCheck, measure
 from swzverify.gpu.costs import Patterns, joined, patterns
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.job import save_job
-from swzverify.gpu.launch import Answer, unpack
+from swzverify.gpu.launch import DeviceAnswer, unpack
 from swzverify.gpu.plan import Key, Plan, plan
 from swzverify.gpu.seen import CostSeen, Seen, seen
 from swzverify.hardware import LANES, find_target
@@ -104,7 +104,7 @@ def judge_all(
     specs: Mapping[str, Claims],
     plans: Mapping[str, Plan],
     facts: DeviceFacts,
-    answers: Mapping[str, Sequence[Answer]],
+    answers: Mapping[str, Sequence[DeviceAnswer]],
     method: Method,
     price: Callable[[Mapping[str, Patterns]], CostCheck],
 ) -> CrossCheck:
@@ -159,7 +159,9 @@ def priced_runs(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Itera
                 yield name, key, run
 
 
-def run_functions(plans: Mapping[str, Plan], folder: Path, python: str) -> tuple[DeviceFacts, dict[str, list[Answer]]]:
+def run_functions(
+    plans: Mapping[str, Plan], folder: Path, python: str
+) -> tuple[DeviceFacts, dict[str, list[DeviceAnswer]]]:
     """Run every launch of every plan. Errors: SWZ701, SWZ702."""
     jobs = {name: each.job for name, each in plans.items()}
     numbered = {name: str(number) for number, name in enumerate(jobs)}
@@ -169,7 +171,7 @@ def run_functions(plans: Mapping[str, Plan], folder: Path, python: str) -> tuple
     (folder / "jobs.json").write_text(json.dumps(list(numbered.values())))
     work(folder, ["functions", str(folder)], python)
     facts = DeviceFacts(**json.loads((folder / "device.json").read_text()))
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[DeviceAnswer]] = {}
     for name, job in jobs.items():
         problem = folder / f"{numbered[name]}.problem"
         if problem.exists():
@@ -204,7 +206,7 @@ def work(folder: Path, arguments: Sequence[str], python: str = sys.executable) -
     raise SwzError("SWZ702", f"the process at the device ended with code {done.returncode}: {last[0]}")
 
 
-def compare_all(plan_: Plan, answers: Mapping[Key, Sequence[Answer]]) -> dict[Key, Comparison]:
+def compare_all(plan_: Plan, answers: Mapping[Key, Sequence[DeviceAnswer]]) -> dict[Key, Comparison]:
     """What the device says of each run, against the model."""
     return {key: run.compare(answers[key]) for key, run in plan_.runs.items()}
 
@@ -242,7 +244,7 @@ def judge(
     claim: Claim,
     verdict: Verdict,
     plan_: Plan,
-    answers: Mapping[Key, Sequence[Answer]],
+    answers: Mapping[Key, Sequence[DeviceAnswer]],
     comparisons: Mapping[Key, Comparison],
     cost: CostSeen | None,
 ) -> CrossResult:

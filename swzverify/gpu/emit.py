@@ -23,7 +23,7 @@ from swzverify.gpu.cost_check import with_ladders
 from swzverify.gpu.costs import Patterns, cost_kernels, kernel_name, masks
 from swzverify.gpu.cuda import cuda_text
 from swzverify.gpu.device_facts import DeviceFacts, facts_of
-from swzverify.gpu.launch import Answer, Launch, unpack
+from swzverify.gpu.launch import DeviceAnswer, Launch, unpack
 from swzverify.gpu.source import PRELUDE, TMA_KERNEL, TOKENS
 
 HEADER = b"SWZEMIT1\n"
@@ -137,7 +137,7 @@ class Answers:
     """What an emitted program wrote."""
 
     device: DeviceFacts
-    answers: Sequence[Answer]
+    answers: Sequence[DeviceAnswer]
     slopes: Mapping[str, NDArray[np.float32]]
 
 

@@ -85,7 +85,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DeviceAnswer:
     """What a launch left behind: the driver's status (0 is success), places, and values and image
     of every pass.
     """
@@ -96,13 +96,13 @@ class Answer:
     image: Bytes
 
     @staticmethod
-    def failed(status: int, launch: Launch) -> Answer:
+    def failed(status: int, launch: Launch) -> DeviceAnswer:
         """The answer of a launch that did not run to its end."""
         none = np.zeros((launch.passes, 0), dtype=np.uint32)
-        return Answer(status, np.zeros(0, dtype=np.uint64), none, none.astype(np.uint8))
+        return DeviceAnswer(status, np.zeros(0, dtype=np.uint64), none, none.astype(np.uint8))
 
 
-def pack(answers: Sequence[Answer]) -> bytes:
+def pack(answers: Sequence[DeviceAnswer]) -> bytes:
     """Answers in the form that files have."""
     parts = [MAGIC]
     for answer in answers:
@@ -112,7 +112,7 @@ def pack(answers: Sequence[Answer]) -> bytes:
     return b"".join(parts)
 
 
-def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[Answer]:
+def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[DeviceAnswer]:
     """The answers of a file to these launches.
 
     Errors: SWZ703 for what is no such file, is cut off, or answers other launches.
@@ -120,7 +120,7 @@ def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[Answer]:
     if data[: len(MAGIC)] != MAGIC:
         raise SwzError("SWZ703", f"{name} holds no answers of a device", hint="run the emitted program again")
     at = len(MAGIC)
-    answers: list[Answer] = []
+    answers: list[DeviceAnswer] = []
     for number, launch in enumerate(launches):
         if len(data) - at < _HEAD.size:
             raise SwzError("SWZ703", f"{name} ends before launch {number + 1} of {len(launches)}")
@@ -137,7 +137,7 @@ def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[Answer]:
         places, values, image = arrays
         shape = (max(1, passes), -1)
         answers.append(
-            Answer(
+            DeviceAnswer(
                 status,
                 places.astype(np.uint64),
                 values.astype(np.uint32).reshape(shape),

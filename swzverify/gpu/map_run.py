@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison
-from swzverify.gpu.launch import Answer, Launch
+from swzverify.gpu.launch import DeviceAnswer, Launch
 from swzverify.gpu.source import map_kernel
 from swzverify.subjects import IndexMap
 from swzverify.subjects.memory import Origin
@@ -79,7 +79,7 @@ class MapRun:
         values = self.index.at_many(self.point(base))
         return np.stack([np.broadcast_to(value, (self.count,)) for value in values], axis=1)
 
-    def found(self, answer: Answer) -> Array:
+    def found(self, answer: DeviceAnswer) -> Array:
         """(point, value) as the device computed them: C's registers hold negative values in two's
         complement.
         """
@@ -93,13 +93,13 @@ class MapRun:
             columns.append(held)
         return np.stack(columns, axis=1)
 
-    def compare(self, answers: Sequence[Answer]) -> Comparison:
+    def compare(self, answers: Sequence[DeviceAnswer]) -> Comparison:
         """The answers against the definition, value by value."""
         if not self.launches:
             return Comparison(left_out=(f"not run: {self.count} points, more than {MAX_POINTS}",))
         return Comparison.of(self._compare(*pair) for pair in zip(self.launches, answers, strict=True))
 
-    def _compare(self, launch: Launch, answer: Answer) -> Comparison:
+    def _compare(self, launch: Launch, answer: DeviceAnswer) -> Comparison:
         if answer.status:
             return Comparison.failed(answer.status)
         wanted, found = self.predicted(launch.base), self.found(answer)
@@ -110,7 +110,7 @@ class MapRun:
         )
         return Comparison(wanted.size, 0, len(wrong), texts)
 
-    def placed(self, answers: Sequence[Answer]) -> Mapping[int, Array]:
+    def placed(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Array]:
         """The first value at each point, by the value of the base's variable."""
         pairs = zip(self.launches, answers, strict=True)
         return {launch.base: self.found(answer)[:, 0] for launch, answer in pairs if answer.status == 0}

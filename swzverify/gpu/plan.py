@@ -11,7 +11,7 @@ from typing import TypeAlias
 from swzverify.claims import Claim, Verdict
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.job import Job, whole_source
-from swzverify.gpu.launch import Answer
+from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.tile_run import TileRun
 from swzverify.subjects import Access, IndexMap, Tile
@@ -49,9 +49,9 @@ class Plan:
         """The run of a subject at an origin."""
         return self.runs[id(subject), place]
 
-    def split(self, answers: Sequence[Answer]) -> dict[Key, list[Answer]]:
+    def split(self, answers: Sequence[DeviceAnswer]) -> dict[Key, list[DeviceAnswer]]:
         """The answers of each run."""
-        found: dict[Key, list[Answer]] = {}
+        found: dict[Key, list[DeviceAnswer]] = {}
         at = 0
         for key, run in self.runs.items():
             count = len(run.launches)

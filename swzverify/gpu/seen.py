@@ -29,7 +29,7 @@ from swzverify.claims import (
 from swzverify.claims.common_base import related
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.gpu.access_run import AccessRun
-from swzverify.gpu.launch import Answer
+from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.plan import Key, Plan, Run
 from swzverify.gpu.source import NOWHERE, row_variables
@@ -67,7 +67,7 @@ class CostSeen:
     differences: tuple[str, ...] = ()
 
 
-def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[Answer]], cost: CostSeen | None) -> Seen:
+def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[DeviceAnswer]], cost: CostSeen | None) -> Seen:
     """What the device says of a claim; `cost` belongs to the claim's access, where it was counted."""
     runs = [(plan.find(*subject), answers[id(subject[0]), subject[1]]) for subject in claim.placed]
     if any(
@@ -107,7 +107,7 @@ def _stages(run: TileRun, places: Array) -> Array:
     return places.reshape(run.tile.stages, run.tile.size)
 
 
-def _one_to_one(claim: Injective | Bijective, run: Run, answers: Sequence[Answer]) -> Seen:
+def _one_to_one(claim: Injective | Bijective, run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
     assert isinstance(run, TileRun)  # noqa: S101 - the plan's own
     tile = run.tile
     meeting = outside = 0
@@ -125,7 +125,7 @@ def _one_to_one(claim: Injective | Bijective, run: Run, answers: Sequence[Answer
     return Seen(not meeting and not outside and filled, words + ("" if filled else ", gaps left"))
 
 
-def _contiguous(claim: Contiguous, run: Run, answers: Sequence[Answer]) -> Seen:
+def _contiguous(claim: Contiguous, run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
     assert isinstance(run, TileRun)  # noqa: S101 - the plan's own
     tile, n = run.tile, claim.elements
     broken = total = 0
@@ -146,7 +146,7 @@ def _contiguous(claim: Contiguous, run: Run, answers: Sequence[Answer]) -> Seen:
     return Seen(broken == 0, f"{total} vectors, {broken} broken") if total else Seen(None, "no vector fits")
 
 
-def _aligned(run: Run, answers: Sequence[Answer]) -> Seen:
+def _aligned(run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
     assert isinstance(run, AccessRun)  # noqa: S101 - the plan's own
     width = run.access.instruction.width_bytes
     units = 8 // run.access.unit_bits
@@ -160,7 +160,7 @@ def _aligned(run: Run, answers: Sequence[Answer]) -> Seen:
     return Seen(bad == 0, f"{total} addresses, {bad} misaligned" + (", and the hardware trapped" if trapped else ""))
 
 
-def _in_bounds(run: Run, answers: Sequence[Answer]) -> Seen:
+def _in_bounds(run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
     if isinstance(run, TileRun):
         tile, outside = run.tile, 0
         for base, places in run.placed(answers).items():
@@ -196,7 +196,7 @@ def _many(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:
+def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Seen:
     (first, one), (second, two) = runs
     assert isinstance(first, AccessRun)  # noqa: S101 - the plan's own
     assert isinstance(second, TileRun)  # noqa: S101 - the plan's own
@@ -231,7 +231,7 @@ def _touches(touched: Array, width_bytes: int, byte: Array) -> Array:
     return begun - np.searchsorted(touched, byte - width_bytes, side="right")
 
 
-def _equivalent(runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:
+def _equivalent(runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Seen:
     (first, one), (second, two) = runs
     if isinstance(first, AccessRun) and isinstance(second, AccessRun):
         return _same_addresses(first, one, second, two)
@@ -253,7 +253,7 @@ def _equivalent(runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:
     return Seen(differing == 0, f"{total} places, {differing} differ")
 
 
-def _bits(run: TileRun | MapRun, answers: Sequence[Answer]) -> dict[int, Array]:
+def _bits(run: TileRun | MapRun, answers: Sequence[DeviceAnswer]) -> dict[int, Array]:
     """Places in bits by base address (maps that read none: by 0); a map's value is a byte address."""
     if isinstance(run, TileRun):
         return {run.base_bytes(base): places * run.tile.unit_bits for base, places in run.placed(answers).items()}
@@ -264,7 +264,7 @@ def _bits(run: TileRun | MapRun, answers: Sequence[Answer]) -> dict[int, Array]:
     }
 
 
-def _same_values(first: MapRun, one: Sequence[Answer], second: MapRun, two: Sequence[Answer]) -> Seen:
+def _same_values(first: MapRun, one: Sequence[DeviceAnswer], second: MapRun, two: Sequence[DeviceAnswer]) -> Seen:
     differing = total = 0
     for a, b in zip(one, two, strict=True):
         left, right = first.found(a), second.found(b)
@@ -275,7 +275,9 @@ def _same_values(first: MapRun, one: Sequence[Answer], second: MapRun, two: Sequ
     return Seen(differing == 0, f"{total} points, {differing} differ")
 
 
-def _same_addresses(first: AccessRun, one: Sequence[Answer], second: AccessRun, two: Sequence[Answer]) -> Seen:
+def _same_addresses(
+    first: AccessRun, one: Sequence[DeviceAnswer], second: AccessRun, two: Sequence[DeviceAnswer]
+) -> Seen:
     """Lane by lane, in rows with the same values of the same variables."""
     names = [node.name for node in row_variables(first.access)]
     others = [node.name for node in row_variables(second.access)]
@@ -303,7 +305,7 @@ def _base_bytes(access: Access, base: int) -> int:
     return place.start_bytes + place.unit_bytes * (base if place.variable is not None else 0)
 
 
-def _disjoint(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Seen:
+def _disjoint(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Seen:
     meeting = total = 0
     for a, b in _facing(claim, runs):
         shared = np.intersect1d(a, b)
@@ -312,7 +314,7 @@ def _disjoint(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> 
     return Seen(meeting == 0, f"{total} bits, {meeting} shared") if total else Seen(None, "nothing to keep apart")
 
 
-def _facing(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> Iterator[tuple[Array, Array]]:
+def _facing(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Iterator[tuple[Array, Array]]:
     """The bits of either side, at every pair of bases that the claim speaks of."""
     sides: list[dict[int, Array]] = []
     for run, answers in runs:
@@ -334,7 +336,7 @@ def _facing(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[Answer]]]) -> It
             yield sides[0][one].ravel(), sides[1][two].ravel()
 
 
-def _permutation(claim: Permutation, run: Run, answers: Sequence[Answer]) -> Seen:
+def _permutation(claim: Permutation, run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
     assert isinstance(run, MapRun)  # noqa: S101 - the plan's own
     good = True
     total = outside = 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swzverify.claims.tile_points import TilePoints
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
-from swzverify.gpu.launch import PASSES, Answer, Box, Launch
+from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch
 from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel
 from swzverify.layout.tma import BASE_ALIGN_BYTES, MAX_BOX_EXTENT, TmaMode
 from swzverify.subjects import Tile
@@ -176,7 +176,7 @@ class TileRun:
         bad = [start for start in starts if start % BASE_ALIGN_BYTES]
         return f"no TMA load at {bad[0]}, which is no multiple of {BASE_ALIGN_BYTES}" if bad else ""
 
-    def compare(self, answers: Sequence[Answer]) -> Comparison:
+    def compare(self, answers: Sequence[DeviceAnswer]) -> Comparison:
         """The answers to `launches` against the definition, place by place and byte by byte."""
         if self.too_large:
             return Comparison(left_out=(f"not run: {self.count} elements, more than {MAX_ELEMENTS}",))
@@ -184,7 +184,7 @@ class TileRun:
             self._compare(launch, answer) for launch, answer in zip(self.launches, answers, strict=True)
         )
 
-    def _compare(self, launch: Launch, answer: Answer) -> Comparison:
+    def _compare(self, launch: Launch, answer: DeviceAnswer) -> Comparison:
         if answer.status and launch.box is not None:
             text = f"the driver refused a TMA load ({launch.box.mode}) with status {answer.status}"
             return Comparison(differing=1, differences=(text,))
@@ -233,7 +233,7 @@ class TileRun:
         where = f"element ({', '.join(str(int(axis[element])) for axis in coord)})"
         return where + (f" of stage {int(stage[element])}" if self.tile.stages > 1 else "")
 
-    def placed(self, answers: Sequence[Answer]) -> Mapping[int, Array]:
+    def placed(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Array]:
         """Each element's first unit as the device computed it, by the value of the base's variable."""
         pairs = zip(self.launches, answers, strict=True)
         return {

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swzverify.gpu.job import load_job
-from swzverify.gpu.launch import FIRST_DEVICE_ERROR, Answer, Launch, pack
+from swzverify.gpu.launch import FIRST_DEVICE_ERROR, DeviceAnswer, Launch, pack
 from swzverify.gpu.source import ALIGNMENT_BYTES
 
 if TYPE_CHECKING:
@@ -76,16 +76,16 @@ def _functions(device: Device, folder: Path, name: str) -> None:
     except DeviceError as error:
         (folder / f"{name}.problem").write_text(str(error))
         return
-    answers: list[Answer] = []
+    answers: list[DeviceAnswer] = []
     lost = False
     for launch in job.launches:
         if launch.faults or lost:
-            answers.append(Answer.failed(LOST, launch))
+            answers.append(DeviceAnswer.failed(LOST, launch))
             continue
         try:
             answers.append(_run(device, module, launch))
         except DeviceError as error:
-            answers.append(Answer.failed(error.status, launch))
+            answers.append(DeviceAnswer.failed(error.status, launch))
             lost = error.status >= FIRST_DEVICE_ERROR
     (folder / f"{name}.answers").write_bytes(pack(answers))
 
@@ -103,7 +103,7 @@ def _fault(device: Device, folder: Path, name: str, number: int) -> None:
     (folder / f"{name}.{number}.status").write_text(str(status))
 
 
-def _run(device: Device, module: Module, launch: Launch) -> Answer:
+def _run(device: Device, module: Module, launch: Launch) -> DeviceAnswer:
     if launch.box is not None:
         return _run_box(device, module, launch)
     places = np.zeros(launch.places, dtype=np.uint64)
@@ -128,10 +128,10 @@ def _run(device: Device, module: Module, launch: Launch) -> Answer:
     device.get(places_at, places)
     for pointer in pointers:
         device.free(pointer)
-    return Answer(0, places, values, image)
+    return DeviceAnswer(0, places, values, image)
 
 
-def _run_box(device: Device, module: Module, launch: Launch) -> Answer:
+def _run_box(device: Device, module: Module, launch: Launch) -> DeviceAnswer:
     """A TMA load of a tensor whose bytes are the tokens of their places in it."""
     box = launch.box
     assert box is not None  # noqa: S101 - the caller's condition
@@ -149,7 +149,7 @@ def _run_box(device: Device, module: Module, launch: Launch) -> Answer:
         device.get(image_at, image[number])
     device.free(tensor)
     device.free(image_at)
-    return Answer(0, np.zeros(0, dtype=np.uint64), np.zeros((launch.passes, 0), dtype=np.uint32), image)
+    return DeviceAnswer(0, np.zeros(0, dtype=np.uint64), np.zeros((launch.passes, 0), dtype=np.uint32), image)
 
 
 if __name__ == "__main__":

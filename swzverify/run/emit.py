@@ -20,7 +20,7 @@ from swzverify.gpu.crosscheck import (
     priced_runs,
 )
 from swzverify.gpu.emit import Emitted, emit, read_answers
-from swzverify.gpu.launch import Answer
+from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
 from swzverify.run.crosscheck import Ask, judged_claims, verdicts
 from swzverify.run.run import Progress
@@ -65,7 +65,7 @@ def _answered(specs: Mapping[str, Claims], path: Path) -> CrossCheck:
     plans = plan_all(specs)
     program = emitted(specs, plans)
     read = read_answers(path, program)
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[DeviceAnswer]] = {}
     at = 0
     for name, each in plans.items():
         count = len(each.job.launches)

@@ -1,43 +1,25 @@
-"""Worker processes that prove one spec file at a time; one that dies costs only the file it was at.
-
-`concurrent.futures` would give up every file left when one process dies (of memory, in a solver),
-and `multiprocessing.Pool` would wait for ever. Each worker has a pipe of its own here: its death
-shows as the pipe's end.
-"""
+"""Spec files proved in several processes; one that dies costs only the file it was at."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing.connection import Connection
 from typing import TypeAlias
 
 from swzverify.claims.verdict import Measure
 from swzverify.errors import Problem
-from swzverify.processes import collect_rarely, start
+from swzverify.pool import Lost, Service, run_jobs
+from swzverify.processes import collect_rarely
 from swzverify.report.result import ClaimResult
 from swzverify.run.settings import Settings
 
 Message: TypeAlias = ClaimResult | list[Problem]
 """From a worker: a claim's result, or the problems of a file, which end it."""
-
-Job: TypeAlias = tuple[int, str]
-"""To a worker: a file and its place in the order."""
-
-
-@dataclass(slots=True)
-class _Worker:
-    """A process, our end of its pipe, and the job that it is at."""
-
-    process: BaseProcess
-    pipe: Connection[Job, Message]
-    job: Job
-    told: int = 0
 
 
 def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: Callable[[int, Message], None]) -> None:
@@ -47,21 +29,15 @@ def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: 
     The workers are ended before this returns or raises, an interrupt from the keyboard included.
     """
     # Large files first: the last ones to end are then short, and no process waits long for another.
-    waiting = deque(sorted(enumerate(files), key=lambda job: -_size_bytes(job[1])))
-    workers: list[_Worker] = []
-    try:
-        while waiting and len(workers) < processes:
-            workers.append(_start(waiting.popleft(), settings))
-        while workers:
-            ready = wait([worker.pipe for worker in workers])
-            for worker in [worker for worker in workers if worker.pipe in ready]:
-                if not _listen(worker, waiting, hear):
-                    workers.remove(worker)
-                    if waiting:
-                        workers.append(_start(waiting.popleft(), settings))
-    finally:
-        for worker in workers:
-            _end(worker)
+    order = sorted(range(len(files)), key=lambda place: -_size_bytes(files[place]))
+    service: Service[str, Message] = Service(_serve, (settings,), _is_last, _death)
+    with closing(run_jobs([files[place] for place in order], processes, service)) as heard:
+        for at, message, _ in heard:
+            hear(order[at], message)
+
+
+def _is_last(message: Message) -> bool:
+    return not isinstance(message, ClaimResult)
 
 
 def _size_bytes(file: str) -> int:
@@ -72,43 +48,7 @@ def _size_bytes(file: str) -> int:
         return 0
 
 
-def _listen(worker: _Worker, waiting: deque[Job], hear: Callable[[int, Message], None]) -> bool:
-    """Take one message and hand out the next job; whether the worker stays in service."""
-    index, file = worker.job
-    try:
-        message = worker.pipe.recv()
-    except (EOFError, OSError):
-        worker.process.join()
-        hear(index, [_death(worker, file)])
-        _end(worker)
-        return False
-    if isinstance(message, ClaimResult):
-        worker.told += 1
-        hear(index, message)
-        return True
-    hear(index, message)
-    if not waiting:
-        _end(worker)
-        return False
-    job = waiting.popleft()
-    worker.job, worker.told = job, 0
-    with contextlib.suppress(OSError):  # it died between two jobs: the end of the pipe tells so next time
-        worker.pipe.send(job)
-    return True
-
-
-def _start(job: Job, settings: Settings) -> _Worker:
-    process, pipe = start(_serve, settings, first=job)
-    return _Worker(process, pipe, job)
-
-
-def _end(worker: _Worker) -> None:
-    worker.process.terminate()
-    worker.process.join()
-    worker.pipe.close()
-
-
-def _serve(pipe: Connection[Message, Job], settings: Settings) -> None:
+def _serve(pipe: Connection[Message, str], settings: Settings) -> None:
     """A worker's life: prove the files that come along the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
@@ -117,7 +57,7 @@ def _serve(pipe: Connection[Message, Job], settings: Settings) -> None:
 
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            _, file = pipe.recv()
+            file = pipe.recv()
             pipe.send(run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result))))
 
 
@@ -137,12 +77,9 @@ def _portable(result: ClaimResult) -> ClaimResult:
     return replace(result, verdict=replace(verdict, measure=measure, counterexample=counterexample))
 
 
-def _death(worker: _Worker, file: str) -> Problem:
-    code = worker.process.exitcode or 0
-    how = f"ended with code {code}"
-    if code < 0:
-        with contextlib.suppress(ValueError):
-            how = f"was killed by {signal.Signals(-code).name}"
-    message = f"the process at this spec {how} after {worker.told} of its claims; the others have no verdict"
+def _death(lost: Lost[str, Message]) -> Message:
+    name = lost.signal_name
+    how = f"was killed by {name}" if name else f"ended with code {lost.exit_code}"
+    message = f"the process at this spec {how} after {lost.told} of its claims; the others have no verdict"
     hint = "if memory ran out, use fewer processes (-j 1) or a smaller --rlimit"
-    return Problem("SWZ902", message, hint, file)
+    return [Problem("SWZ902", message, hint, lost.job)]

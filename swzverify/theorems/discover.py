@@ -67,7 +67,7 @@ def find_families() -> tuple[Family, ...]:
     for path in sorted(folder.glob("*.py")):
         if not path.stem.startswith("_"):
             module = importlib.import_module(f"{PACKAGE}.{path.stem}")
-            families.append(Family((module.__doc__ or path.stem).splitlines()[0], tuple(module.THEOREMS)))
+            families.append(Family(_first_paragraph(module.__doc__ or path.stem), tuple(module.THEOREMS)))
     return tuple(families)
 
 
@@ -107,3 +107,12 @@ def _import_package(folder: Path) -> ModuleType:
     sys.modules[PACKAGE] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _first_paragraph(text: str) -> str:
+    """The first paragraph of a docstring, on one line.
+
+    >>> _first_paragraph("What holds of swizzles,\\nand of pads.\\n\\nMore.")
+    'What holds of swizzles, and of pads.'
+    """
+    return " ".join(text.strip().split("\n\n")[0].split())

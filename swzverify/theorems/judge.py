@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swzverify.theorems.solve import Answer, settle
+from swzverify.theorems.solve import Settled, settle
 from swzverify.theorems.theorem import Outcome, Theorem
 
 
@@ -22,9 +22,9 @@ class Judgement:
 
     name: str
     outcome: Outcome
-    answers: tuple[Answer, ...]
+    answers: tuple[Settled, ...]
     reason: str = ""
-    counterexample: Answer | None = None
+    counterexample: Settled | None = None
 
     @property
     def time_ms(self) -> float:
@@ -44,7 +44,7 @@ def judge(theorem: Theorem) -> Judgement:
         return Judgement(theorem.name, Outcome.ERROR, (), f"{type(error).__name__}: {error}")
 
 
-def verdict(theorem: Theorem, answers: Sequence[Answer]) -> Judgement:
+def verdict(theorem: Theorem, answers: Sequence[Settled]) -> Judgement:
     """The outcome: refuted by any failing obligation, else vacuous or unknown by any such, else
     proved.
     """

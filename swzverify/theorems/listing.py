@@ -14,7 +14,7 @@ from rich.text import Text
 
 from swzverify.report.style import TextStyle, indented, rendered
 from swzverify.theorems.judge import Judgement, as_expected
-from swzverify.theorems.solve import Answer
+from swzverify.theorems.solve import Settled
 from swzverify.theorems.theorem import Outcome, Theorem
 
 SCHEMA = "swzverify.theorems/1"
@@ -117,10 +117,10 @@ def _fields(entry: Entry) -> list[tuple[str, str]]:
     return fields
 
 
-def point_text(answer: Answer) -> str:
+def point_text(answer: Settled) -> str:
     """The values of a point, in the order in which the encoding names them.
 
-    >>> point_text(Answer("closed", Outcome.REFUTED, 1.0, (("m", 1), ("x", 3))))
+    >>> point_text(Settled("closed", Outcome.REFUTED, 1.0, (("m", 1), ("x", 3))))
     'm = 1, x = 3'
     """
     return ", ".join(f"{name} = {value}" for name, value in answer.point)

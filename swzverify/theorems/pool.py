@@ -6,28 +6,18 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from contextlib import closing
+from multiprocessing.connection import Connection
 
-from swzverify.processes import start, usable_cpus
+from swzverify.pool import Lost, Service, run_jobs
+from swzverify.processes import usable_cpus
 from swzverify.theorems.discover import find_theorems
 from swzverify.theorems.judge import Judgement, judge
 from swzverify.theorems.theorem import Outcome, Theorem
 
 WORTH_A_PROCESS = 4
 """Theorems from which on a second process pays for its start."""
-
-
-@dataclass(slots=True)
-class _Worker:
-    """A process, our end of its pipe, and the name of the theorem that it is at."""
-
-    process: BaseProcess
-    pipe: Connection[str, Judgement]
-    name: str
 
 
 def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
@@ -41,50 +31,14 @@ def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iter
     if min(wanted, len(theorems)) < 2:
         yield from map(judge, theorems)
         return
-    waiting = deque(theorem.name for theorem in theorems)
-    workers: list[_Worker] = []
-    try:
-        while waiting and len(workers) < wanted:
-            workers.append(_start(waiting.popleft()))
-        while workers:
-            ready = wait([worker.pipe for worker in workers])
-            for worker in [worker for worker in workers if worker.pipe in ready]:
-                try:
-                    yield worker.pipe.recv()
-                except (EOFError, OSError):
-                    yield _death(worker)
-                    _end(worker)
-                    workers.remove(worker)
-                    if waiting:
-                        workers.append(_start(waiting.popleft()))
-                    continue
-                if waiting:
-                    worker.name = waiting.popleft()
-                    with contextlib.suppress(OSError):  # it died since: the end of the pipe tells so next time
-                        worker.pipe.send(worker.name)
-                else:
-                    _end(worker)
-                    workers.remove(worker)
-    finally:
-        for worker in workers:
-            _end(worker)
+    service: Service[str, Judgement] = Service(_serve, (), lambda _: True, _death)
+    with closing(run_jobs([theorem.name for theorem in theorems], wanted, service)) as heard:
+        yield from (judgement for _, judgement, _ in heard)
 
 
-def _start(name: str) -> _Worker:
-    process, pipe = start(_serve, first=name)
-    return _Worker(process, pipe, name)
-
-
-def _end(worker: _Worker) -> None:
-    worker.process.terminate()
-    worker.process.join()
-    worker.pipe.close()
-
-
-def _death(worker: _Worker) -> Judgement:
-    worker.process.join()
-    code = worker.process.exitcode
-    return Judgement(worker.name, Outcome.ERROR, (), f"the process ended with code {code}; with -j 1 it may say more")
+def _death(lost: Lost[str, Judgement]) -> Judgement:
+    why = f"the process ended with code {lost.exit_code}; with -j 1 it may say more"
+    return Judgement(lost.job, Outcome.ERROR, (), why)
 
 
 def _serve(pipe: Connection[Judgement, str]) -> None:

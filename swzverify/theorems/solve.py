@@ -23,7 +23,7 @@ _INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Settled:
     """What came of an obligation; `point` is one that refutes it, `reason` why it is not decided."""
 
     obligation: str
@@ -37,7 +37,7 @@ class _OutOfBudgetError(Exception):
     """Z3 gave up; the message is its reason."""
 
 
-def settle(obligation: Obligation, *, smallest: bool = True) -> Answer:
+def settle(obligation: Obligation, *, smallest: bool = True) -> Settled:
     """Decide an obligation. Its hypotheses must be satisfiable, else it is vacuous and never
     proved.
 
@@ -47,7 +47,7 @@ def settle(obligation: Obligation, *, smallest: bool = True) -> Answer:
     """
     start = time.perf_counter()
     outcome, point, reason = _judge(obligation, smallest)
-    return Answer(obligation.name, outcome, (time.perf_counter() - start) * 1000, point, reason)
+    return Settled(obligation.name, outcome, (time.perf_counter() - start) * 1000, point, reason)
 
 
 def _judge(obligation: Obligation, smallest: bool) -> tuple[Outcome, tuple[tuple[str, int], ...], str]:

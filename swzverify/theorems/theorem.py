@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TypeAlias
 
+from swzverify.claims.verdict import Outcome
 from swzverify.theorems.terms import Symbols, Truth
 
 RLIMIT = 40_000_000
@@ -17,16 +17,6 @@ hardest one takes.
 
 Point: TypeAlias = Mapping[str, int]
 """Values of an obligation's variables."""
-
-
-class Outcome(StrEnum):
-    """What became of a theorem or an obligation."""
-
-    PROVED = "proved"
-    REFUTED = "refuted"
-    UNKNOWN = "unknown"
-    VACUOUS = "vacuous"
-    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.certificates.folder import Entry, load_list
-from swzverify.certificates.recheck import Limits, Outcome, Recheck
+from swzverify.certificates.recheck import Limits, Recheck, Rechecked
 from swzverify.cli import main
 
 SPEC = """\
@@ -112,11 +112,11 @@ class Folder:
         """The list as the command reads it."""
         return load_list(str(self.path))
 
-    def rechecked(self, entry: Entry, *solvers: str) -> Outcome:
+    def rechecked(self, entry: Entry, *solvers: str) -> Rechecked:
         """One certificate in this process."""
         return Recheck(str(self.path), Limits(solvers), lambda _: None).claim(entry)
 
-    def judged(self, kind: str, *solvers: str) -> Outcome:
+    def judged(self, kind: str, *solvers: str) -> Rechecked:
         """The certificate of the claim of a kind, in this process."""
         return self.rechecked(next(one for one in self.listed() if one.id.endswith(f"::{kind}")), *solvers)
 

@@ -12,7 +12,7 @@ from swzverify.certificates.encode import parts
 from swzverify.certificates.meaning import BINARY, COMPARISONS
 from swzverify.certificates.program import Operation, Program
 from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import Answer, ask
+from swzverify.certificates.solvers import SolverAnswer, ask
 from swzverify.certificates.statement import Statement
 from swzverify.obligations import Obligation
 from tests.certificates.export import state
@@ -23,8 +23,8 @@ def holds(goal: Obligation | Statement, solver: str = "bitwuzla") -> bool:
     pytest.importorskip(solver)
     statement = goal if hasattr(goal, "program") else state(goal)
     answers = {ask(solver, script(part), 60) for part in parts(statement)}
-    assert Answer.UNKNOWN not in answers
-    return answers == {Answer.UNSAT}
+    assert SolverAnswer.UNKNOWN not in answers
+    return answers == {SolverAnswer.UNSAT}
 
 
 def random_program(rng: random.Random, length: int = 14, widest: int = 7) -> Program:

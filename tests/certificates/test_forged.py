@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from swzverify.certificates.recheck import Outcome, Status
+from swzverify.certificates.recheck import Rechecked, Status
 from swzverify.cli import main
 from tests.certificates.as_spec import truth
 from tests.certificates.conftest import SPEC, Folder
@@ -24,7 +24,7 @@ pytest.importorskip("bitwuzla")
 Change = Callable[[dict[str, Any]], None]
 
 
-def forged(folder: Folder, kind: str, change: Change, *, careful: bool = True) -> Outcome:
+def forged(folder: Folder, kind: str, change: Change, *, careful: bool = True) -> Rechecked:
     """What the recheck says of a certificate once it was changed; a careful forger fits the rest to
     the change.
     """

@@ -23,7 +23,7 @@ from swzverify.certificates.program import Builder
 from swzverify.certificates.propose import possible_point
 from swzverify.certificates.reader import Reader
 from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import Answer, ask
+from swzverify.certificates.solvers import SolverAnswer, ask
 from swzverify.certificates.statement import Statement
 from swzverify.certificates.vacuity import conditions_of
 from swzverify.certificates.witnesses import CHECKERS, find_witness
@@ -62,8 +62,8 @@ def verdict(claim: Claim) -> str:
             answers = {ask("bitwuzla", script(part), 60) for part in parts(asked.statement)}
         except UnwrittenError:
             return "unwritten"
-        assert Answer.UNKNOWN not in answers
-        good = answers <= {Answer.UNSAT}
+        assert SolverAnswer.UNKNOWN not in answers
+        good = answers <= {SolverAnswer.UNSAT}
         assert good or asked.what != "defined", "the front end let an undefined expression pass"
         found = find_witness(asked.statement)
         if found is not None:
@@ -80,7 +80,7 @@ def is_possible(statement: Statement) -> bool:
     out, program = Builder(), statement.program
     values = {p: out.var(x.name, x.number, x.width) for p, x in enumerate(program) if x.operator == "var"}
     root = out.all(out.copy(program, conditions, values))
-    return ask("bitwuzla", script(Part("it is possible", finished(out, root))), 60) is Answer.SAT
+    return ask("bitwuzla", script(Part("it is possible", finished(out, root))), 60) is SolverAnswer.SAT
 
 
 def through_a_file(claim: Claim) -> Claim:

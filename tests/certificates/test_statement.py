@@ -13,7 +13,7 @@ import pytest
 from swzverify.certificates.encode import Part, parts
 from swzverify.certificates.program import Operation, evaluate
 from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import Answer, ask
+from swzverify.certificates.solvers import SolverAnswer, ask
 from swzverify.certificates.statement import read_statement, write_statement
 from swzverify.errors import SwzError
 from swzverify.ir.expr import var
@@ -222,10 +222,10 @@ def test_solvers_read_every_operator_as_it_is_meant(solver: str) -> None:
         lines.append(Operation("const", width, number=value))
         lines.append(Operation("=", 1, (last, len(lines) - 1)))
         same = len(lines) - 1
-        for wanted in (Answer.SAT, Answer.UNSAT):
+        for wanted in (SolverAnswer.SAT, SolverAnswer.UNSAT):
             here = list(lines)
             result = same
-            if wanted is Answer.UNSAT:
+            if wanted is SolverAnswer.UNSAT:
                 here += [Operation("const", 1, number=1), Operation("bvxor", 1, (same, len(here)))]
                 result = len(here) - 1
             for bit in bits:

@@ -10,9 +10,9 @@ import multiprocessing
 
 import pytest
 
+from swzverify import pool
 from swzverify.processes import usable_cpus
 from swzverify.report.json import document
-from swzverify.run import pool
 from swzverify.run.run import run_specs
 from swzverify.run.settings import FEW_SPECS, Settings
 
@@ -42,15 +42,15 @@ def test_one_process_or_several_give_the_same_report(files):
 
 
 def test_a_process_that_dies_costs_only_its_file(files, monkeypatch):
-    start = pool._start
+    start = pool.start
 
-    def start_and_kill(job, settings):
-        worker = start(job, settings)
-        if job[1] == "d.swz.yaml":
-            worker.process.kill()
-        return worker
+    def start_and_kill(*arguments, first):
+        process, pipe = start(*arguments, first=first)
+        if first == "d.swz.yaml":
+            process.kill()
+        return process, pipe
 
-    monkeypatch.setattr(pool, "_start", start_and_kill)
+    monkeypatch.setattr(pool, "start", start_and_kill)
     report = run_specs(files, Settings(jobs=2))
     assert {result.spec for result in report.results} == {"c.swz.yaml", "a.swz.yaml"}
     died = next(problem for problem in report.problems if problem.file == "d.swz.yaml")

@@ -14,15 +14,15 @@ from types import SimpleNamespace
 import pytest
 
 import swzverify
-from swzverify import testing
+from swzverify import pool, testing
 from swzverify.certificates import solvers
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.gpu import calibrate as gpu_calibrate
 from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.device_facts import DeviceFacts
-from swzverify.gpu.launch import Answer
+from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
-from swzverify.run import fault, pool, reading, starter
+from swzverify.run import fault, reading, starter
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
 from tests.gpu.test_calibration import honest
@@ -47,7 +47,7 @@ def plain_conditions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 def _a_gpu(condition: pytest.MonkeyPatch, _: Path) -> None:
     """A device of plain loops, which agrees."""
 
-    def functions(plans: dict[str, Plan], *_: object) -> tuple[DeviceFacts, dict[str, list[Answer]]]:
+    def functions(plans: dict[str, Plan], *_: object) -> tuple[DeviceFacts, dict[str, list[DeviceAnswer]]]:
         return H100, {name: answers_of(plan) for name, plan in plans.items()}
 
     condition.setattr(gpu_crosscheck, "run_functions", functions)
@@ -124,7 +124,7 @@ def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
     def killed(*_: object, **__: object) -> tuple[object, object]:
         ours, theirs = Pipe()
         theirs.close()
-        return SimpleNamespace(exitcode=-9, join=lambda: None, terminate=lambda: None), ours
+        return SimpleNamespace(pid=None, exitcode=-9, join=lambda: None, kill=lambda: None), ours
 
     condition.setattr(pool, "start", killed)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from swzverify.gpu.access_run import AccessRun
-from swzverify.gpu.launch import Answer, Launch
+from swzverify.gpu.launch import DeviceAnswer, Launch
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.plan import Plan, Run
 from swzverify.gpu.tile_run import TileRun
@@ -19,18 +19,18 @@ from swzverify.gpu.tile_run import TileRun
 NOWHERE = 2**64 - 1
 
 
-def answers_of(plan: Plan) -> list[Answer]:
+def answers_of(plan: Plan) -> list[DeviceAnswer]:
     """Every launch of a plan, in order."""
     return [answer for run in plan.runs.values() for answer in answer_run(run)]
 
 
-def answer_run(run: Run) -> list[Answer]:
+def answer_run(run: Run) -> list[DeviceAnswer]:
     return [answer_launch(run, launch) for launch in run.launches]
 
 
-def answer_launch(run: Run, launch: Launch) -> Answer:
+def answer_launch(run: Run, launch: Launch) -> DeviceAnswer:
     if launch.faults:
-        return Answer.failed(716, launch)
+        return DeviceAnswer.failed(716, launch)
     match run:
         case AccessRun():
             return _access(run, launch)
@@ -67,7 +67,7 @@ class Memory:
         return np.array([np.frombuffer(bytes(held), dtype=np.uint8) for held in self.passes])
 
 
-def _access(run: AccessRun, launch: Launch) -> Answer:
+def _access(run: AccessRun, launch: Launch) -> DeviceAnswer:
     access = run.access
     kind = access.instruction.name.split(".")[0]
     width = access.instruction.width_bytes
@@ -109,7 +109,7 @@ def _access(run: AccessRun, launch: Launch) -> Answer:
     if values.size == 0:
         values = np.zeros((launch.passes, launch.values_words), dtype=np.uint32)
     image = memory.image() if launch.image else np.zeros((launch.passes, 0), dtype=np.uint8)
-    return Answer(0, np.array(places, dtype=np.uint64), values, image)
+    return DeviceAnswer(0, np.array(places, dtype=np.uint64), values, image)
 
 
 def _matrices(name: str, memory: Memory, at: list[int | None], registers: list[list[bytes]]) -> None:
@@ -130,7 +130,7 @@ def _matrices(name: str, memory: Memory, at: list[int | None], registers: list[l
             each.append(data)
 
 
-def _tile(run: TileRun, launch: Launch) -> Answer:
+def _tile(run: TileRun, launch: Launch) -> DeviceAnswer:
     tile = run.tile
     memory = Memory(launch, offsets=False)
     width = tile.element_bits // 8
@@ -147,10 +147,10 @@ def _tile(run: TileRun, launch: Launch) -> Answer:
             memory.store(place // tile.units_per_byte, [source * width + b + 1 for b in range(width)])
     none = np.zeros((launch.passes, 0), dtype=np.uint32)
     image = memory.image() if launch.image else none.astype(np.uint8)
-    return Answer(0, np.array(places if launch.box is None else [], dtype=np.uint64), none, image)
+    return DeviceAnswer(0, np.array(places if launch.box is None else [], dtype=np.uint64), none, image)
 
 
-def _map(run: MapRun, launch: Launch) -> Answer:
+def _map(run: MapRun, launch: Launch) -> DeviceAnswer:
     values: list[int] = []
     for number in range(run.count):
         rest, point = number, {}
@@ -162,4 +162,4 @@ def _map(run: MapRun, launch: Launch) -> Answer:
         for value, lowered in zip(run.index.at(point), run.index.lower(run.place), strict=True):
             values.append(value % 2**lowered.bits.width)
     none = np.zeros((1, 0), dtype=np.uint32)
-    return Answer(0, np.array(values, dtype=np.uint64), none, none.astype(np.uint8))
+    return DeviceAnswer(0, np.array(values, dtype=np.uint64), none, none.astype(np.uint8))

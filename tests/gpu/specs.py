@@ -10,7 +10,7 @@ from swzverify.gpu.cost_check import CostCheck, Measured, pattern_key
 from swzverify.gpu.costs import Patterns
 from swzverify.gpu.crosscheck import CrossCheck, Method, judge_all, plan_all
 from swzverify.gpu.device_facts import DeviceFacts
-from swzverify.gpu.launch import Answer
+from swzverify.gpu.launch import DeviceAnswer
 from swzverify.hardware import access_cost
 from swzverify.prover import prove
 from swzverify.spec import load_spec, parse_spec
@@ -40,7 +40,7 @@ def priced(wanted: Mapping[str, Patterns]) -> CostCheck:
 
 
 def checked(
-    claims: Sequence[tuple[Claim, Verdict]], answers: Sequence[Answer] | None = None, facts: DeviceFacts = H100
+    claims: Sequence[tuple[Claim, Verdict]], answers: Sequence[DeviceAnswer] | None = None, facts: DeviceFacts = H100
 ) -> CrossCheck:
     """A cross-check with the simulated device's answers, or with others."""
     specs = {"t": claims}

@@ -16,7 +16,7 @@ from swzverify.gpu.calibration import save_calibration
 from swzverify.gpu.crosscheck import plan_all
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.emit import HEADER
-from swzverify.gpu.launch import Answer, pack
+from swzverify.gpu.launch import DeviceAnswer, pack
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
 from tests.gpu.test_calibration import ABOUT, honest
@@ -48,7 +48,7 @@ def run(*arguments: str) -> Result:
 def with_device(monkeypatch: pytest.MonkeyPatch, facts: DeviceFacts = H100, *, wrong: bool = False) -> None:
     """The simulated device in place of the worker's process."""
 
-    def functions(plans: dict, *_: object) -> tuple[DeviceFacts, dict[str, list[Answer]]]:
+    def functions(plans: dict, *_: object) -> tuple[DeviceFacts, dict[str, list[DeviceAnswer]]]:
         answers = {name: answers_of(plan) for name, plan in plans.items()}
         if wrong:
             next(iter(answers.values()))[0].places[0] ^= 2

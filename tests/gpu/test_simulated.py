@@ -14,7 +14,7 @@ import pytest
 from swzverify.claims import Outcome
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.crosscheck import plan_all
-from swzverify.gpu.launch import Answer, Launch
+from swzverify.gpu.launch import DeviceAnswer, Launch
 from swzverify.gpu.plan import Plan
 from tests.gpu.simulated import NOWHERE, answers_of
 from tests.gpu.specs import SPECS, checked, claims_in, claims_of_file
@@ -99,7 +99,7 @@ def test_everything_in_one_spec_agrees(claims: list) -> None:
     assert sum(result.comparison.bytes for result in found.results["t"]) > 10_000
 
 
-def _changed(answers: list[Answer], number: int, field: str, rng: random.Random) -> list[Answer]:
+def _changed(answers: list[DeviceAnswer], number: int, field: str, rng: random.Random) -> list[DeviceAnswer]:
     array = getattr(answers[number], field).copy()
     at = rng.randrange(array.size)
     array.flat[at] = int(array.flat[at]) ^ (1 << rng.randrange(4))
@@ -126,7 +126,7 @@ def test_every_changed_answer_shows(claims: list) -> None:
     assert tried > 40
 
 
-def _means_nothing(before: Answer, after: Answer, launch: Launch, plan: Plan) -> bool:
+def _means_nothing(before: DeviceAnswer, after: DeviceAnswer, launch: Launch, plan: Plan) -> bool:
     """A plain load's registers hold anything in lanes that take no part."""
     changed = np.argwhere(before.values != after.values)
     run = next((run for run in plan.runs.values() if run.kernel == launch.kernel), None)
@@ -139,7 +139,7 @@ def _means_nothing(before: Answer, after: Answer, launch: Launch, plan: Plan) ->
 def test_a_launch_that_failed_is_no_agreement(claims: list) -> None:
     plan = plan_all({"t": claims})["t"]
     answers = answers_of(plan)
-    failed = [Answer.failed(719, launch) for launch in plan.job.launches]
+    failed = [DeviceAnswer.failed(719, launch) for launch in plan.job.launches]
     assert all(result.agrees is False for result in checked(claims, failed).results["t"])
     one = [failed[0], *answers[1:]]
     assert any(result.agrees is False for result in checked(claims, one).results["t"])
@@ -150,7 +150,7 @@ def test_a_launch_that_the_driver_refused_says_nothing(claims: list) -> None:
     a difference.
     """
     plan = plan_all({"t": claims})["t"]
-    refused = [Answer.failed(1, launch) for launch in plan.job.launches]
+    refused = [DeviceAnswer.failed(1, launch) for launch in plan.job.launches]
     results = checked(claims, refused).results["t"]
     by_tma = [claim.kind == "injective" for claim, _ in claims]
     assert [result.agrees for result in results] == [False if tma else None for tma in by_tma]
@@ -208,7 +208,7 @@ claims: [{covers: {access: W}}]
 def test_an_address_beyond_all_is_a_disagreement(wrong: int) -> None:
     """It takes no memory in proportion to it, and it is no fault of ours."""
     claims = claims_in(COVERED)
-    found: list[Answer] = []
+    found: list[DeviceAnswer] = []
     for answer in answers_of(plan_all({"t": claims})["t"]):
         places = answer.places.copy()
         places[:1] = wrong

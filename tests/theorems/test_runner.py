@@ -235,39 +235,39 @@ class TestPool:
 
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed differently here")
     def test_a_process_that_dies_costs_one_theorem(self, monkeypatch):
-        from swzverify.theorems import pool
+        from swzverify import pool
 
-        start = pool._start
+        start = pool.start
         started = []
 
-        def start_and_kill_the_first(name):
-            worker = start(name)
-            started.append(worker)
+        def start_and_kill_the_first(*arguments, first):
+            process, pipe = start(*arguments, first=first)
+            started.append(process)
             if len(started) == 1:
-                os.kill(worker.process.pid, signal.SIGKILL)
-            return worker
+                os.kill(process.pid, signal.SIGKILL)
+            return process, pipe
 
-        monkeypatch.setattr(pool, "_start", start_and_kill_the_first)
+        monkeypatch.setattr(pool, "start", start_and_kill_the_first)
         chosen = select_theorems(find_theorems(), ("xor-tile", "xor-double"))
         judgements = list(judge_all(chosen, 2))
         lost = [j for j in judgements if j.outcome is Outcome.ERROR]
         assert [j.name for j in lost] == [chosen[0].name]
         assert "-9" in lost[0].reason
         assert {j.name for j in judgements} == {t.name for t in chosen}
-        assert not any(worker.process.is_alive() for worker in started)
+        assert not any(process.is_alive() for process in started)
 
     def test_leaving_early_ends_the_processes(self, monkeypatch):
-        from swzverify.theorems import pool
+        from swzverify import pool
 
-        start, started = pool._start, []
+        start, started = pool.start, []
 
-        def remember(name):
-            started.append(start(name))
+        def remember(*arguments, first):
+            started.append(start(*arguments, first=first))
             return started[-1]
 
-        monkeypatch.setattr(pool, "_start", remember)
+        monkeypatch.setattr(pool, "start", remember)
         judgements = judge_all(select_theorems(find_theorems(), ("swizzle",)), 2)
         next(judgements)
         judgements.close()
         assert len(started) == 2
-        assert not any(worker.process.is_alive() for worker in started)
+        assert not any(process.is_alive() for process, _ in started)
