@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.enumeration import swizzled as moved
 from benchmarks.measure import Effort, Row, fastest, require, speedup
 from benchmarks.native import holds
-from swzverify.claims.conflict_free import cost_goal
+from swzverify.claims.cost_claim import cost_goal
 from swzverify.hardware import cost_many, find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle

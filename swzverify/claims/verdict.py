@@ -13,10 +13,16 @@ class Outcome(StrEnum):
     """How a claim came out; the order is from best to worst."""
 
     PROVED = "proved"
+    CHECKED = "checked"
+    """Every value that a plain function gives was looked at; nothing is proved of others. No spec ends so."""
     REFUTED = "refuted"
     UNKNOWN = "unknown"
     VACUOUS = "vacuous"
     ERROR = "error"
+
+
+OF_CLAIMS = tuple(outcome for outcome in Outcome if outcome is not Outcome.CHECKED)
+"""What the prover says of claims."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def severity(result: ClaimResult) -> Severity | None:
             return Severity.ERROR
         case Outcome.UNKNOWN | Outcome.VACUOUS:
             return Severity.WARNING if result.failing else Severity.NOTE
-        case Outcome.PROVED | Outcome.REFUTED:
+        case Outcome.PROVED | Outcome.CHECKED | Outcome.REFUTED:
             if result.failing:
                 return Severity.ERROR
             return None if result.ok else Severity.NOTE

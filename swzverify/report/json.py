@@ -8,7 +8,7 @@ import json
 import operator
 from typing import SupportsIndex, TypeAlias
 
-from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row
+from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row
 from swzverify.errors import Problem
 from swzverify.report.result import BaselineUse, ClaimResult, Report
 
@@ -50,7 +50,7 @@ def document(report: Report) -> dict[str, Json]:
 def summary_object(report: Report) -> dict[str, Json]:
     """A count an outcome, and how many claims did not come out as expected."""
     summary = report.summary
-    counts: dict[str, Json] = {outcome.value: summary.counts[outcome] for outcome in Outcome}
+    counts: dict[str, Json] = {outcome.value: summary.counts[outcome] for outcome in OF_CLAIMS}
     return {**counts, "unexpected": summary.unexpected, "accepted": summary.accepted}
 
 

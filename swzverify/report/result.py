@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.claims.verdict import OF_CLAIMS, Outcome, Verdict
 from swzverify.errors import Problem
 
 
@@ -134,7 +134,7 @@ class Report:
         >>> Report(()).summary.unexpected
         0
         """
-        counts = dict.fromkeys(Outcome, 0)
+        counts = dict.fromkeys(OF_CLAIMS, 0)
         as_expected = dict.fromkeys(Outcome, 0)
         for result in self.results:
             counts[result.verdict.outcome] += 1

@@ -103,7 +103,7 @@ def mark(result: ClaimResult, style: TextStyle) -> str:
             return "?"
         case Outcome.ERROR:
             return "!"
-        case Outcome.PROVED | Outcome.REFUTED:
+        case Outcome.PROVED | Outcome.CHECKED | Outcome.REFUTED:
             return "\u2717" if style.unicode else "x"
 
 

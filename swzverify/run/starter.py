@@ -52,7 +52,7 @@ def _expectations(text: str) -> dict[int, Expectation]:
                 continue
             case Outcome.REFUTED | Outcome.UNKNOWN:
                 found[index] = Expectation(verdict.outcome.value, prose(verdict.reason))
-            case Outcome.VACUOUS | Outcome.ERROR:
+            case Outcome.VACUOUS | Outcome.CHECKED | Outcome.ERROR:
                 message = f"the claim {claim.kind} of {claim.subject} came out {verdict.outcome}: {verdict.reason}"
                 raise SwzError("SWZ527", message, hint="this is a fault of swzverify; nothing was written")
     return found

@@ -1,5 +1,5 @@
 """Plain Python functions as subjects: every value is asked for once, in plain integers, and nothing
-beyond is claimed.
+beyond is claimed: what holds is `checked`, not `proved`.
 
 A function of a lane gives the byte address that the lane touches, or None where it touches nothing;
 a function of an element's index gives the element's byte address. What it raises goes to the
@@ -33,7 +33,7 @@ from swzverify.testing.layouts import Called
 Addresses: TypeAlias = "list[int | None]"
 MAX_THREADS = 1024
 MAX_ELEMENTS = 1 << 20
-_ENGINES = ("enumeration",)
+_ENGINES = ("exhaustion",)
 _COLUMNS = ("lane", "address", "word", "bank")
 
 
@@ -112,7 +112,7 @@ def cost_of_call(
     counted = f"{threads} lanes" if threads <= LANES else f"{threads} threads in {len(warps)} warps"
     reason = f"checked exhaustively for {counted}, not proved for other bases"
     bare = Verdict(
-        Outcome.PROVED, f"{reason}; {instruction.name} on {target.name} ({known})", _ENGINES, str(known), reason
+        Outcome.CHECKED, f"{reason}; {instruction.name} on {target.name} ({known})", _ENGINES, str(known), reason
     )
     if all(address is None for address in found):
         return _with(bare, Outcome.VACUOUS, "no lane accesses anything")
@@ -210,7 +210,7 @@ def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[li
         found.append(address)
     _check_inside([*found], "element")
     reason = f"checked exhaustively for {size} elements, not proved for other bases"
-    return found, element_bits // 8, Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)
+    return found, element_bits // 8, Verdict(Outcome.CHECKED, reason, _ENGINES, reason=reason)
 
 
 def bijective_call(function: Called, size: int, element_bits: int) -> Verdict:
@@ -261,7 +261,7 @@ def equivalent_calls(first: Called, other: Called, threads: int) -> Verdict:
     for side in sides:
         _check_inside(side, "lane")
     reason = f"checked exhaustively for {threads} lanes, not proved for others"
-    bare = Verdict(Outcome.PROVED, reason, _ENGINES, reason=reason)
+    bare = Verdict(Outcome.CHECKED, reason, _ENGINES, reason=reason)
     differ = [lane for lane in range(threads) if sides[0][lane] != sides[1][lane]]
     if not differ:
         if all(address is None for address in sides[0]):

@@ -39,7 +39,7 @@ def verdict_of(check: Callable[[], Judged]) -> Verdict:
         judged = check()
     except SwzError as error:
         raise error.with_traceback(None) from None
-    if judged.verdict.outcome is not Outcome.PROVED:
+    if judged.verdict.outcome not in {Outcome.PROVED, Outcome.CHECKED}:
         # The frame above this one is the assertion's, and the one above that its caller's.
         raise AssertionError(told(judged, _above(_above(inspect.currentframe()))))
     return judged.verdict

@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from swzverify.claims.verdict import OF_CLAIMS
 from swzverify.report.style import TextStyle, indented, rendered
 from swzverify.theorems.judge import Judgement, as_expected
 from swzverify.theorems.solve import Settled
@@ -133,7 +134,7 @@ def render_json(entries: Sequence[Entry], wall_ms: float) -> str:
       "schema": "swzverify.theorems/1",
     """
     counts = Counter(entry.judgement.outcome for entry in entries)
-    tally: dict[str, Json] = {outcome.value: counts[outcome] for outcome in Outcome}
+    tally: dict[str, Json] = {outcome.value: counts[outcome] for outcome in OF_CLAIMS}
     document: dict[str, Json] = {
         "schema": SCHEMA,
         "summary": {**tally, "unexpected": sum(not entry.ok for entry in entries)},

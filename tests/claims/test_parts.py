@@ -287,7 +287,7 @@ def test_bounds_that_nobody_says() -> None:
     """A bare access that does not say how many bytes it may touch has no bounds to be in; none at
     all are bounds.
     """
-    with pytest.raises(SwzError, match="in_bounds: access bare is a bare address without `bytes:`") as caught:
+    with pytest.raises(SwzError, match="access bare is a bare address: what its bounds are is not said") as caught:
         InBounds(bare("0", instruction="ld.shared.u8"))
     assert caught.value.code == "SWZ105"
     assert "give the access" in caught.value.hint
@@ -356,7 +356,7 @@ def test_defaults_of_what_reports_read() -> None:
     verdict = Verdict(Outcome.UNKNOWN, "scope")
     assert (verdict.engines, verdict.evidence, verdict.reason, verdict.measure) == ((), "", "", None)
     assert (verdict.counterexample, verdict.time_ms, verdict.notes) == (None, 0.0, ())
-    assert [outcome.value for outcome in Outcome] == ["proved", "refuted", "unknown", "vacuous", "error"]
+    assert [outcome.value for outcome in OF_CLAIMS] == ["proved", "refuted", "unknown", "vacuous", "error"]
     assert Goal(claims()["injective: torn"].plan().goals[0].obligation).what == ""
 
 

@@ -38,7 +38,7 @@ def test_what_was_checked_is_said():
     verdict = assert_conflict_free(lambda lane: 4 * lane, **WORD)
     assert verdict.reason == "checked exhaustively for 32 lanes, not proved for other bases"
     assert verdict.scope == f"{verdict.reason}; ld.shared.b32 on sm_90 (measured)"
-    assert verdict.engines == ("enumeration",)
+    assert verdict.engines == ("exhaustion",)
     assert verdict.evidence == "measured"
     assert verdict.measure is not None
     assert (verdict.measure.wavefronts, verdict.measure.minimum, verdict.measure.where) == (1, 1, {})
@@ -90,16 +90,16 @@ def test_costs_are_those_of_access_cost():
 
 
 def test_inactive_lanes_are_none():
-    assert assert_conflict_free(lambda lane: 128 if lane < 1 else None, **WORD).outcome is Outcome.PROVED
+    assert assert_conflict_free(lambda lane: 128 if lane < 1 else None, **WORD).outcome is Outcome.CHECKED
     assert story_of(assert_conflict_free, lambda _: None, **WORD).startswith("vacuous: ")
     assert (
-        assert_conflict_free(lambda lane: 4 * lane, instruction="ld.shared.b32", threads=20).outcome is Outcome.PROVED
+        assert_conflict_free(lambda lane: 4 * lane, instruction="ld.shared.b32", threads=20).outcome is Outcome.CHECKED
     )
 
 
 def test_numpys_integers_will_do():
     table = (np.arange(32) * 4).astype(np.int32)
-    assert assert_conflict_free(lambda lane: table[lane], **WORD).outcome is Outcome.PROVED
+    assert assert_conflict_free(lambda lane: table[lane], **WORD).outcome is Outcome.CHECKED
 
 
 @pytest.mark.parametrize(
@@ -131,20 +131,20 @@ def test_addresses_beyond_shared_memory_are_none_of_it():
     assert error.message.endswith("but sm_90 has 232448 bytes of shared memory per block")
     assert error.message.startswith(f"lane 5 has the address {1 << 70},")
     assert mistake_of(assert_wavefronts, at(232448), at_most=32, **WORD).code == "SWZ806"
-    assert assert_wavefronts(at(232444), at_most=32, **WORD).outcome is Outcome.PROVED
+    assert assert_wavefronts(at(232444), at_most=32, **WORD).outcome is Outcome.CHECKED
     assert mistake_of(assert_wavefronts, at(101376), at_most=32, target="sm_89", **WORD).code == "SWZ806"
-    assert assert_wavefronts(at(101372), at_most=32, target="sm_89", **WORD).outcome is Outcome.PROVED
+    assert assert_wavefronts(at(101372), at_most=32, target="sm_89", **WORD).outcome is Outcome.CHECKED
     for beyond in (1 << 70, 232448):
         assert mistake_of(assert_bijective, lambda i, at=beyond: at + i, size=8, element_bits=8).code == "SWZ806"
         given = {"size": 8, "element_bits": 8, "elements": 2}
         assert mistake_of(assert_contiguous, lambda i, at=beyond: at + i, **given).code == "SWZ806"
         assert mistake_of(assert_equivalent, at(beyond), at(beyond), threads=8).code == "SWZ806"
-    assert assert_bijective(lambda i: 232440 + i, size=8, element_bits=8).outcome is Outcome.PROVED
+    assert assert_bijective(lambda i: 232440 + i, size=8, element_bits=8).outcome is Outcome.CHECKED
 
 
 def test_lanes_that_an_instruction_does_not_ask_may_have_any_address():
     one = {"instruction": "ldmatrix.x1", "threads": 32}
-    assert assert_conflict_free(lambda i: 16 * i if i < 8 else 1 << 70, **one).outcome is Outcome.PROVED
+    assert assert_conflict_free(lambda i: 16 * i if i < 8 else 1 << 70, **one).outcome is Outcome.CHECKED
     assert mistake_of(assert_conflict_free, lambda i: 16 * i if i < 7 else 1 << 70, **one).code == "SWZ806"
 
 
@@ -174,7 +174,7 @@ def test_negative_and_misaligned_addresses_are_failures():
 
 def test_matrix_instructions_need_every_lane():
     given = {"instruction": "ldmatrix.x4", "threads": 32}
-    assert assert_conflict_free(lambda lane: 16 * lane, **given).outcome is Outcome.PROVED
+    assert assert_conflict_free(lambda lane: 16 * lane, **given).outcome is Outcome.CHECKED
     assert "lane 3 has none" in story_of(assert_conflict_free, lambda lane: None if lane == 3 else 16 * lane, **given)
     with pytest.raises(SwzError, match="SWZ406"):
         assert_conflict_free(lambda lane: 16 * lane, instruction="ldmatrix.x4", threads=24)
@@ -182,7 +182,7 @@ def test_matrix_instructions_need_every_lane():
         assert_conflict_free(
             lambda lane: 16 * lane if lane < 8 else None, instruction="ldmatrix.x1", threads=32
         ).outcome
-        is Outcome.PROVED
+        is Outcome.CHECKED
     )
 
 
@@ -249,7 +249,7 @@ def swizzled(index):
 def test_elements_fill_their_bytes():
     verdict = assert_bijective(swizzled, size=512, element_bits=16)
     assert verdict.reason == "checked exhaustively for 512 elements, not proved for other bases"
-    assert assert_bijective(lambda i: 4096 + 4 * i, size=8, element_bits=32).outcome is Outcome.PROVED
+    assert assert_bijective(lambda i: 4096 + 4 * i, size=8, element_bits=32).outcome is Outcome.CHECKED
     assert "leave a gap of 2 bytes" in story_of(assert_bijective, lambda i: 4 * i, size=8, element_bits=16)
     story = story_of(assert_bijective, lambda i: 2 * (i % 7), size=8, element_bits=16)
     assert "elements 0 and 7 at 0 and 0 share bytes" in story
@@ -257,7 +257,7 @@ def test_elements_fill_their_bytes():
 
 
 def test_vectors_of_elements_stay_whole():
-    assert assert_contiguous(swizzled, elements=8, size=512, element_bits=16).outcome is Outcome.PROVED
+    assert assert_contiguous(swizzled, elements=8, size=512, element_bits=16).outcome is Outcome.CHECKED
     story = story_of(assert_contiguous, swizzled, elements=16, size=512, element_bits=16)
     assert "element 72 lies at 128, not at 160" in story
     late = story_of(assert_contiguous, lambda i: 2 * i + 2, elements=4, size=8, element_bits=16)
