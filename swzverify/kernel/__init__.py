@@ -8,4 +8,4 @@ at an instruction, `evaluate` and `meaning` what an instruction computes, `induc
 from swzverify.kernel.accesses import KernelAccess, LoopAround, accesses
 from swzverify.kernel.leaves import Kind, Leaf
 
-__all__ = ["Kind", "KernelAccess", "Leaf", "LoopAround", "accesses"]
+__all__ = ["KernelAccess", "Kind", "Leaf", "LoopAround", "accesses"]

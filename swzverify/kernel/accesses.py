@@ -153,6 +153,7 @@ class _Reader:
             if block.is_choice and flow.is_reachable(block.index)
         }
         forms = find_forms(slices)
+        choices = {block: tuple(map(forms.resolve, values)) for block, values in choices.items()}
         shared = Uniformity(flow, slices.leaves, slices.carried, choices, self.threads)
         return [self._finished(each, forms, shared) for each in raw]
 
@@ -169,9 +170,7 @@ class _Reader:
             access, address = self._address(access, instruction, use)
         return _Raw(access, address, tuple(conditions), block)
 
-    def _address(
-        self, access: KernelAccess, instruction: Instruction, use: Use
-    ) -> tuple[KernelAccess, Expr | None]:
+    def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
         if operand is None:
             return replace(access, reason="it has no address in brackets"), None
@@ -192,10 +191,11 @@ class _Reader:
             address = inside
         guard = conjunction(dict.fromkeys(forms.resolve(each) for each in raw.conditions))
         found = variables(guard) if address is None else variables(address, guard)
-        leaves = tuple(replace(leaf, uniform=shared.leaf(leaf.variable)) for leaf in map(self.slices.leaves.__getitem__, found))
+        leaves = tuple(
+            replace(leaf, uniform=shared.leaf(leaf.variable)) for leaf in map(self.slices.leaves.__getitem__, found)
+        )
         loops = tuple(
-            LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops)
-            for loop in flow.around(raw.block)
+            LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
         )
         return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
 

@@ -15,19 +15,121 @@ from swzverify.kernel.flow import base_name
 from swzverify.ptx import Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
 
 DETERMINED: Final = frozenset(
-    "add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a"
-    " fma rcp sqrt rsqrt sin cos lg2 ex2 tanh testp copysign set setp selp slct and or xor not cnot lop3 shf shl shr"
-    " mov prmt cvt cvta isspacep mapa getctarank".split()
+    [
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "mul24",
+        "mad24",
+        "sad",
+        "div",
+        "rem",
+        "abs",
+        "neg",
+        "min",
+        "max",
+        "popc",
+        "clz",
+        "bfind",
+        "fns",
+        "brev",
+        "bfe",
+        "bfi",
+        "szext",
+        "bmsk",
+        "dp4a",
+        "dp2a",
+        "fma",
+        "rcp",
+        "sqrt",
+        "rsqrt",
+        "sin",
+        "cos",
+        "lg2",
+        "ex2",
+        "tanh",
+        "testp",
+        "copysign",
+        "set",
+        "setp",
+        "selp",
+        "slct",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "cnot",
+        "lop3",
+        "shf",
+        "shl",
+        "shr",
+        "mov",
+        "prmt",
+        "cvt",
+        "cvta",
+        "isspacep",
+        "mapa",
+        "getctarank",
+    ]
 )
 """Opcodes whose results depend on nothing but their operands."""
 _FIRST: Final = DETERMINED | frozenset(
-    "addc subc madc ld ldu ldmatrix atom shfl vote match redux activemask elect mma wmma movmatrix mbarrier tex tld4"
-    " txq suld suq createpolicy istypep".split()
+    [
+        "addc",
+        "subc",
+        "madc",
+        "ld",
+        "ldu",
+        "ldmatrix",
+        "atom",
+        "shfl",
+        "vote",
+        "match",
+        "redux",
+        "activemask",
+        "elect",
+        "mma",
+        "wmma",
+        "movmatrix",
+        "mbarrier",
+        "tex",
+        "tld4",
+        "txq",
+        "suld",
+        "suq",
+        "createpolicy",
+        "istypep",
+    ]
 )
 """Opcodes that write their first operand, and nothing else of their operands."""
 _NOTHING: Final = frozenset(
-    "st stmatrix red bar barrier membar fence nanosleep prefetch prefetchu cp pmevent discard applypriority brkpt"
-    " setmaxnreg griddepcontrol bra brx ret exit trap sust sured".split()
+    [
+        "st",
+        "stmatrix",
+        "red",
+        "bar",
+        "barrier",
+        "membar",
+        "fence",
+        "nanosleep",
+        "prefetch",
+        "prefetchu",
+        "cp",
+        "pmevent",
+        "discard",
+        "applypriority",
+        "brkpt",
+        "setmaxnreg",
+        "griddepcontrol",
+        "bra",
+        "brx",
+        "ret",
+        "exit",
+        "trap",
+        "sust",
+        "sured",
+    ]
 )
 
 

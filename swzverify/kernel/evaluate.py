@@ -35,7 +35,7 @@ _VOTES: Final = re.compile(r"vote\.sync\.(?:all|any|uni)\.pred|vote\.sync\.ballo
 _OLD_VOTES: Final = re.compile(r"vote\.(?:all|any|uni)\.pred|vote\.ballot\.b32")
 _REDUCE: Final = re.compile(r"redux\.sync\.\w+\.[busf]32|match\.all\.sync\.b(?:32|64)")
 _SHUFFLE: Final = re.compile(r"shfl\.sync\.idx\.b32")
-_CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::\w+)?\.u(32|64)")
+_CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
 MOST_CHOICES: Final = 8
 """Choices in one another that are looked into for a shared address."""
@@ -258,4 +258,3 @@ def _names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Gener
     """Whether a mask surely names all lanes that are there."""
     value = yield from slices.read(mask, 32, instruction)
     return isinstance(value, Const) and value.value == _ALL_LANES
-

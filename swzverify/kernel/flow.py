@@ -5,6 +5,7 @@ Source: PTX ISA, Control Flow Instructions (bra, brx.idx, call, ret, exit), trap
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -134,9 +135,9 @@ class Flow:
                 found.setdefault(each, []).append(block.index)
         return found
 
-    def _stop(self, block: int):  # noqa: ANN202
-        meeting = self.meeting[block]
-        return lambda node: node in (meeting, self.exit, block)
+    def _stop(self, block: int) -> Callable[[int], bool]:
+        ends = {self.meeting[block], self.exit, block}
+        return lambda node: node in ends
 
     def controlling(self, block: int) -> list[tuple[int, int]]:
         """The edges (from, to) through which every way to a block leads, the closest first."""

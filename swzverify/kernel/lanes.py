@@ -10,6 +10,9 @@ from swzverify.ir.expr import Expr, postorder
 from swzverify.kernel.special import BlockShape
 
 LANES = 32
+MOST_TRIPS = 4096
+"""Trips of a loop that are counted through."""
+CHUNK = 64
 
 
 class Threads:
@@ -31,6 +34,16 @@ class Threads:
         self.starts = np.arange(0, len(number), LANES)
         self.first_of_warp = number // LANES * LANES
 
+    def constant(self, value: Expr) -> int | None:
+        """The value that all threads have of what depends on coordinates alone; None if two
+        differ.
+        """
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(value)):
+            return None
+        (found,) = evaluate_many((value,), self.point)
+        first = int(found.flat[0])
+        return first if bool((found == first).all()) else None
+
     def is_uniform(self, value: Expr) -> bool:
         """Whether a value that depends on coordinates alone is one in each warp."""
         if any(node.width > MAX_ARRAY_WIDTH for node in postorder(value)):
@@ -38,3 +51,24 @@ class Threads:
         (found,) = evaluate_many((value,), self.point)
         spread = np.broadcast_to(found, self.first_of_warp.shape)
         return bool((spread == spread[self.first_of_warp]).all())
+
+    def leave_together(self, condition: Expr, trips: str, leaves_if: int) -> bool:
+        """Whether all lanes of each warp leave a loop at the same trip, if they do so as soon as a
+        condition of coordinates and trips is `leaves_if`.
+
+        Trips are counted up to a limit; False if some warp is still in the loop then.
+        """
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+            return False
+        running = np.ones(self.first_of_warp.shape, bool)
+        for start in range(0, MOST_TRIPS, CHUNK):
+            count = np.arange(start, start + CHUNK, dtype=np.int64)[:, None]
+            (found,) = evaluate_many((condition,), {**self.point, trips: count})
+            leaving = np.broadcast_to(found == leaves_if, (CHUNK, len(running)))
+            for now in leaving:
+                if (running & (now != now[self.first_of_warp])).any():
+                    return False
+                running &= ~now
+                if not running.any():
+                    return True
+        return False

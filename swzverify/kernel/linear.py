@@ -104,7 +104,9 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
         found = Sum({}, parts[0].number % (1 << width), width)
         for term, count in parts[0].terms.items():
             narrow = extract(term, 0, width)
-            found = found.plus(Sum({}, narrow.value, width) if isinstance(narrow, Const) else Sum({narrow: 1}, 0, width), count)
+            found = found.plus(
+                Sum({}, narrow.value, width) if isinstance(narrow, Const) else Sum({narrow: 1}, 0, width), count
+            )
         return found
     if isinstance(node, Binary) and len(parts) == 2:
         return parts[0].plus(parts[1], 1 if node.operator is BinaryOperator.ADD else -1)

@@ -100,29 +100,39 @@ def _width(type_name: str) -> int:
     return 1 if type_name == "pred" else int(re.sub(r"\D", "", type_name))
 
 
-def _same(width: int, count: int, build: Callable[..., Expr], *, signed: bool = False) -> Operation:
-    """Sources and result of one width."""
-    return Operation((width,) * count, (width,), lambda values: (build(*values),), signed)
+def _of_one(width: int, build: Callable[[Expr], Expr]) -> Operation:
+    """A source and a result of one width."""
+    return Operation((width,), (width,), lambda v: (build(v[0]),))
+
+
+def _of_two(width: int, build: Callable[[Expr, Expr], Expr]) -> Operation:
+    """Two sources and a result of one width."""
+    return Operation((width,) * 2, (width,), lambda v: (build(v[0], v[1]),))
+
+
+def _of_three(width: int, build: Callable[[Expr, Expr, Expr], Expr]) -> Operation:
+    """Three sources and a result of one width."""
+    return Operation((width,) * 3, (width,), lambda v: (build(v[0], v[1], v[2]),))
 
 
 @_rule(r"mov\.(?:pred|[busf](?:16|32|64))")
 def _mov(found: re.Match[str], _: int) -> Operation:
-    return _same(_width(found[0][4:]), 1, lambda a: a)
+    return _of_one(_width(found[0][4:]), lambda a: a)
 
 
 @_rule(r"(add|sub)(?:\.cc)?\.([us](?:16|32|64))")
 def _add(found: re.Match[str], _: int) -> Operation:
-    return _same(_width(found[2]), 2, add if found[1] == "add" else sub)
+    return _of_two(_width(found[2]), add if found[1] == "add" else sub)
 
 
 @_rule(r"mul\.lo\.([us](?:16|32|64))")
 def _mul(found: re.Match[str], _: int) -> Operation:
-    return _same(_width(found[1]), 2, mul)
+    return _of_two(_width(found[1]), mul)
 
 
 @_rule(r"mad\.lo(?:\.cc)?\.([us](?:16|32|64))")
 def _mad(found: re.Match[str], _: int) -> Operation:
-    return _same(_width(found[1]), 3, lambda a, b, c: add(mul(a, b), c))
+    return _of_three(_width(found[1]), lambda a, b, c: add(mul(a, b), c))
 
 
 def _product(a: Expr, b: Expr, *, signed: bool) -> Expr:
@@ -138,8 +148,8 @@ def _high(found: re.Match[str], _: int) -> Operation:
         return extract(_product(a, b, signed=signed), width, width)
 
     if found[1] == "mul":
-        return _same(width, 2, high)
-    return _same(width, 3, lambda a, b, c: add(high(a, b), c))
+        return _of_two(width, high)
+    return _of_three(width, lambda a, b, c: add(high(a, b), c))
 
 
 @_rule(r"(mul|mad)\.wide\.([us])(16|32)")
@@ -160,8 +170,8 @@ def _mul24(found: re.Match[str], _: int) -> Operation | None:
         return extract(mul(parts[0], parts[1]), low, 32)
 
     if found[1] == "mul24":
-        return _same(32, 2, product)
-    return _same(32, 3, lambda a, b, c: add(product(a, b), c)) if found[2] == "lo" else None
+        return _of_two(32, product)
+    return _of_three(32, lambda a, b, c: add(product(a, b), c)) if found[2] == "lo" else None
 
 
 @_rule(r"(div|rem)\.([us])(16|32|64)")
@@ -192,7 +202,7 @@ def _least(found: re.Match[str], _: int) -> Operation:
     def pick(a: Expr, b: Expr) -> Expr:
         return ite(less(a, b, signed=signed), a, b) if is_min else ite(less(b, a, signed=signed), a, b)
 
-    return _same(int(found[3]), 2, pick)
+    return _of_two(int(found[3]), pick)
 
 
 @_rule(r"(abs|neg)\.s(16|32|64)")
@@ -201,31 +211,29 @@ def _sign(found: re.Match[str], _: int) -> Operation:
         return sub(const(0, a.width), a)
 
     if found[1] == "neg":
-        return _same(int(found[2]), 1, minus)
-    return _same(int(found[2]), 1, lambda a: ite(is_negative(a), minus(a), a))
+        return _of_one(int(found[2]), minus)
+    return _of_one(int(found[2]), lambda a: ite(is_negative(a), minus(a), a))
 
 
 @_rule(r"sad\.([us])(16|32|64)")
 def _sad(found: re.Match[str], _: int) -> Operation:
     signed = found[1] == "s"
-    return _same(
-        int(found[2]), 3, lambda a, b, c: add(c, ite(less(a, b, signed=signed), sub(b, a), sub(a, b)))
-    )
+    return _of_three(int(found[2]), lambda a, b, c: add(c, ite(less(a, b, signed=signed), sub(b, a), sub(a, b))))
 
 
 @_rule(r"(and|or|xor)\.(pred|b16|b32|b64)")
 def _logic(found: re.Match[str], _: int) -> Operation:
-    return _same(_width(found[2]), 2, {"and": bit_and, "or": bit_or, "xor": bit_xor}[found[1]])
+    return _of_two(_width(found[2]), {"and": bit_and, "or": bit_or, "xor": bit_xor}[found[1]])
 
 
 @_rule(r"not\.(pred|b16|b32|b64)")
 def _not(found: re.Match[str], _: int) -> Operation:
-    return _same(_width(found[1]), 1, bit_not)
+    return _of_one(_width(found[1]), bit_not)
 
 
 @_rule(r"cnot\.b(16|32|64)")
 def _cnot(found: re.Match[str], _: int) -> Operation:
-    return _same(int(found[1]), 1, lambda a: widened(is_zero(a), a.width))
+    return _of_one(int(found[1]), lambda a: widened(is_zero(a), a.width))
 
 
 @_rule(r"(shl|shr)\.([bus])(16|32|64)")
@@ -334,7 +342,7 @@ def _count(found: re.Match[str], _: int) -> Operation:
 
 @_rule(r"brev\.b(32|64)")
 def _reverse(found: re.Match[str], _: int) -> Operation:
-    return _same(int(found[1]), 1, lambda a: joined(tuple(extract(a, at, 1) for at in reversed(range(a.width)))))
+    return _of_one(int(found[1]), lambda a: joined(tuple(extract(a, at, 1) for at in reversed(range(a.width)))))
 
 
 @_rule(r"prmt\.b32")
@@ -498,5 +506,3 @@ def _mask(found: re.Match[str], _: int) -> Operation:
         return (shift_left(sub(shift_left(const(1, 32), count), const(1, 32)), start),)
 
     return Operation((32, 32), (32,), build)
-
-

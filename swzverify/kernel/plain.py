@@ -70,7 +70,7 @@ def _comparison(name: str, words: list[str], values: Sequence[int]) -> tuple[int
     return (0xFFFFFFFF if answers[0] else 0,)
 
 
-def _value(name: str, words: list[str], kind: str, values: Sequence[int]) -> int | None:  # noqa: C901
+def _value(name: str, words: list[str], kind: str, values: Sequence[int]) -> int | None:
     size = _bits(kind)
     numbers = [_number(value, kind) for value in values]
     raw = list(values)

@@ -16,11 +16,12 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from swzverify.ir.expr import FALSE, Comparison, Expr, Var, compare, const, extract, ite, negation, var
+from swzverify.ir.expr import FALSE, Comparison, Expr, Var, compare, const, extract, ite, negation, var, variables
 from swzverify.kernel.arithmetic import add, both, either, joined, widened
 from swzverify.kernel.effects import registers_of, written
 from swzverify.kernel.flow import Flow, FlowError, Loop, Way
 from swzverify.kernel.graph import reached
+from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf, Leaves
 from swzverify.kernel.special import BlockShape, special
 from swzverify.kernel.symbols import Symbols
@@ -88,6 +89,7 @@ class Slices:
         self.leaves = Leaves()
         self.symbols = Symbols(module, function, self.leaves)
         self.carried: dict[Var, Carried] = {}
+        self._threads = Threads(block) if block else None
         self._evaluate = evaluate
         self._known: dict[Wanted, Expr] = {}
         self._waiting: list[tuple[Var, Loop, Register]] = []
@@ -180,8 +182,16 @@ class Slices:
         guard = instruction.guard
         if guard is None:
             return const(1, 1)
-        value = yield from self.before(guard.register, instruction.index)
+        value = self._folded((yield from self.before(guard.register, instruction.index)))
         return negation(value) if guard.negated else value
+
+    def _folded(self, condition: Expr) -> Expr:
+        """A condition that is the same for all threads of the block, as a constant."""
+        found = variables(condition)
+        if self._threads is None or not found or any(self.leaves[each].kind is not Kind.LANE for each in found):
+            return condition
+        value = self._threads.constant(condition)
+        return condition if value is None else const(value, 1)
 
     # ---- the begins of blocks
 
@@ -321,7 +331,7 @@ class Slices:
 
     # ---- operands
 
-    def read(self, operand: Operand, width: int, instruction: Instruction) -> MaybeSteps:  # noqa: C901
+    def read(self, operand: Operand, width: int, instruction: Instruction) -> MaybeSteps:
         """An operand as so many bits; None if it has no such reading."""
         match operand:
             case Register():

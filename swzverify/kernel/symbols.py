@@ -45,12 +45,16 @@ class Symbols:
             base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol.line)
         else:
             reason = f"the {symbol.space.value} address of {name.name}, a multiple of {symbol.align_bytes}"
-            base = self.leaves.address(f"{symbol.space.value} {label}", 64, symbol.align_bytes, 1 << 64, reason, symbol.line)
+            base = self.leaves.address(
+                f"{symbol.space.value} {label}", 64, symbol.align_bytes, 1 << 64, reason, symbol.line
+            )
         return add(widened(base, width), const(name.offset, width))
 
     def window(self, space: str, width: int) -> Expr:
         """Where the addresses of a space begin among the generic ones."""
-        return widened(self.leaves.uniform(f"window of {space}", 64, f"where .{space} begins in generic addresses"), width)
+        return widened(
+            self.leaves.uniform(f"window of {space}", 64, f"where .{space} begins in generic addresses"), width
+        )
 
     def parameter(self, place: Expr) -> tuple[str, int] | None:
         """The kernel's parameter that an address means, with the offset in it; None of others."""

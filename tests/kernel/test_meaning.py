@@ -4,11 +4,7 @@ whose answers a GPU gave.
 
 from __future__ import annotations
 
-import json
-import re
-from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,7 +53,9 @@ def spelled() -> list[tuple[str, int]]:
     every = [f"{letter}{width}" for letter in "us" for width in (8, 16, 32, 64)]
     found += [(f"cvt.{a}.{b}", 1) for a, b in product(every, every)]
     found += [(f"mov.{k}", 1) for k in ("pred", "b16", "u32", "s64", "f32")]
-    found += [(f"{n}.{m}.{k}", 2) for n, k in (("szext", "u32"), ("szext", "s32"), ("bmsk", "b32")) for m in ("wrap", "clamp")]
+    found += [
+        (f"{n}.{m}.{k}", 2) for n, k in (("szext", "u32"), ("szext", "s32"), ("bmsk", "b32")) for m in ("wrap", "clamp")
+    ]
     return found
 
 
@@ -67,7 +65,9 @@ SPELLED = spelled()
 def number(width: int) -> st.SearchStrategy[int]:
     edges = {0, 1, 2, 3, (1 << width) - 1, (1 << width) - 2, 1 << (width - 1), (1 << (width - 1)) - 1}
     edges |= {each for each in (15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 0x3210, 0xFEDC) if each < 1 << width}
-    return st.one_of(st.sampled_from(sorted(each for each in edges if each < 1 << width)), st.integers(0, (1 << width) - 1))
+    return st.one_of(
+        st.sampled_from(sorted(each for each in edges if each < 1 << width)), st.integers(0, (1 << width) - 1)
+    )
 
 
 def through_expressions(opcode: str, values: list[int]) -> tuple[int, ...] | None:
@@ -111,7 +111,23 @@ def inputs() -> np.ndarray:
     """Rows of four numbers: edges, small ones and random ones."""
     source = np.random.default_rng(5)
     rows = source.integers(0, 1 << 63, (LANES, 4), np.uint64) * 2 + source.integers(0, 2, (LANES, 4), np.uint64)
-    edges = [0, 1, 31, 32, 33, 63, 64, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 63, (1 << 64) - 1]
+    edges = [
+        0,
+        1,
+        31,
+        32,
+        33,
+        63,
+        64,
+        0x7FFF,
+        0x8000,
+        0xFFFF,
+        0x7FFFFFFF,
+        0x80000000,
+        0xFFFFFFFF,
+        1 << 63,
+        (1 << 64) - 1,
+    ]
     rows[:24] = source.choice(np.array(edges, np.uint64), (24, 4))
     rows[24:40, 1:] = source.integers(0, 40, (16, 3), np.uint64)
     return rows
@@ -186,7 +202,7 @@ def test_every_table_of_three_inputs() -> None:
 @pytest.mark.parametrize(
     "opcode",
     ["add.sat.s32", "add.f32", "addc.u32", "mul.hi.u64", "cvt.sat.u8.s32", "cvt.rn.f32.s32", "min.relu.s32",
-     "prmt.b32.f4e", "mad.hi.sat.s32", "add.u16x2", "setp.lt.f32", "setp.lt.b32", "lop3.or.b32", "mov.b128", "vadd.s32"],
+     "prmt.b32.f4e", "mad.hi.sat.s32", "add.u16x2", "setp.lt.f32", "setp.lt.b32", "lop3.or.b32", "mov.b128"],
 )  # fmt: skip
 def test_what_is_not_understood_has_no_meaning(opcode: str) -> None:
     assert all(operation(opcode, count) is None or opcode == "setp.lt.b32" for count in range(5))
