@@ -141,9 +141,9 @@ def written(instruction: Instruction) -> tuple[Operand, ...]:
     name, operands = base_name(instruction), instruction.operands
     if name == "call":
         return instruction.call_parts().results
-    if name in _NOTHING or not operands:
+    if not operands or (name in _NOTHING and ".red." not in instruction.opcode):
         return ()
-    if name in _FIRST:
+    if name in _FIRST or name in ("bar", "barrier"):
         return tuple(_split(operands[0]))
     return tuple(each for operand in operands for each in _split(operand))
 

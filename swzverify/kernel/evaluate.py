@@ -226,8 +226,7 @@ def _parameter(slices: Slices, place: Expr, offset: int, size: int) -> Expr | No
     parameter: Parameter | None = slices.function.parameter(name)
     if parameter is None or parameter.size_bytes is None or start + offset + size > parameter.size_bytes:
         return None
-    short = name.removeprefix(f"{slices.function.name}_")
-    made = var(f"{short}+{start + offset}:{size}", 1 << (8 * size))
+    made = var(f"{name}+{start + offset}:{size}", 1 << (8 * size))
     reason = f"bytes {start + offset} to {start + offset + size - 1} of the parameter {name}"
     return slices.leaves.add(Leaf(made, Kind.UNIFORM, reason, slices.function.line))
 

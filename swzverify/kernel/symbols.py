@@ -41,12 +41,12 @@ class Symbols:
             base = self.leaves.uniform(f"address of {what} {label}", 64, f"the address of {name.name}")
         elif symbol.space is Space.SHARED:
             reason = f"the shared address of {name.name}, a multiple of {symbol.align_bytes}"
-            multiple = min(symbol.align_bytes, SHARED_LIMIT)
+            multiple = min(_power(symbol.align_bytes), SHARED_LIMIT)
             base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol.line)
         else:
             reason = f"the {symbol.space.value} address of {name.name}, a multiple of {symbol.align_bytes}"
             base = self.leaves.address(
-                f"{symbol.space.value} {label}", 64, symbol.align_bytes, 1 << 64, reason, symbol.line
+                f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol.line
             )
         return add(widened(base, width), const(name.offset, width))
 
@@ -68,3 +68,8 @@ class Symbols:
             if found.terms == {widened(base, place.width): 1}:
                 return parameter.name, found.number
         return None
+
+
+def _power(align: int) -> int:
+    """The largest power of two that divides an alignment."""
+    return align & -align or 1

@@ -83,8 +83,8 @@ def explains(
                 if not 0 <= value < leaf.variable.limit:
                     return False
                 fixed[leaf.variable] = expr.const(value, leaf.variable.width)
-        for claim in (expr.compare(Comparison.EQ, access.address, expr.const(seen, 32)), access.guard):
-            claims.append((lane, expr.substitute(claim, fixed)))
+        both = (expr.compare(Comparison.EQ, access.address, expr.const(seen, 32)), access.guard)
+        claims += [(lane, expr.substitute(claim, fixed)) for claim in both]
     claims = [(lane, claim) for lane, claim in claims if claim is not expr.TRUE]
     if any(claim is expr.FALSE for _, claim in claims):
         return False

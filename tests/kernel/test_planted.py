@@ -11,7 +11,8 @@ from swzverify.ir.expr import const, extract, var
 from swzverify.kernel import induction, meaning, slices, special, uniform
 from swzverify.kernel.arithmetic import shift_right, widened
 from swzverify.kernel.leaves import Kind
-from tests.kernel.test_programs import held
+from tests.kernel.test_programs import compared, held
+from tests.kernel.traps import BODIES, text_of
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -111,13 +112,31 @@ def rows_that_are_columns(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(special, "_coordinate", lambda name, _axis, block, leaves: original(name, "x", block, leaves))
 
 
-def unwritten_is_zero(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(slices.Slices, "opaque", lambda _self, _instruction, _at, width, _reason: const(0, width))
+def what_is_not_known_is_zero(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slices.Slices, "_unknown", lambda _self, _instruction, _at, width, *_, **__: const(0, width))
 
 
-PLANTED: dict[Plant, int] = {
-    shifts_without_sign: 0,
+PLANTED: dict[Plant, int | str] = {
+    shifts_without_sign: 1,
+    widening_without_sign: 0,
+    products_with_the_other_sign: 0,
+    unsigned_compared_as_signed: "a comparison without sign",
+    guards_never_turned: 0,
+    guarded_writes_always_done: 0,
+    the_first_way_into_a_join: 0,
+    steps_that_change: "a step that steps",
+    one_counter_for_all_loops: "two loops",
+    loops_that_end_at_once: 2,
+    loops_that_all_leave_together: "trips by lane",
+    choices_that_do_not_part_lanes_in_a_loop: "lanes that go on early",
+    moments_that_are_shared_in_any_loop: "a load in trips by lane",
+    loads_that_are_shared_at_any_address: "a load at an address of each lane",
+    carried_values_that_are_shared: "a value that each trip makes of a lane",
+    coordinates_that_are_shared: "trips by row",
+    rows_that_are_columns: "rows",
+    what_is_not_known_is_zero: "a load of what was stored",
 }
+"""Each mistake with the seed of a random kernel, or the trap, that finds it."""
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +146,8 @@ def _without_memory() -> Iterator[None]:
     meaning.operation.cache_clear()
 
 
-@pytest.mark.parametrize(("plant", "seed"), PLANTED.items(), ids=[each.__name__ for each in PLANTED])
-def test_a_planted_mistake_is_found(plant: Plant, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("plant", "where"), PLANTED.items(), ids=[each.__name__ for each in PLANTED])
+def test_a_planted_mistake_is_found(plant: Plant, where: int | str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
-    assert held(seed).wrong
+    found = held(where) if isinstance(where, int) else compared(text_of(BODIES[where]), (16, 4, 1), 3)
+    assert found.wrong

@@ -285,3 +285,45 @@ def test_a_loop_with_two_entries_is_not_followed() -> None:
     found = last(body)
     assert found.address is None
     assert "several places" in found.reason
+
+
+def test_a_barrier_that_reduces_writes_its_result() -> None:
+    body = "mov.u32 %r4, 1; setp.eq.u32 %p1, %r1, 1; barrier.red.popc.u32 %r4, 0, %p1; " + STORE.format("%r4")
+    assert own(last(body)) == ["opaque"]
+    assert own(last(body.replace("barrier.red", "bar.red"))) == ["opaque"]
+
+
+def test_parts_of_a_register_begin_with_the_low_bits() -> None:
+    body = "mov.b64 %d1, {%r1, 5}; mov.b64 {%r4, %r5}, %d1; shl.b32 %r4, %r4, 4; add.u32 %r4, %r4, %r5;"
+    assert at(last(body + STORE.format("%r4")), tid_x=3) == 4 * (3 * 16 + 5)
+    body = "mov.b32 {%h1, %h2}, 0x00070002; cvt.u32.u16 %r4, %h1; " + STORE.format("%r4")
+    assert at(last(body)) == 8
+
+
+def test_parameters_of_similar_names_are_two() -> None:
+    text = (
+        TOP + ".shared .b32 s[64]; .entry k(.param .u32 n, .param .u32 k_n) { .reg .b32 %r<9>; ld.param.u32 %r1, [n];"
+    )
+    text += " ld.param.u32 %r2, [k_n]; sub.u32 %r1, %r1, %r2; st.shared.u32 [%r1], %r2; ret; }"
+    module = read_module(text, "k.ptx")
+    (found,) = accesses(module, module.functions[0], (32, 1, 1))
+    assert len(found.leaves) == 2
+
+
+def test_bytes_of_a_struct_parameter() -> None:
+    text = TOP + ".shared .b32 s[64]; .entry k(.param .align 8 .b8 v[16]) { .reg .b32 %r<9>; .reg .b64 %d<3>;"
+    text += " mov.b64 %d1, v; ld.param.v2.u32 {%r1, %r2}, [%d1+4]; ld.param.u32 %r3, [v+8]; sub.u32 %r3, %r3, %r2;"
+    text += " add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r2; ret; }"
+    module = read_module(text, "k.ptx")
+    (found,) = accesses(module, module.functions[0], (32, 1, 1))
+    assert [leaf.name for leaf in found.leaves] == ["v+4:4"]
+
+
+def test_a_result_of_a_call_is_unknown() -> None:
+    outside = ".func (.param .b32 back) f(.param .b32 a) { ret; }\n"
+    body = (
+        "{ .param .b32 one; .param .b32 two; st.param.b32 [one], %r2; call (two), f, (one); ld.param.b32 %r4, [two]; }"
+    )
+    found = found_in(body + STORE.format("%r4"), outside=outside)
+    assert own(found[-1]) == ["opaque"]
+    assert "called function" in found[0].reason
