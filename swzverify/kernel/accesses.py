@@ -13,7 +13,7 @@ from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.evaluate import evaluate, in_shared
 from swzverify.kernel.flow import FlowError
-from swzverify.kernel.induction import Forms, find_forms
+from swzverify.kernel.induction import Forms, few_values, find_forms
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Leaf
 from swzverify.kernel.linear import normal
@@ -191,13 +191,17 @@ class _Reader:
             address = inside
         guard = conjunction(dict.fromkeys(forms.resolve(each) for each in raw.conditions))
         found = variables(guard) if address is None else variables(address, guard)
-        leaves = tuple(
-            replace(leaf, uniform=shared.leaf(leaf.variable)) for leaf in map(self.slices.leaves.__getitem__, found)
-        )
+        leaves = tuple(self._told(self.slices.leaves[each], shared) for each in found)
         loops = tuple(
             LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
         )
         return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
+
+    def _told(self, leaf: Leaf, shared: Uniformity) -> Leaf:
+        """A leaf with what the analysis found of it."""
+        carried = self.slices.carried.get(leaf.variable)
+        values = None if carried is None else few_values(carried)
+        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values)
 
 
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:

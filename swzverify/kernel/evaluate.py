@@ -135,6 +135,8 @@ def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
         if value is not None and whole % parts == 0:
             piece = whole // parts
             return widened(extract(value, at * piece, piece), width)
+    if len(operands) == 2 and operands[1] == SpecialRegister("%warpid"):
+        return slices.moment(instruction, at, width, "%warpid is one number for all lanes of a warp", ())
     if len(operands) == 2 and isinstance(operands[1], SpecialRegister):
         reason = f"{operands[1].name} may change from read to read"
         return slices.opaque(instruction, at, width, reason)

@@ -120,7 +120,9 @@ class Flow:
 
     @cached_property
     def shared_sides(self) -> dict[int, list[int]]:
-        """The choices before which lanes of both sides may come to a block at different times."""
+        """For a block the choices whose lanes may come to it at different times: by both sides, or by
+        one side in different trips of a loop, before the place where all of them meet.
+        """
         found: dict[int, list[int]] = {}
         for block in self.blocks:
             if not block.is_choice or not self.is_reachable(block.index):
@@ -128,7 +130,8 @@ class Flow:
             seen: set[int] = set()
             twice: set[int] = set()
             for target in self.following[block.index]:
-                side = reached([target], self.following, self._stop(block.index))
+                ends = {self.meeting[block.index], self.exit}
+                side = reached([target], self.following, ends.__contains__)
                 twice |= seen & side
                 seen |= side
             for each in twice:

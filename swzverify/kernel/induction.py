@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from swzverify.ir.expr import Expr, Var, extract, substitute, var, variables
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import Const, Expr, Var, extract, substitute, var, variables
 from swzverify.kernel.arithmetic import add, mul
 from swzverify.kernel.flow import Loop
 from swzverify.kernel.leaves import Kind, Leaf
 from swzverify.kernel.linear import sum_of
 from swzverify.kernel.slices import Carried, Slices
+
+MOST_VALUES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,27 @@ def find_forms(slices: Slices) -> Forms:
         if carried.variable in forms:
             finals.values[carried.variable] = finals.resolve(forms[carried.variable])
     return finals
+
+
+def few_values(carried: Carried) -> tuple[int, ...] | None:
+    """All values of a register that each trip makes of the last one alone, from a number on; None
+    if they are many.
+
+    >>> from swzverify.ir.expr import const
+    >>> x = var("x", 256)
+    >>> few_values(Carried(x, Loop(0, (0,), frozenset({0})), const(96, 8), mul(x, const(2, 8))))
+    (96, 192, 128, 0)
+    """
+    if not isinstance(carried.before, Const) or variables(carried.after) != (carried.variable,):
+        return None
+    found: dict[int, None] = {}
+    value = carried.before.value
+    while value not in found:
+        if len(found) == MOST_VALUES:
+            return None
+        found[value] = None
+        value = evaluate(carried.after, {carried.variable.name: value})
+    return tuple(found)
 
 
 def _form(slices: Slices, carried: Carried, forms: dict[Var, Expr]) -> Expr | None:

@@ -37,7 +37,8 @@ class Leaf:
     An `OPAQUE` leaf is the same for all lanes of a warp that come to an access together if
     `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
     instruction that made it together: what memory holds may differ from one time to the next.
-    `multiple` is a power of two that divides the address which stands for a symbol.
+    `multiple` is a power of two that divides the address which stands for a symbol. `values` are
+    all that a `CARRIED` leaf may be, in the order of the trips, if they are few; None otherwise.
     """
 
     variable: Var
@@ -50,6 +51,7 @@ class Leaf:
     is_moment: bool = False
     multiple: int = 1
     uniform: bool = False
+    values: tuple[int, ...] | None = None
 
     @property
     def name(self) -> str:

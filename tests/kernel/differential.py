@@ -94,7 +94,7 @@ def explains(
     trips = [each for each in free if by_name[each.name].kind is Kind.TRIPS]
     if len(free) == len(trips) == 1 and _by_trying(claims, trips[0], is_own=trips[0].name in own):
         return True
-    return _by_solver(claims, own)
+    return _by_solver(claims, own, {name: leaf.values for name, leaf in by_name.items() if leaf.values})
 
 
 def _by_trying(claims: list[tuple[int, Expr]], trips: Var, *, is_own: bool) -> bool:
@@ -110,11 +110,15 @@ def _by_trying(claims: list[tuple[int, Expr]], trips: Var, *, is_own: bool) -> b
     )
 
 
-def _by_solver(claims: list[tuple[int, Expr]], own: set[str]) -> bool | None:
+def _by_solver(claims: list[tuple[int, Expr]], own: set[str], values: dict[str, tuple[int, ...]]) -> bool | None:
     solver = z3.SolverFor("QF_BV")
     solver.set("timeout", MILLISECONDS)
     for lane, claim in claims:
         solver.add(_z3(claim, lambda name, lane=lane: f"{name}@{lane}" if name in own else name, solver) == 1)
+        for node in expr.variables(claim):
+            if node.name in values:
+                made = z3.BitVec(f"{node.name}@{lane}" if node.name in own else node.name, node.width)
+                solver.add(z3.Or([made == value for value in values[node.name]]))
     answer = solver.check()
     return None if answer == z3.unknown else answer == z3.sat
 

@@ -190,6 +190,14 @@ def test_what_an_inner_loop_adds_is_no_step_of_the_outer_one() -> None:
     assert "carried" in [leaf.kind.value for leaf in last(body).leaves]
 
 
+def test_the_values_of_a_register_that_a_loop_halves_are_all_told() -> None:
+    body = "mov.u32 %r4, 64; L: " + STORE.format("%r4") + " shr.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra L;"
+    assert [leaf.values for leaf in last(body).leaves if leaf.kind.value == "carried"] == [(64, 32, 16, 8, 4, 2, 1, 0)]
+    assert [leaf.values for leaf in last(body.replace("64", "%r2")).leaves if leaf.kind.value == "carried"] == [None]
+    other = body.replace("%r4, %r4, 1", "%r4, %r4, %r2")
+    assert [leaf.values for leaf in last(other).leaves if leaf.kind.value == "carried"] == [None]
+
+
 def test_a_step_that_changes_in_the_loop_is_no_step() -> None:
     body = "mov.u32 %r4, 0; mov.u32 %r5, 1; L: " + STORE.format("%r4") + " add.u32 %r4, %r4, %r5; shl.b32 %r5, %r5, 1;"
     body += " setp.lt.u32 %p1, %r4, %r2; @%p1 bra L;"
@@ -219,6 +227,14 @@ def test_a_load_that_two_sides_come_to_apart_is_not_shared() -> None:
     body = "setp.lt.u32 %p1, %r1, 7; @%p1 bra A; setp.eq.u32 %p2, %r1, 9; @%p2 bra E; mov.u32 %r9, 1; bra M;"
     body += " A: setp.eq.u32 %p3, %r1, 2; @%p3 bra E; M: ld.shared.u32 %r4, [s]; " + STORE.format("%r4") + " E:"
     assert own(last(body)) == ["opaque"]
+
+
+def test_a_load_behind_one_of_two_exits_of_a_loop_is_made_at_different_times() -> None:
+    body = "mov.u32 %r5, 0; L: setp.eq.u32 %p1, %r5, {0}; @%p1 bra X; add.u32 %r5, %r5, 1;"
+    body += " setp.lt.u32 %p2, %r5, %r2; @%p2 bra L; mov.u32 %r9, 1; bra Z; X: ld.shared.u32 %r4, [s];"
+    body += STORE.format("%r4") + " Z: mov.u32 %r9, 2;"
+    assert "opaque" in own(last(body.format("%r1")))
+    assert own(last(body.format("7"))) == []
 
 
 def test_votes_are_shared_only_if_they_name_all_lanes() -> None:
