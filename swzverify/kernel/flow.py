@@ -16,6 +16,9 @@ from swzverify.ptx import Function, Instruction, Label, PtxError
 _ENDS: Final = frozenset({"bra", "brx", "ret", "exit", "trap"})
 _LEAVES: Final = frozenset({"ret", "exit", "trap"})
 
+MOST_BLOCKS: Final = 3000
+"""Blocks of a function that are looked at: the time grows with their square."""
+
 
 class FlowError(Exception):
     """Control flow that cannot be followed; the text is the reason, `line` its place."""
@@ -66,7 +69,8 @@ class Loop:
 class Flow:
     """The blocks of a function; block `exit` is behind the last one and has no instructions.
 
-    A `FlowError` for labels that lead nowhere, and for loops with several entries.
+    A `FlowError` for labels that lead nowhere, for loops with several entries, and for too many
+    blocks.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k() { .reg .pred %p;"
@@ -78,6 +82,8 @@ class Flow:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.blocks = _blocks(function)
+        if len(self.blocks) > MOST_BLOCKS:
+            raise FlowError(f"the function has more than {MOST_BLOCKS} blocks", function.line)
         self.exit = len(self.blocks)
         self.following = [list(dict.fromkeys(way.target for way in block.ways)) for block in self.blocks] + [[]]
         self.before = inverted(self.following)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, const, extract, operands
 from swzverify.kernel.arithmetic import add, mul, shift_left
 
+MOST_TERMS: Final = 200
+"""Terms of a sum; a longer one counts as one term."""
 Terms: TypeAlias = dict[Expr, int]
 
 
@@ -108,6 +110,8 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
                 Sum({}, narrow.value, width) if isinstance(narrow, Const) else Sum({narrow: 1}, 0, width), count
             )
         return found
+    if sum(len(part.terms) for part in parts) > MOST_TERMS:
+        return Sum({node: 1}, 0, width)
     if isinstance(node, Binary) and len(parts) == 2:
         return parts[0].plus(parts[1], 1 if node.operator is BinaryOperator.ADD else -1)
     if isinstance(node, Binary):

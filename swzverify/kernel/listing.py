@@ -64,8 +64,7 @@ def use_of(instruction: Instruction) -> Use | None:
     if _SILENT.fullmatch(opcode):
         return None
     if name == "call":
-        callee = instruction.text.split(",")[0] if instruction.text else "a function"
-        return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split()) or callee}")
+        return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
     if name in _PLAIN:
         return _plain(opcode)
     if name in ("ldmatrix", "stmatrix"):
@@ -73,7 +72,7 @@ def use_of(instruction: Instruction) -> Use | None:
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
     if name in _REASONS:
-        return Use(Touch.OTHER, _REASONS[name])
+        return Use(Touch.OTHER, _REASONS["mbarrier" if ".mbarrier." in opcode and name == "cp" else name])
     words = {word.partition("::")[0] for word in opcode.split(".")[1:]}
     has_address = any(isinstance(operand, Address) for operand in instruction.operands)
     if "shared" in words or (has_address and not words & set(SPACES)):

@@ -5,6 +5,7 @@ whose answers a GPU gave.
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +14,16 @@ from hypothesis import strategies as st
 
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
+from swzverify.kernel import Kind
+from swzverify.kernel.evaluate import evaluate as evaluate_instruction
+from swzverify.kernel.flow import FlowError
 from swzverify.kernel.meaning import operation
 from swzverify.kernel.plain import plain
+from swzverify.kernel.slices import Slices, Steps
+from swzverify.ptx import Instruction, read_module
 from tests.ptx_oracle import Buffer, launch
+from tests.ptx_oracle.case_list import all_cases, text_of
+from tests.ptx_oracle.case_list import inputs as chip_inputs
 
 INTEGERS = [f"{letter}{width}" for letter in "us" for width in (16, 32, 64)]
 RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -210,3 +218,37 @@ def test_what_is_not_understood_has_no_meaning(opcode: str) -> None:
         found = operation(opcode, 2)
         assert found is not None
         assert found.build((expr.const(1, 32), expr.const(2, 32))) is None
+
+
+def test_what_a_gpu_answered() -> None:
+    """The kernels whose answers were recorded on an H200, for all that is computed whole."""
+    with np.load(Path(__file__).parent.parent / "ptx_oracle" / "h200_answers.npz") as found:
+        answers = found["answers"]
+    module = read_module(text_of(all_cases()), "cases.ptx")
+    numbers = chip_inputs().view(np.uint64).reshape(-1, 3).tolist()
+    compared = 0
+    for at, case in enumerate(all_cases()):
+        function = module.function(case.name)
+        assert function is not None
+        try:
+            slices = Slices(module, function, None, evaluate_instruction)
+        except FlowError:
+            continue
+        last = next(each for each in reversed(function.instructions) if each.opcode == "st.global.b64")
+        value = slices.run(stored(slices, last))
+        given_ = [leaf for leaf in expr.variables(value) if slices.leaves[leaf].kind is Kind.OPAQUE]
+        order_of = {name: int(name.split(": ")[1].split(".")[0]) for name in (leaf.name for leaf in given_)}
+        firsts = sorted(each.index for each in function.instructions if each.opcode == "ld.global.b64")[:3]
+        if len(given_) != len(expr.variables(value)) or any(place not in firsts for place in order_of.values()):
+            continue
+        for row, answer in zip(numbers, answers[at].tolist(), strict=True):
+            point = {name: row[firsts.index(place)] for name, place in order_of.items()}
+            assert (case.body, evaluate(value, point)) == (case.body, answer)
+        compared += 1
+    assert compared > 250, compared
+
+
+def stored(slices: Slices, last: Instruction) -> Steps:
+    value = yield from slices.read(last.operands[1], 64, last)
+    assert value is not None
+    return value
