@@ -132,9 +132,9 @@ def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
     if len(operands) == 2 and instruction.opcode.count(".") == 1 and whole:
         value = yield from slices.read(operands[1], whole, instruction)
         parts = len(operands[0].items) if isinstance(operands[0], Vector) else 1
-        if value is not None and whole % parts == 0:
-            piece = whole // parts
-            return widened(extract(value, at * piece, piece), width)
+        piece = whole // parts if parts and whole % parts == 0 else 0
+        if value is not None and piece == width and (at + 1) * piece <= whole:
+            return extract(value, at * piece, piece)
     if len(operands) == 2 and operands[1] == SpecialRegister("%warpid"):
         return slices.moment(instruction, at, width, "%warpid is one number for all lanes of a warp", ())
     if len(operands) == 2 and isinstance(operands[1], SpecialRegister):
@@ -146,6 +146,8 @@ def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
 def _change_space(slices: Slices, instruction: Instruction, found: re.Match[str], width: int) -> Steps:
     """Generic addresses of global memory are its own; the other spaces have windows."""
     bits, space = int(found[3]), found[2]
+    if len(instruction.operands) != 2:
+        return slices.opaque(instruction, 0, width, f"`{instruction.opcode}` has other operands than usual")
     value = yield from slices.read(instruction.operands[1], bits, instruction)
     if value is None or bits != width:
         return slices.opaque(instruction, 0, width, f"an operand of `{instruction.opcode}` cannot be read")

@@ -208,10 +208,12 @@ def _ways(function: Function, last: Instruction, follow: int, at_start: dict[int
         guard = last.guard
         if name in _LEAVES:
             targets: dict[int, tuple[int, ...] | None] = {end: None}
-        elif name == "bra":
+        elif name == "bra" and last.operands:
             targets = {_place(function, last.operands[0], last, at_start): None}
-        else:
+        elif name == "brx":
             targets = _table(function, last, at_start)
+        else:
+            raise FlowError("a branch without a label", last.line)
     except PtxError as error:
         raise FlowError(str(error), last.line) from None
     if guard is None:

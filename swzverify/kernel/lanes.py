@@ -13,6 +13,8 @@ LANES = 32
 MOST_TRIPS = 4096
 """Trips of a loop that are counted through."""
 CHUNK = 64
+MOST_NODES = 400
+"""Parts of an expression up to which it is evaluated for all threads."""
 
 
 class Threads:
@@ -38,7 +40,7 @@ class Threads:
         """The value that all threads have of what depends on coordinates alone; None if two
         differ.
         """
-        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(value)):
+        if not _is_small(value):
             return None
         (found,) = evaluate_many((value,), self.point)
         first = int(found.flat[0])
@@ -46,7 +48,7 @@ class Threads:
 
     def is_uniform(self, value: Expr) -> bool:
         """Whether a value that depends on coordinates alone is one in each warp."""
-        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(value)):
+        if not _is_small(value):
             return False
         (found,) = evaluate_many((value,), self.point)
         spread = np.broadcast_to(found, self.first_of_warp.shape)
@@ -58,7 +60,7 @@ class Threads:
 
         Trips are counted up to a limit; False if some warp is still in the loop then.
         """
-        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+        if not _is_small(condition):
             return False
         running = np.ones(self.first_of_warp.shape, bool)
         for start in range(0, MOST_TRIPS, CHUNK):
@@ -72,3 +74,9 @@ class Threads:
                 if not running.any():
                     return True
         return False
+
+
+def _is_small(value: Expr) -> bool:
+    """Whether a value can be evaluated for all threads in a short time."""
+    nodes = postorder(value)
+    return len(nodes) <= MOST_NODES and all(node.width <= MAX_ARRAY_WIDTH for node in nodes)

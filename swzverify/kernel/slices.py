@@ -357,7 +357,7 @@ class Slices:
                 return None
 
     def _packed(self, items: tuple[Operand, ...], width: int, instruction: Instruction) -> MaybeSteps:
-        if width % len(items):
+        if not items or width % len(items):
             return None
         parts: list[Expr] = []
         for item in items:
