@@ -1,0 +1,16 @@
+"""Compiled kernels: from PTX to the addresses of their shared-memory accesses, as expressions.
+
+`accesses` is the way in. `flow` cuts a function into blocks, `slices` finds the value of a register
+at an instruction, `evaluate` and `meaning` what an instruction computes, `induction` what loops do,
+`uniform` what all lanes of a warp share. Imports `ptx`, `hardware`, `ir` and `errors`.
+
+What it relies on: lanes that part meet again where all their ways lead to; lanes run an access
+together only in the same trip of a loop that all of them leave at one trip; an address computed
+from a shared generic one stays in the shared window; addresses of the window are below 2^24; lanes
+of a warp are 32 successive threads, counted along x first; the given block is the launch's.
+"""
+
+from swzverify.kernel.accesses import KernelAccess, LoopAround, accesses
+from swzverify.kernel.leaves import Kind, Leaf
+
+__all__ = ["KernelAccess", "Kind", "Leaf", "LoopAround", "accesses"]

@@ -1,0 +1,209 @@
+"""Every access of a kernel to shared memory: its address and which lanes make it, as expressions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swzverify.errors import SwzError
+from swzverify.hardware import Instruction as Row
+from swzverify.hardware import find_instruction
+from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
+from swzverify.kernel.arithmetic import sub, widened
+from swzverify.kernel.evaluate import evaluate, in_shared
+from swzverify.kernel.flow import FlowError
+from swzverify.kernel.induction import Forms, few_values, find_forms
+from swzverify.kernel.lanes import Threads
+from swzverify.kernel.leaves import Leaf
+from swzverify.kernel.linear import normal
+from swzverify.kernel.listing import Touch, Use, use_of
+from swzverify.kernel.slices import Slices, Steps
+from swzverify.kernel.special import BlockShape
+from swzverify.kernel.uniform import Uniformity
+from swzverify.ptx import Address, Function, Instruction, Location, Module, PtxError
+
+_ORDER: Final = re.compile(
+    r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
+)
+_MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopAround:
+    """A loop that an access stands in: the line of its begin, and whether all lanes of a warp leave
+    it at the same trip.
+    """
+
+    line: int
+    is_uniform: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelAccess:
+    """One instruction of a kernel that reaches shared memory, or may do so.
+
+    `address` is the byte address in the shared window, of 32 bits; None where `reason` says why it
+    is not known. `guard` is one bit: where it is 0, the lane surely takes no part. `leaves` are the
+    variables of both. `row` is the instruction in the hardware's table; None if it is not there, for
+    the reason in `no_row`. `is_generic` tells that the address is a generic one; with a `reason` it
+    may then belong to another space, and `address` holds only where it does not.
+    """
+
+    line: int
+    location: Location | None
+    opcode: str
+    text: str
+    row: Row | None
+    address: Expr | None
+    guard: Expr
+    leaves: tuple[Leaf, ...] = ()
+    loops: tuple[LoopAround, ...] = ()
+    is_generic: bool = False
+    reason: str = ""
+    no_row: str = ""
+
+
+def accesses(module: Module, function: Function, block: BlockShape | None = None) -> list[KernelAccess]:
+    """All accesses of a function to shared memory, in the order of the text, and all instructions
+    that touch it in other ways, each with a reason.
+
+    `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
+    without that too. Example: a lane reads the word of its number.
+
+    >>> from swzverify.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> found, = accesses(module, module.functions[0], (32, 1, 1))
+    >>> found.row.name, [(leaf.name, leaf.uniform) for leaf in found.leaves]
+    ('ld.shared.b32', [('shared s', True), ('tid.x', False)])
+    """
+    if function.problem is not None:
+        problem = function.problem
+        return [KernelAccess(problem.line, None, "", "", None, None, TRUE, reason=problem.message)]
+    block = block or function.required_threads
+    try:
+        uses = [(each, use) for each in function.instructions if (use := use_of(each)) is not None]
+    except PtxError as error:
+        return [KernelAccess(error.line, None, "", "", None, None, TRUE, reason=str(error))]
+    if not uses:
+        return []
+    try:
+        return _Reader(module, function, block).read(uses)
+    except FlowError as error:
+        reason = f"line {error.line}: {error}"
+        return [replace(_blank(each, use), reason=reason) for each, use in uses]
+
+
+def _blank(instruction: Instruction, use: Use) -> KernelAccess:
+    row, no_row = (None, "") if use.touch is Touch.OTHER else _row(instruction, use)
+    return KernelAccess(
+        instruction.line,
+        instruction.location,
+        instruction.opcode,
+        instruction.text,
+        row,
+        None,
+        TRUE,
+        is_generic=use.touch is Touch.GENERIC,
+        reason=use.reason,
+        no_row=no_row,
+    )
+
+
+def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str]:
+    opcode = instruction.opcode
+    if use.touch is Touch.GENERIC:
+        if found := _MATRIX.fullmatch(opcode):
+            opcode = f"{found[1]}.shared.{found[2]}"
+        elif found := _ORDER.fullmatch(opcode):
+            opcode = f"{found[1]}.shared{found[2]}"
+    try:
+        return find_instruction(f"{opcode} {instruction.text}" if opcode.startswith("cp.") else opcode), ""
+    except SwzError as error:
+        return None, str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """An access before loops and shared values are known."""
+
+    access: KernelAccess
+    address: Expr | None
+    conditions: tuple[Expr, ...]
+    block: int
+
+
+class _Reader:
+    """Reads the accesses of one function."""
+
+    def __init__(self, module: Module, function: Function, block: BlockShape | None) -> None:
+        self.slices = Slices(module, function, block, evaluate)
+        self.threads = Threads(block) if block else None
+
+    def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
+        """All accesses, in order."""
+        slices, flow = self.slices, self.slices.flow
+        raw = [self._raw(instruction, use) for instruction, use in uses]
+        choices = {
+            block.index: slices.choice_values(block.index)
+            for block in flow.blocks
+            if block.is_choice and flow.is_reachable(block.index)
+        }
+        forms = find_forms(slices)
+        choices = {block: tuple(map(forms.resolve, values)) for block, values in choices.items()}
+        shared = Uniformity(flow, slices.leaves, slices.carried, choices, self.threads)
+        return [self._finished(each, forms, shared) for each in raw]
+
+    def _raw(self, instruction: Instruction, use: Use) -> _Raw:
+        flow = self.slices.flow
+        access = _blank(instruction, use)
+        block = flow.block_of[instruction.index]
+        if not flow.is_reachable(block):
+            return _Raw(replace(access, reason="no way leads here"), None, (FALSE,), block)
+        conditions = [self.slices.edge(source, target) for source, target in flow.controlling(block)]
+        conditions.append(self.slices.run(self.slices.guard(instruction)))
+        address: Expr | None = None
+        if use.touch is not Touch.OTHER:
+            access, address = self._address(access, instruction, use)
+        return _Raw(access, address, tuple(conditions), block)
+
+    def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
+        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        if operand is None:
+            return replace(access, reason="it has no address in brackets"), None
+        place = self.slices.run(_place(self.slices, operand, instruction))
+        if use.touch is Touch.SHARED:
+            return access, widened(place, 32)
+        return access, place
+
+    def _finished(self, raw: _Raw, forms: Forms, shared: Uniformity) -> KernelAccess:
+        flow = self.slices.flow
+        access, address = raw.access, None if raw.address is None else normal(forms.resolve(raw.address))
+        if address is not None and access.is_generic:
+            inside = in_shared(self.slices, address)
+            if inside is None:
+                window = self.slices.symbols.window("shared", address.width)
+                inside = normal(widened(sub(address, window), 32))
+                access = replace(access, reason="the generic address may belong to another space")
+            address = inside
+        guard = conjunction(dict.fromkeys(forms.resolve(each) for each in raw.conditions))
+        found = variables(guard) if address is None else variables(address, guard)
+        leaves = tuple(self._told(self.slices.leaves[each], shared) for each in found)
+        loops = tuple(
+            LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
+        )
+        return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
+
+    def _told(self, leaf: Leaf, shared: Uniformity) -> Leaf:
+        """A leaf with what the analysis found of it."""
+        carried = self.slices.carried.get(leaf.variable)
+        values = None if carried is None else few_values(carried)
+        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values)
+
+
+def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
+    value = yield from slices.place(operand, 64, instruction)
+    return slices.opaque(instruction, 99, 64, "the address cannot be read") if value is None else value

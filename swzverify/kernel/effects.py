@@ -1,0 +1,168 @@
+"""Which registers an instruction writes.
+
+Of an opcode that is not known here every register counts as written that does not stand in an
+address: so no later value is wrong, whatever the opcode does.
+
+Source: PTX ISA, Instruction Set: the first operand is the destination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from swzverify.kernel.flow import base_name
+from swzverify.ptx import Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
+
+DETERMINED: Final = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "mul24",
+        "mad24",
+        "sad",
+        "div",
+        "rem",
+        "abs",
+        "neg",
+        "min",
+        "max",
+        "popc",
+        "clz",
+        "bfind",
+        "fns",
+        "brev",
+        "bfe",
+        "bfi",
+        "szext",
+        "bmsk",
+        "dp4a",
+        "dp2a",
+        "fma",
+        "rcp",
+        "sqrt",
+        "rsqrt",
+        "sin",
+        "cos",
+        "lg2",
+        "ex2",
+        "tanh",
+        "testp",
+        "copysign",
+        "set",
+        "setp",
+        "selp",
+        "slct",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "cnot",
+        "lop3",
+        "shf",
+        "shl",
+        "shr",
+        "mov",
+        "prmt",
+        "cvt",
+        "cvta",
+        "isspacep",
+        "mapa",
+        "getctarank",
+    ]
+)
+"""Opcodes whose results depend on nothing but their operands."""
+_FIRST: Final = DETERMINED | frozenset(
+    [
+        "addc",
+        "subc",
+        "madc",
+        "ld",
+        "ldu",
+        "ldmatrix",
+        "atom",
+        "shfl",
+        "vote",
+        "match",
+        "redux",
+        "activemask",
+        "elect",
+        "mma",
+        "wmma",
+        "movmatrix",
+        "mbarrier",
+        "tex",
+        "tld4",
+        "txq",
+        "suld",
+        "suq",
+        "createpolicy",
+        "istypep",
+    ]
+)
+"""Opcodes that write their first operand, and nothing else of their operands."""
+_NOTHING: Final = frozenset(
+    [
+        "st",
+        "stmatrix",
+        "red",
+        "bar",
+        "barrier",
+        "membar",
+        "fence",
+        "nanosleep",
+        "prefetch",
+        "prefetchu",
+        "cp",
+        "pmevent",
+        "discard",
+        "applypriority",
+        "brkpt",
+        "setmaxnreg",
+        "griddepcontrol",
+        "bra",
+        "brx",
+        "ret",
+        "exit",
+        "trap",
+        "sust",
+        "sured",
+    ]
+)
+
+
+def written(instruction: Instruction) -> tuple[Operand, ...]:
+    """The operands that an instruction writes, in order; a `PtxError` if they cannot be read.
+
+    A register in more than one place has the value of the last one.
+    """
+    name, operands = base_name(instruction), instruction.operands
+    if name == "call":
+        return instruction.call_parts().results
+    if not operands or (name in _NOTHING and ".red." not in instruction.opcode):
+        return ()
+    if name in _FIRST or name in ("bar", "barrier"):
+        return tuple(_split(operands[0]))
+    return tuple(each for operand in operands for each in _split(operand))
+
+
+def registers_of(operand: Operand) -> Register | None:
+    """The register that a written operand changes; None of what is no register."""
+    if isinstance(operand, Part | Plus):
+        return operand.register
+    if isinstance(operand, Negated | Minus):
+        return registers_of(operand.operand)
+    return operand if isinstance(operand, Register) else None
+
+
+def _split(operand: Operand) -> Iterator[Operand]:
+    if isinstance(operand, Vector | Group):
+        for item in operand.items:
+            yield from _split(item)
+    elif isinstance(operand, Pair):
+        yield from _split(operand.first)
+        yield from _split(operand.second)
+    else:
+        yield operand

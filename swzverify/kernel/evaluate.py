@@ -1,0 +1,263 @@
+"""The value that one instruction writes into a register, as an expression.
+
+Source: PTX ISA, Instruction Set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import Final
+
+from swzverify.ir.expr import FALSE, Const, Expr, Ite, const, extract, ite, var
+from swzverify.kernel.arithmetic import add, bit_and, joined, sub, widened
+from swzverify.kernel.effects import DETERMINED, written
+from swzverify.kernel.flow import base_name
+from swzverify.kernel.leaves import Kind, Leaf
+from swzverify.kernel.linear import normal, sum_of
+from swzverify.kernel.meaning import Operation, operation
+from swzverify.kernel.slices import Slices, Steps, Wanted, width_of
+from swzverify.ptx import (
+    Address,
+    Immediate,
+    Instruction,
+    Operand,
+    Parameter,
+    Register,
+    SpecialRegister,
+    SymbolRef,
+    Vector,
+    size_of_type,
+)
+
+_LOADS: Final = frozenset({"ld", "ldu"})
+_VOTES: Final = re.compile(r"vote\.sync\.(?:all|any|uni)\.pred|vote\.sync\.ballot\.b32")
+_OLD_VOTES: Final = re.compile(r"vote\.(?:all|any|uni)\.pred|vote\.ballot\.b32")
+_REDUCE: Final = re.compile(r"redux\.sync\.\w+\.[busf]32|match\.all\.sync\.b(?:32|64)")
+_SHUFFLE: Final = re.compile(r"shfl\.sync\.idx\.b32")
+_CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
+_SIGNED_LOAD: Final = re.compile(r"s\d+")
+MOST_CHOICES: Final = 8
+"""Choices in one another that are looked into for a shared address."""
+_ALL_LANES: Final = 0xFFFFFFFF
+SPACES: Final = ("shared", "global", "const", "local", "param")
+
+
+def evaluate(slices: Slices, instruction: Instruction, at: int) -> Steps:
+    """The value for the operand at a place of `written`, as wide as its register."""
+    target = written(instruction)[at]
+    width = width_of(target) if isinstance(target, Register) else 32
+    name, opcode = base_name(instruction), instruction.opcode
+    if name in _LOADS:
+        return (yield from _load(slices, instruction, at, width))
+    if found := _CVTA.fullmatch(opcode):
+        return (yield from _change_space(slices, instruction, found, width))
+    if name == "mov":
+        return (yield from _move(slices, instruction, at, width))
+    if name in ("vote", "redux", "match", "shfl", "activemask"):
+        return (yield from _across_lanes(slices, instruction, at, width))
+    meaning = operation(opcode, len(instruction.operands) - 1)
+    if meaning is not None and at < len(meaning.results):
+        value = yield from _compute(slices, instruction, meaning, at)
+        if value is not None:
+            return widened(value, width, signed=meaning.signed)
+    if name in DETERMINED:
+        return (yield from _determined(slices, instruction, at, width))
+    return slices.opaque(instruction, at, width, f"`{opcode}` is not followed")
+
+
+def _compute(
+    slices: Slices, instruction: Instruction, meaning: Operation, at: int
+) -> Generator[Wanted, Expr, Expr | None]:
+    values: list[Expr] = []
+    for operand, width in zip(instruction.operands[1:], meaning.sources, strict=True):
+        value = yield from slices.read(operand, width, instruction)
+        if value is None:
+            return None
+        values.append(value)
+    built = meaning.build(tuple(values))
+    if built is None:
+        return None
+    result = built[at]
+    if meaning.undefined is not None:
+        undefined = meaning.undefined(tuple(values))
+        if undefined is not FALSE:
+            reason = "PTX does not say what this division gives"
+            result = ite(undefined, slices.opaque(instruction, at, result.width, reason), result)
+    return result
+
+
+def _determined(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
+    """A value that depends on its operands alone."""
+    feeds: list[Expr] = []
+    for operand in instruction.operands[1:]:
+        value = yield from _whole(slices, operand, instruction)
+        if value is None:
+            reason = f"an operand of `{instruction.opcode}` cannot be read"
+            return slices.opaque(instruction, at, width, reason)
+        feeds.append(value)
+    reason = f"`{instruction.opcode}` is not computed"
+    return slices.determined(instruction, at, width, reason, tuple(feeds))
+
+
+def _whole(slices: Slices, operand: Operand, instruction: Instruction) -> Generator[Wanted, Expr, Expr | None]:
+    """All bits of an operand, whatever its type is."""
+    if isinstance(operand, Register):
+        return (yield from slices.before(operand, instruction.index))
+    if isinstance(operand, Vector):
+        parts: list[Expr] = []
+        for item in operand.items:
+            part = yield from _whole(slices, item, instruction)
+            if part is None:
+                return None
+            parts.append(part)
+        return joined(tuple(parts))
+    if isinstance(operand, Immediate):
+        return const(operand.value, 64)
+    if isinstance(operand, SpecialRegister | SymbolRef):
+        return (yield from slices.read(operand, 64, instruction))
+    value = yield from slices.read(operand, 1, instruction)
+    if value is None:
+        value = yield from slices.read(operand, 32, instruction)
+    if value is None:
+        value = yield from slices.read(operand, 64, instruction)
+    return value
+
+
+def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
+    """A move between registers, or between a register and its parts."""
+    operands = instruction.operands
+    kind = instruction.opcode.rpartition(".")[2]
+    whole = 1 if kind == "pred" else 8 * (size_of_type(kind) or 0)
+    if len(operands) == 2 and instruction.opcode.count(".") == 1 and whole:
+        value = yield from slices.read(operands[1], whole, instruction)
+        parts = len(operands[0].items) if isinstance(operands[0], Vector) else 1
+        piece = whole // parts if parts and whole % parts == 0 else 0
+        if value is not None and piece == width and (at + 1) * piece <= whole:
+            return extract(value, at * piece, piece)
+    if len(operands) == 2 and operands[1] == SpecialRegister("%warpid"):
+        return slices.moment(instruction, at, width, "%warpid is one number for all lanes of a warp", ())
+    if len(operands) == 2 and isinstance(operands[1], SpecialRegister):
+        reason = f"{operands[1].name} may change from read to read"
+        return slices.opaque(instruction, at, width, reason)
+    return (yield from _determined(slices, instruction, at, width))
+
+
+def _change_space(slices: Slices, instruction: Instruction, found: re.Match[str], width: int) -> Steps:
+    """Generic addresses of global memory are its own; the other spaces have windows."""
+    bits, space = int(found[3]), found[2]
+    if len(instruction.operands) != 2:
+        return slices.opaque(instruction, 0, width, f"`{instruction.opcode}` has other operands than usual")
+    value = yield from slices.read(instruction.operands[1], bits, instruction)
+    if value is None or bits != width:
+        return slices.opaque(instruction, 0, width, f"an operand of `{instruction.opcode}` cannot be read")
+    if space == "global":
+        return value
+    window = slices.symbols.window(space, bits)
+    return normal(sub(value, window) if found[1] else add(value, window))
+
+
+# ---- memory
+
+
+def space_of(opcode: str) -> str:
+    """The state space that an opcode names, without `::cta` and the like; empty for generic ones.
+
+    >>> space_of("ld.volatile.shared::cta.v4.f32"), space_of("ld.f32")
+    ('shared', '')
+    """
+    for word in opcode.split(".")[1:]:
+        plain = word.partition("::")[0]
+        if plain in SPACES:
+            return plain
+    return ""
+
+
+def in_shared(slices: Slices, generic: Expr) -> Expr | None:
+    """The shared address that a generic one stands for; None if it may be one of another space.
+
+    An address that is the window's begin plus a number stays in the window: it was made of a shared
+    address, and what is computed from that may not leave its variable.
+    """
+    return _in_window(generic, slices.symbols.window("shared", generic.width), MOST_CHOICES)
+
+
+def _in_window(generic: Expr, window: Expr, left: int) -> Expr | None:
+    found = sum_of(generic)
+    if found.terms.get(window) == 1:
+        return normal(widened(found.plus(sum_of(window), -1).expression(), 32))
+    for term, count in found.terms.items():
+        if isinstance(term, Ite) and count == 1 and left:
+            rest = found.plus(sum_of(term), -1).expression()
+            then = _in_window(add(term.then, rest), window, left - 1)
+            otherwise = None if then is None else _in_window(add(term.otherwise, rest), window, left - 1)
+            if then is not None and otherwise is not None:
+                return ite(term.condition, then, otherwise)
+    return None
+
+
+def _load(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
+    opcode = instruction.opcode
+    kind = opcode.rpartition(".")[2]
+    piece = size_of_type(kind)
+    address = instruction.operands[1] if len(instruction.operands) > 1 else None
+    if piece is None or not isinstance(address, Address) or 8 * piece > width:
+        return slices.opaque(instruction, at, width, f"`{opcode}` is not followed")
+    place = yield from slices.place(address, 64, instruction)
+    signed = _SIGNED_LOAD.fullmatch(kind) is not None
+    space = space_of(opcode)
+    if place is None:
+        return slices.opaque(instruction, at, width, "the address cannot be read")
+    if space == "param":
+        value = _parameter(slices, place, at * piece, piece)
+        if value is None:
+            return slices.opaque(instruction, at, width, "a parameter or a result of a call")
+        return widened(value, width, signed=signed)
+    bits = 8 * piece
+    if space in ("shared", "global", "const") or (space == "" and in_shared(slices, place) is not None):
+        reason = f"what {space or 'shared'} memory holds"
+        return widened(slices.moment(instruction, at, bits, reason, (place,)), width, signed=signed)
+    reason = "what local memory holds" if space == "local" else "what memory of an unknown space holds"
+    return widened(slices.opaque(instruction, at, bits, reason), width, signed=signed)
+
+
+def _parameter(slices: Slices, place: Expr, offset: int, size: int) -> Expr | None:
+    """Bytes of a kernel's parameter, which all threads share."""
+    found = slices.symbols.parameter(place)
+    if found is None:
+        return None
+    name, start = found
+    parameter: Parameter | None = slices.function.parameter(name)
+    if parameter is None or parameter.size_bytes is None or start + offset + size > parameter.size_bytes:
+        return None
+    made = var(f"{name}+{start + offset}:{size}", 1 << (8 * size))
+    reason = f"bytes {start + offset} to {start + offset + size - 1} of the parameter {name}"
+    return slices.leaves.add(Leaf(made, Kind.UNIFORM, reason, slices.function.line))
+
+
+# ---- lanes that exchange values
+
+
+def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
+    """Results that all lanes share: votes, reductions, and the value of one lane, of all lanes."""
+    opcode, operands = instruction.opcode, instruction.operands
+    shared = f"`{opcode}` gives all lanes one value"
+    if opcode == "activemask.b32" or _OLD_VOTES.fullmatch(opcode):
+        return slices.moment(instruction, at, width, shared, ())
+    if _VOTES.fullmatch(opcode) or _REDUCE.fullmatch(opcode):
+        if (yield from _names_all(slices, operands[-1], instruction)):
+            return slices.moment(instruction, at, width, shared, ())
+    elif _SHUFFLE.fullmatch(opcode) and len(operands) == 5 and at == 0:
+        limit = yield from slices.read(operands[3], 32, instruction)
+        source = yield from slices.read(operands[2], 32, instruction)
+        if (yield from _names_all(slices, operands[4], instruction)) and source is not None:
+            plain = isinstance(limit, Const) and bit_and(limit, const(0x1F1F, 32)) is const(0x1F, 32)
+            if plain and isinstance(source, Const):
+                return slices.moment(instruction, at, width, shared, ())
+    return slices.opaque(instruction, at, width, f"`{opcode}` may give each lane its own value")
+
+
+def _names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:
+    """Whether a mask surely names all lanes that are there."""
+    value = yield from slices.read(mask, 32, instruction)
+    return isinstance(value, Const) and value.value == _ALL_LANES

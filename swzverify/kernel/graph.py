@@ -1,0 +1,134 @@
+"""Graphs of numbered nodes: an order, dominators, and what is reachable.
+
+Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+Edges: TypeAlias = Sequence[Sequence[int]]
+
+
+def reverse_postorder(root: int, following: Edges) -> list[int]:
+    """Every node that the root reaches, each before those it leads to, but for edges backwards.
+
+    >>> reverse_postorder(0, [[1, 2], [3], [3], []])
+    [0, 2, 1, 3]
+    """
+    found: list[int] = []
+    seen = {root}
+    pending = [(root, iter(following[root]))]
+    while pending:
+        node, rest = pending[-1]
+        for after in rest:
+            if after not in seen:
+                seen.add(after)
+                pending.append((after, iter(following[after])))
+                break
+        else:
+            found.append(node)
+            pending.pop()
+    found.reverse()
+    return found
+
+
+def inverted(following: Edges) -> list[list[int]]:
+    """The same edges from their ends to their begins."""
+    found: list[list[int]] = [[] for _ in following]
+    for node, targets in enumerate(following):
+        for target in targets:
+            found[target].append(node)
+    return found
+
+
+def immediate_dominators(root: int, following: Edges) -> list[int | None]:
+    """The closest node through which every way from the root to a node leads.
+
+    None of the root, and of nodes that it does not reach.
+
+    >>> immediate_dominators(0, [[1, 2], [3], [3], []])
+    [None, 0, 0, 0]
+    """
+    order = reverse_postorder(root, following)
+    place = {node: at for at, node in enumerate(order)}
+    before = inverted(following)
+    found: list[int | None] = [None] * len(following)
+    found[root] = root
+    changed = True
+    while changed:
+        changed = False
+        for node in order[1:]:
+            known = [each for each in before[node] if found[each] is not None]
+            closest = known[0]
+            for each in known[1:]:
+                closest = _common(closest, each, found, place)
+            if found[node] != closest:
+                found[node] = closest
+                changed = True
+    found[root] = None
+    return found
+
+
+def _common(first: int, second: int, found: list[int | None], place: dict[int, int]) -> int:
+    while first != second:
+        while place[first] > place[second]:
+            first = _parent(first, found)
+        while place[second] > place[first]:
+            second = _parent(second, found)
+    return first
+
+
+def _parent(node: int, found: list[int | None]) -> int:
+    parent = found[node]
+    return node if parent is None else parent
+
+
+class Tree:
+    """The tree of dominators: `above(a, b)` tells whether every way to `b` leads through `a`."""
+
+    __slots__ = ("_first", "_last", "parents")
+
+    def __init__(self, parents: list[int | None]) -> None:
+        self.parents = parents
+        children: list[list[int]] = [[] for _ in parents]
+        for node, parent in enumerate(parents):
+            if parent is not None:
+                children[parent].append(node)
+        self._first = [0] * len(parents)
+        self._last = [0] * len(parents)
+        clock = 0
+        for root, parent in enumerate(parents):
+            if parent is not None:
+                continue
+            pending = [(root, False)]
+            while pending:
+                node, is_left = pending.pop()
+                clock += 1
+                if is_left:
+                    self._last[node] = clock
+                else:
+                    self._first[node] = clock
+                    pending.append((node, True))
+                    pending += [(child, False) for child in children[node]]
+
+    def above(self, upper: int, lower: int) -> bool:
+        """Whether `upper` dominates `lower`; every node dominates itself."""
+        return self._first[upper] <= self._first[lower] and self._last[lower] <= self._last[upper]
+
+
+def reached(starts: Iterable[int], following: Edges, is_end: Callable[[int], bool]) -> set[int]:
+    """All nodes on ways from some nodes on; a way stops before a node that `is_end` names.
+
+    >>> sorted(reached([1], [[1], [2], [3], []], lambda node: node == 3))
+    [1, 2]
+    """
+    found: set[int] = set()
+    pending = [node for node in starts if not is_end(node)]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += [after for after in following[node] if after not in found and not is_end(after)]
+    return found

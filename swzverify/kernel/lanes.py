@@ -1,0 +1,82 @@
+"""The threads of a block and their warps: what an expression of their coordinates is in each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import Expr, postorder
+from swzverify.kernel.special import BlockShape
+
+LANES = 32
+MOST_TRIPS = 4096
+"""Trips of a loop that are counted through."""
+CHUNK = 64
+MOST_NODES = 400
+"""Parts of an expression up to which it is evaluated for all threads."""
+
+
+class Threads:
+    """Coordinates of all threads of a block; the last warp may have fewer lanes.
+
+    A thread's lane is its number in the block, counted along x first, modulo 32.
+    Source: CUDA Programming Guide 13, Thread Hierarchy; PTX ISA, Special Registers: %laneid.
+    """
+
+    def __init__(self, block: BlockShape) -> None:
+        across, down, _ = block
+        number = np.arange(block[0] * block[1] * block[2], dtype=np.int64)
+        self.point: dict[str, NDArray[np.int64]] = {
+            "tid.x": number % across,
+            "tid.y": number // across % down,
+            "tid.z": number // (across * down),
+            "laneid": number % LANES,
+        }
+        self.starts = np.arange(0, len(number), LANES)
+        self.first_of_warp = number // LANES * LANES
+
+    def constant(self, value: Expr) -> int | None:
+        """The value that all threads have of what depends on coordinates alone; None if two
+        differ.
+        """
+        if not _is_small(value):
+            return None
+        (found,) = evaluate_many((value,), self.point)
+        first = int(found.flat[0])
+        return first if bool((found == first).all()) else None
+
+    def is_uniform(self, value: Expr) -> bool:
+        """Whether a value that depends on coordinates alone is one in each warp."""
+        if not _is_small(value):
+            return False
+        (found,) = evaluate_many((value,), self.point)
+        spread = np.broadcast_to(found, self.first_of_warp.shape)
+        return bool((spread == spread[self.first_of_warp]).all())
+
+    def leave_together(self, condition: Expr, trips: str, leaves_if: int) -> bool:
+        """Whether all lanes of each warp leave a loop at the same trip, if they do so as soon as a
+        condition of coordinates and trips is `leaves_if`.
+
+        Trips are counted up to a limit; False if some warp is still in the loop then.
+        """
+        if not _is_small(condition):
+            return False
+        running = np.ones(self.first_of_warp.shape, bool)
+        for start in range(0, MOST_TRIPS, CHUNK):
+            count = np.arange(start, start + CHUNK, dtype=np.int64)[:, None]
+            (found,) = evaluate_many((condition,), {**self.point, trips: count})
+            leaving = np.broadcast_to(found == leaves_if, (CHUNK, len(running)))
+            for now in leaving:
+                if (running & (now != now[self.first_of_warp])).any():
+                    return False
+                running &= ~now
+                if not running.any():
+                    return True
+        return False
+
+
+def _is_small(value: Expr) -> bool:
+    """Whether a value can be evaluated for all threads in a short time."""
+    nodes = postorder(value)
+    return len(nodes) <= MOST_NODES and all(node.width <= MAX_ARRAY_WIDTH for node in nodes)

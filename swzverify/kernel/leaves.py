@@ -1,0 +1,90 @@
+"""What the variables of a kernel's expressions stand for.
+
+A value of a kernel is an `ir.expr` expression; a table of leaves says of each of its variables what
+it is, where it comes from, and on what it depends that all lanes of a warp see one value of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swzverify.ir.expr import Expr, Var, const, var
+from swzverify.kernel.arithmetic import shift_left, widened
+
+
+class Kind(StrEnum):
+    """What a leaf is.
+
+    - `LANE`: a coordinate of the thread, or its lane; known once the block is.
+    - `UNIFORM`: the same for all threads of the block: parameters, indices of the block, addresses.
+    - `TRIPS`: how often the loop at `block` has gone back to its header.
+    - `CARRIED`: what a register has at the begin of a trip of the loop at `block`.
+    - `OPAQUE`: a value that is not followed further; `reason` says why.
+    """
+
+    LANE = "lane"
+    UNIFORM = "uniform"
+    TRIPS = "trips"
+    CARRIED = "carried"
+    OPAQUE = "opaque"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """A variable of the kernel's expressions, with the PTX line where it comes from.
+
+    An `OPAQUE` leaf is the same for all lanes of a warp that come to an access together if
+    `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
+    instruction that made it together: what memory holds may differ from one time to the next.
+    `multiple` is a power of two that divides the address which stands for a symbol. `values` are
+    all that a `CARRIED` leaf may be, in the order of the trips, if they are few; None otherwise.
+    """
+
+    variable: Var
+    kind: Kind
+    reason: str
+    line: int
+    block: int | None = None
+    feeds: tuple[Expr, ...] = ()
+    per_lane: bool = False
+    is_moment: bool = False
+    multiple: int = 1
+    uniform: bool = False
+    values: tuple[int, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the variable."""
+        return self.variable.name
+
+
+class Leaves:
+    """The leaves of one function, by the names of their variables."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Leaf] = {}
+
+    def __getitem__(self, variable: Var) -> Leaf:
+        return self.by_name[variable.name]
+
+    def add(self, leaf: Leaf) -> Var:
+        """Keep a leaf, unless one of its name is there; give its variable."""
+        return self.by_name.setdefault(leaf.name, leaf).variable
+
+    def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
+        """A value that all threads of the block share."""
+        made = var(name, limit or 1 << width)
+        return widened(self.add(Leaf(made, Kind.UNIFORM, reason, line)), width)
+
+    def lane(self, name: str, limit: int) -> Expr:
+        """A coordinate of the thread, as 32 bits."""
+        if limit == 1:
+            return const(0, 32)
+        return widened(self.add(Leaf(var(name, limit), Kind.LANE, name, 0)), 32)
+
+    def address(self, name: str, width: int, multiple: int, limit: int, reason: str, line: int) -> Expr:
+        """The address of a symbol: a multiple of its alignment, below a limit."""
+        places = max(1, limit // multiple)
+        leaf = Leaf(var(name, places), Kind.UNIFORM, reason, line, multiple=multiple)
+        return shift_left(widened(self.add(leaf), width), const(multiple.bit_length() - 1, width))

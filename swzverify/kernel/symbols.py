@@ -1,0 +1,75 @@
+"""Addresses of variables, and the windows of generic addresses.
+
+Source: PTX ISA, State Spaces; Data Movement and Conversion Instructions: cvta; Generic Addressing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swzverify.ir.expr import Expr, const
+from swzverify.kernel.arithmetic import add, widened
+from swzverify.kernel.leaves import Leaves
+from swzverify.kernel.linear import sum_of
+from swzverify.ptx import Function, Module, Space, Symbol, SymbolRef
+
+SHARED_LIMIT: Final = 1 << 24
+"""Addresses of the shared window are below this; the most that a block can have is 227 KiB.
+
+Source: CUDA Programming Guide 13, 5.1.3, table 31.
+"""
+
+
+class Symbols:
+    """Addresses of the variables that a function sees."""
+
+    def __init__(self, module: Module, function: Function, leaves: Leaves) -> None:
+        self.module, self.function, self.leaves = module, function, leaves
+
+    def find(self, name: SymbolRef) -> Symbol | None:
+        """The variable; None of a parameter or a function."""
+        if name.scope == 0:
+            return self.module.symbol(name.name)
+        return self.function.symbol(name.name, name.scope)
+
+    def address(self, name: SymbolRef, width: int) -> Expr:
+        """The address in the variable's own space, as so many bits."""
+        symbol = self.find(name)
+        label = f"{name.name}:{name.scope}" if name.scope > 1 else name.name
+        if symbol is None:
+            what = "parameter" if self.function.parameter(name.name) and name.scope == 1 else "name"
+            base = self.leaves.uniform(f"address of {what} {label}", 64, f"the address of {name.name}")
+        elif symbol.space is Space.SHARED:
+            reason = f"the shared address of {name.name}, a multiple of {symbol.align_bytes}"
+            multiple = min(_power(symbol.align_bytes), SHARED_LIMIT)
+            base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol.line)
+        else:
+            reason = f"the {symbol.space.value} address of {name.name}, a multiple of {symbol.align_bytes}"
+            base = self.leaves.address(
+                f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol.line
+            )
+        return add(widened(base, width), const(name.offset, width))
+
+    def window(self, space: str, width: int) -> Expr:
+        """Where the addresses of a space begin among the generic ones."""
+        return widened(
+            self.leaves.uniform(f"window of {space}", 64, f"where .{space} begins in generic addresses"), width
+        )
+
+    def parameter(self, place: Expr) -> tuple[str, int] | None:
+        """The kernel's parameter that an address means, with the offset in it; None of others."""
+        found = sum_of(place)
+        if not self.function.is_entry or len(found.terms) != 1:
+            return None
+        for parameter in self.function.parameters:
+            if self.function.symbol(parameter.name) is not None:
+                continue
+            base = self.leaves.uniform(f"address of parameter {parameter.name}", 64, f"the address of {parameter.name}")
+            if found.terms == {widened(base, place.width): 1}:
+                return parameter.name, found.number
+        return None
+
+
+def _power(align: int) -> int:
+    """The largest power of two that divides an alignment."""
+    return align & -align or 1

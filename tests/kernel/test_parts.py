@@ -1,0 +1,112 @@
+"""Graphs, sums and the flow of functions, against simple ways to find the same."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swzverify.ir import expr
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import BinaryOperator, Expr
+from swzverify.kernel.flow import Flow, FlowError
+from swzverify.kernel.graph import Tree, immediate_dominators, reached, reverse_postorder
+from swzverify.kernel.lanes import Threads
+from swzverify.kernel.linear import normal, sum_of
+from swzverify.ptx import read_module
+from tests.kernel.texts import TOP
+
+GRAPHS = st.integers(1, 8).flatmap(
+    lambda count: st.lists(st.lists(st.integers(0, count - 1), max_size=3, unique=True), min_size=count, max_size=count)
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(GRAPHS)
+def test_dominators_are_what_cuts_a_node_off(graph: list[list[int]]) -> None:
+    order = reverse_postorder(0, graph)
+    tree = Tree(immediate_dominators(0, graph))
+    assert set(order) == reached([0], graph, lambda _: False)
+    for upper in order:
+        without = reached([0], graph, lambda node, upper=upper: node == upper)
+        for lower in order:
+            assert tree.above(upper, lower) == (lower not in without)
+
+
+@st.composite
+def values(draw: st.DrawFn, depth: int = 4, width: int = 16) -> Expr:
+    if depth == 0 or draw(st.booleans()):
+        leaf = draw(st.sampled_from(["x", "y", "number"]))
+        if leaf == "number":
+            return expr.const(draw(st.integers(0, (1 << width) - 1)), width)
+        return expr.var(f"{leaf}{width}", 1 << width)
+    kind = draw(st.integers(0, 5))
+    if kind == 0:
+        return expr.extract(draw(values(depth - 1, 2 * width)), 0, width) if width < 64 else draw(values(0, width))
+    operator = (BinaryOperator.ADD, BinaryOperator.SUB, BinaryOperator.MUL, BinaryOperator.SHL, BinaryOperator.XOR)[
+        kind - 1
+    ]
+    return expr.binary(operator, draw(values(depth - 1, width)), draw(values(depth - 1, width)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(values(), st.lists(st.integers(0, (1 << 64) - 1), min_size=6, max_size=6))
+def test_a_sum_is_the_same_value(value: Expr, numbers: list[int]) -> None:
+    point = {node.name: numbers[at % 6] % node.limit for at, node in enumerate(expr.variables(value))}
+    found = normal(value)
+    assert found.width == value.width
+    assert evaluate(found, point) == evaluate(value, point)
+    assert normal(found) is found or sum_of(found) == sum_of(normal(found))
+
+
+def flow_of(body: str) -> Flow:
+    module = read_module(f"{TOP}.entry k() {{ .reg .pred %p<9>; .reg .b32 %r<9>;\n{body}\n}}", "k.ptx")
+    assert module.functions[0].problem is None
+    return Flow(module.functions[0])
+
+
+def test_blocks_and_ways() -> None:
+    flow = flow_of("@%p1 bra A; mov.u32 %r1, 0; @!%p2 exit; A: mov.u32 %r1, 1; bra.uni B; mov.u32 %r1, 2; B: ret;")
+    assert flow.following == [[2, 1], [5, 2], [4], [4], [5], []]
+    assert not all(flow.is_reachable(block.index) for block in flow.blocks)
+
+
+def test_loops_in_one_another() -> None:
+    flow = flow_of("A: mov.u32 %r1, 0; B: mov.u32 %r2, 0; @%p1 bra B; @%p2 bra A; ret;")
+    outer, inner = flow.loops
+    assert inner.blocks < outer.blocks
+    assert [loop.header for loop in flow.around(inner.header)] == [outer.header, inner.header]
+
+
+def test_the_fall_off_the_end_is_a_return() -> None:
+    flow = flow_of("@%p1 bra E; mov.u32 %r1, 0; E:")
+    assert flow.following[-2] == [flow.exit]
+
+
+@pytest.mark.parametrize("body", ["brx.idx %r1, %r2;", "bra %r1;", "@%p1 bra B; A: @%p2 bra E; B: @%p3 bra A; E: ret;"])
+def test_flow_that_cannot_be_followed(body: str) -> None:
+    with pytest.raises(FlowError):
+        flow_of(body)
+
+
+def test_lanes_meet_at_the_first_place_that_all_ways_lead_to() -> None:
+    flow = flow_of("@%p1 bra A; mov.u32 %r1, 0; bra B; A: mov.u32 %r1, 1; B: ret;")
+    meeting = flow.meeting[0]
+    assert meeting is not None
+    assert flow.blocks[meeting].start == 4
+    assert flow.parted(0) == {1, 2}
+
+
+@pytest.mark.parametrize("shape", [(32, 4, 1), (16, 4, 1), (5, 7, 2), (33, 1, 1)])
+def test_coordinates_of_threads(shape: tuple[int, int, int]) -> None:
+    threads = Threads(shape)
+    numbers = threads.point["tid.x"] + shape[0] * (threads.point["tid.y"] + shape[1] * threads.point["tid.z"])
+    assert numbers.tolist() == list(range(shape[0] * shape[1] * shape[2]))
+    row = threads.point["tid.y"]
+    parts = [row[start : start + 32] for start in range(0, len(row), 32)]
+    expected = all(first == second for part in parts for first, second in pairwise(part.tolist()))
+    assert threads.is_uniform(expr.var("tid.y", shape[1])) == expected
+    assert np.all(threads.point["laneid"] < 32)

@@ -1,0 +1,153 @@
+"""Mistakes that are planted in the reading of kernels: the random kernels find each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from swzverify.ir.expr import const, extract, var
+from swzverify.kernel import induction, meaning, slices, special, uniform
+from swzverify.kernel.arithmetic import shift_right, widened
+from swzverify.kernel.leaves import Kind
+from tests.kernel.test_programs import compared, held
+from tests.kernel.traps import BODIES, text_of
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def shifts_without_sign(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meaning, "shift_right", lambda a, n, **_: shift_right(a, n, signed=False))
+
+
+def widening_without_sign(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meaning, "widened", lambda value, width, **_: widened(value, width))
+
+
+def products_with_the_other_sign(patch: pytest.MonkeyPatch) -> None:
+    original = meaning._product
+    patch.setattr(meaning, "_product", lambda a, b, signed: original(a, b, signed=not signed))
+
+
+def unsigned_compared_as_signed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meaning, "_UNSIGNED", {})
+
+
+def guards_never_turned(patch: pytest.MonkeyPatch) -> None:
+    def guard(self: Any, instruction: Any) -> Any:
+        if instruction.guard is None:
+            return const(1, 1)
+        return (yield from self.before(instruction.guard.register, instruction.index))
+
+    patch.setattr(slices.Slices, "guard", guard)
+
+
+def guarded_writes_always_done(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slices, "ite", lambda _condition, then, _otherwise: then)
+
+
+def the_first_way_into_a_join(patch: pytest.MonkeyPatch) -> None:
+    def pick(_self: Any, _block: int, options: Any) -> Any:
+        yield from ()
+        return options[0][1]
+
+    patch.setattr(slices.Slices, "_pick", pick)
+
+
+def steps_that_change(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(induction, "_varies", lambda *_: False)
+
+
+def one_counter_for_all_loops(patch: pytest.MonkeyPatch) -> None:
+    def trips(reading: Any, loop: Any, width: int) -> Any:
+        leaf = induction.Leaf(var("trips", 1 << 64), Kind.TRIPS, "", 0, loop.header)
+        return extract(reading.leaves.add(leaf), 0, width)
+
+    patch.setattr(induction, "trips", trips)
+
+
+def loops_that_end_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(induction, "add", lambda before, _steps: before)
+
+
+def loops_that_all_leave_together(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(uniform.Uniformity, "_leaves_together", lambda *_: True)
+
+
+def choices_that_do_not_part_lanes_in_a_loop(patch: pytest.MonkeyPatch) -> None:
+    original = uniform._meets_inside
+
+    def meets(flow: Any, loop: Any, block: int) -> bool:
+        goes_out = any(target not in loop.blocks for target in flow.following[block])
+        return original(flow, loop, block) or not goes_out
+
+    patch.setattr(uniform, "_meets_inside", meets)
+
+
+def moments_that_are_shared_in_any_loop(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(uniform.Uniformity, "_is_together", lambda *_: True)
+
+
+def loads_that_are_shared_at_any_address(patch: pytest.MonkeyPatch) -> None:
+    original = slices.Slices.moment
+    patch.setattr(
+        slices.Slices,
+        "moment",
+        lambda self, instruction, at, width, reason, _: original(self, instruction, at, width, reason, ()),
+    )
+
+
+def carried_values_that_are_shared(patch: pytest.MonkeyPatch) -> None:
+    original = uniform.Uniformity._stays
+    patch.setattr(uniform.Uniformity, "_stays", lambda self, leaf: leaf.kind is Kind.CARRIED or original(self, leaf))
+
+
+def coordinates_that_are_shared(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(uniform.Threads, "is_uniform", lambda *_: True)
+
+
+def rows_that_are_columns(patch: pytest.MonkeyPatch) -> None:
+    original = special._coordinate
+    patch.setattr(special, "_coordinate", lambda name, _axis, block, leaves: original(name, "x", block, leaves))
+
+
+def what_is_not_known_is_zero(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slices.Slices, "_unknown", lambda _self, _instruction, _at, width, *_, **__: const(0, width))
+
+
+PLANTED: dict[Plant, int | str] = {
+    shifts_without_sign: 1,
+    widening_without_sign: 0,
+    products_with_the_other_sign: 0,
+    unsigned_compared_as_signed: "a comparison without sign",
+    guards_never_turned: 0,
+    guarded_writes_always_done: 0,
+    the_first_way_into_a_join: 0,
+    steps_that_change: "a step that steps",
+    one_counter_for_all_loops: "two loops",
+    loops_that_end_at_once: 2,
+    loops_that_all_leave_together: "trips by lane",
+    choices_that_do_not_part_lanes_in_a_loop: "lanes that go on early",
+    moments_that_are_shared_in_any_loop: "a load in trips by lane",
+    loads_that_are_shared_at_any_address: "a load at an address of each lane",
+    carried_values_that_are_shared: "a value that each trip makes of a lane",
+    coordinates_that_are_shared: "trips by row",
+    rows_that_are_columns: "rows",
+    what_is_not_known_is_zero: "a load of what was stored",
+}
+"""Each mistake with the seed of a random kernel, or the trap, that finds it."""
+
+
+@pytest.fixture(autouse=True)
+def _without_memory() -> Iterator[None]:
+    meaning.operation.cache_clear()
+    yield
+    meaning.operation.cache_clear()
+
+
+@pytest.mark.parametrize(("plant", "where"), PLANTED.items(), ids=[each.__name__ for each in PLANTED])
+def test_a_planted_mistake_is_found(plant: Plant, where: int | str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    found = held(where) if isinstance(where, int) else compared(text_of(BODIES[where]), (16, 4, 1), 3)
+    assert found.wrong

@@ -1,0 +1,62 @@
+"""Random kernels: every execution that an independent interpreter saw is explained."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.kernel import accesses
+from swzverify.ptx import read_module
+from tests.kernel.differential import Tally, compare_all, watched
+from tests.kernel.programs import program
+from tests.kernel.traps import BODIES, text_of
+from tests.ptx_oracle import launch
+from tests.ptx_oracle.spaces import SHARED_BASE
+
+SHAPES = ((32, 1, 1), (64, 1, 1), (16, 4, 1), (48, 1, 1), (8, 5, 1), (32, 2, 1))
+WIDE = 0x1_0000_0003
+
+
+def held(seed: int, depth: int = 3) -> Tally:
+    """Run a random kernel, and hold what it did against its accesses."""
+    return compared(program(seed, depth), SHAPES[seed % len(SHAPES)], seed % 7, seed)
+
+
+def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1) -> Tally:
+    """Run a kernel, and hold what it did against its accesses."""
+    found = accesses(module := read_module(text, "k.ptx"), module.functions[0], shape)
+    with watched() as events:
+        result = launch(text, "k", [2], shape, 0, [number, WIDE], seed, steps=3000)
+    assert not result.error or "no end" in result.error, result.error
+    known = {"n+0:4": number, "wide+0:8": WIDE, "shared pool": SHARED_BASE // 16}
+    for access in found:
+        assert not access.reason, (access.line, access.reason)
+        assert access.address is not None
+    return compare_all(found, events, shape, known.get, most=6)
+
+
+def all_explained(start: int) -> None:
+    total = Tally()
+    for seed in range(start, start + 5):
+        one = held(seed)
+        assert one.wrong == (), seed
+        total.explained += one.explained
+        total.undecided += one.undecided
+    assert total.explained > 2 * total.undecided
+
+
+@pytest.mark.parametrize("start", range(0, 40, 5))
+def test_every_execution_is_explained(start: int) -> None:
+    all_explained(start)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(40, 400, 5))
+def test_every_execution_of_many_programs_is_explained(start: int) -> None:
+    all_explained(start)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_every_execution_of_a_trap_is_explained(name: str) -> None:
+    tally = compared(text_of(BODIES[name]), (16, 4, 1), 3)
+    assert (tally.wrong, tally.undecided) == ((), 0)
+    assert tally.explained
