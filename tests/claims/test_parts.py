@@ -15,7 +15,7 @@ from swzverify.claims.common_base import common_origins, open_alignment, origin_
 from swzverify.claims.cost_claim import cost_at, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import address_span, base_values
-from swzverify.claims.verdict import Counterexample, Row, Verdict, WarpMeasure
+from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Row, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
