@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from swzverify.cli.terminal import one_way_out
-from swzverify.cli.values import ELEMENTS, SWIZZLES, Text
+from swzverify.cli.values import Text, elements, swizzles
 from swzverify.cli.writing import write_text
 
 DEFAULT_FILE = "tile.swz.yaml"
@@ -15,7 +15,7 @@ SUFFIX = ".swz.yaml"
 @click.command()
 @click.argument("file", metavar="[FILE]", default=DEFAULT_FILE)
 @click.option(
-    "--element", type=Text(ELEMENTS), default="f16", show_default=True, help="Type of an element.", metavar="TYPE"
+    "--element", type=Text(elements), default="f16", show_default=True, help="Type of an element.", metavar="TYPE"
 )
 @click.option("--tile", default="64x64", show_default=True, help="Rows and elements of a row.", metavar="RxC")
 @click.option(
@@ -27,7 +27,7 @@ SUFFIX = ".swz.yaml"
 )
 @click.option(
     "--swizzle",
-    type=Text(SWIZZLES),
+    type=Text(swizzles),
     metavar="WHICH",
     help="auto, none, or Swizzle<B,M,S> on element offsets.  [default: auto]",
 )

@@ -1,34 +1,13 @@
-"""What may be given for an option, for shells to complete.
-
-The tables lie elsewhere and take a while to import (`hardware/`, `spec/elements`); a test compares
-these lists with them.
-"""
+"""What may be given for an option, for shells to complete: the tables are read when a shell asks."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 import click
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
-TARGETS = (
-    *("sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a"),
-    *("sm_100", "sm_100a", "sm_100f", "sm_101", "sm_101a", "sm_101f", "sm_103", "sm_103a", "sm_103f"),
-    *("sm_110", "sm_110a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f"),
-)
-INSTRUCTIONS = (
-    *(
-        f"{op}.shared.{kind}"
-        for op in ("ld", "st")
-        for kind in ("b8", "b16", "b32", "b64", "v2.b32", "v4.b32", "v2.b64")
-    ),
-    *("ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4", "ldmatrix.x1.trans", "ldmatrix.x2.trans", "ldmatrix.x4.trans"),
-    *("stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "stmatrix.x1.trans", "stmatrix.x2.trans", "stmatrix.x4.trans"),
-    *("cp.async.4", "cp.async.8", "cp.async.16", "cp.async.ca.16", "atom.shared.add.u32"),
-)
-ELEMENTS = (
-    *("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "f6", "f4"),
-    *("i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8", "u4"),
-)
 SWIZZLES = ("auto", "none", "Swizzle<3,3,3>", "Swizzle<2,3,3>", "Swizzle<1,3,3>", "Swizzle<5,0,5>")
 """Examples: a swizzle has any numbers."""
 
@@ -38,8 +17,8 @@ class Text(StringParamType):
     it is read.
     """
 
-    def __init__(self, known: tuple[str, ...] = (), kind: str = "plain") -> None:
-        """`known` are the values to complete; `kind` is "file" or "dir" where the shell completes
+    def __init__(self, known: Callable[[], Iterable[str]] = tuple, kind: str = "plain") -> None:
+        """`known` gives the values to complete; `kind` is "file" or "dir" where the shell completes
         paths itself.
         """
         self.known = known
@@ -50,11 +29,37 @@ class Text(StringParamType):
         del ctx, param
         if self.kind != "plain":
             return [CompletionItem(incomplete, type=self.kind)]
-        return [CompletionItem(value) for value in self.known if value.startswith(incomplete)]
+        return [CompletionItem(value) for value in self.known() if value.startswith(incomplete)]
+
+
+def targets() -> Iterable[str]:
+    """The names of the targets."""
+    from swzverify.hardware import TARGETS  # noqa: PLC0415 - few commands complete anything
+
+    return TARGETS
+
+
+def instructions() -> Iterable[str]:
+    """The names of the instructions."""
+    from swzverify.hardware import INSTRUCTIONS  # noqa: PLC0415 - likewise
+
+    return INSTRUCTIONS
+
+
+def elements() -> Iterable[str]:
+    """The names of the types of elements."""
+    from swzverify.spec.elements import ELEMENT_BITS  # noqa: PLC0415 - likewise
+
+    return ELEMENT_BITS
+
+
+def swizzles() -> Iterable[str]:
+    """Examples: a swizzle has any numbers."""
+    return SWIZZLES
 
 
 _BY_METAVAR = {"FILE": Text(kind="file"), "PATH": Text(kind="file"), "DIR": Text(kind="dir")}
-_BY_OPTION = {"--target": Text(TARGETS), "--instruction": Text(INSTRUCTIONS)}
+_BY_OPTION = {"--target": Text(targets), "--instruction": Text(instructions)}
 
 
 def complete_values(command: click.Command) -> None:

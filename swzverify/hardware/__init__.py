@@ -4,6 +4,8 @@ Imports `errors` only. `instructions` and `targets` are the tables, `spelling` r
 `wavefronts` is the rule, `octets` the part of it for `cp.async.cg` of 16 bytes.
 """
 
+from typing import TYPE_CHECKING
+
 from swzverify.hardware.instructions import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
@@ -14,7 +16,6 @@ from swzverify.hardware.instructions import (
     Kind,
     find_instruction,
 )
-from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, SECTOR_BYTES
 from swzverify.hardware.targets import (
     EVIDENCE,
     FIRST_TARGET,
@@ -28,14 +29,18 @@ from swzverify.hardware.targets import (
     find_target,
     require,
 )
-from swzverify.hardware.wavefronts import (
-    PAIR_DISTANCES,
-    AccessCost,
-    CostArrays,
-    GroupCost,
-    access_cost,
-    cost_many,
-)
+from swzverify.lazy import importer
+
+if TYPE_CHECKING:
+    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, SECTOR_BYTES
+    from swzverify.hardware.wavefronts import (
+        PAIR_DISTANCES,
+        AccessCost,
+        CostArrays,
+        GroupCost,
+        access_cost,
+        cost_many,
+    )
 
 __all__ = [
     "BANKS",
@@ -67,3 +72,14 @@ __all__ = [
     "find_target",
     "require",
 ]
+
+# The rule needs numpy; who only reads the tables does not wait for it.
+__getattr__ = importer(
+    "swzverify.hardware",
+    {
+        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES", "SECTOR_BYTES"), ".octets"),
+        **dict.fromkeys(
+            ("PAIR_DISTANCES", "AccessCost", "CostArrays", "GroupCost", "access_cost", "cost_many"), ".wavefronts"
+        ),
+    },
+)

@@ -216,12 +216,12 @@ def command(name: str) -> click.Command:
 
 
 class TestTables:
-    """The names that are listed for quickness' sake are those of the tables."""
+    """What is completed is what the tables have."""
 
     def test_names(self):
-        assert tuple(TARGETS) == values.TARGETS
-        assert tuple(INSTRUCTIONS) == values.INSTRUCTIONS
-        assert tuple(ELEMENT_BITS) == values.ELEMENTS
+        assert list(TARGETS) == [item.value for item in values.Text(values.targets).shell_complete(None, None, "")]
+        assert tuple(values.instructions()) == tuple(INSTRUCTIONS)
+        assert tuple(values.elements()) == tuple(ELEMENT_BITS)
 
     def test_every_path_and_target_of_every_command_completes(self):
         told = [
@@ -235,7 +235,7 @@ class TestTables:
             isinstance(kind, values.Text) and kind.kind == ("dir" if what == "DIR" else "file") for what, kind in told
         )
         prove = {parameter.name: parameter for parameter in command("prove").params}
-        assert prove["target"].type.known == values.TARGETS
+        assert prove["target"].type.known is values.targets
         assert tuple(prove["select"].type.choices) == tuple(KINDS)
 
 
