@@ -864,7 +864,7 @@ def test_the_mutation_shows(monkeypatch: Patch, mutate: Callable[[Patch], None],
 def test_the_page_lists_all_of_them() -> None:
     """docs/attacks.md names every wrong encoding with the test that kills it, once, and no other."""
     listed = re.findall(r"^\| `(\w+)` \| .+ \| `(\w+\.py)` \|$", PAGE.read_text(), re.MULTILINE)
-    here = [(name, "test_more_wrong_encodings.py") for name, _, _ in MUTATIONS]
+    here = [(name, "test_wrong_lowering_and_rules.py") for name, _, _ in MUTATIONS]
     there = [(mutate.__name__, "test_wrong_encodings.py") for mutate, _ in first_file.MUTATIONS]
     there += [(name, "test_octet_encodings.py") for name, _, _ in octet_file.MUTATIONS]
     assert sorted(listed) == sorted([*here, *there])
