@@ -34,7 +34,7 @@ class Base:
 
     @property
     def count(self) -> int:
-        """How many bases there are."""
+        """The number of bases."""
         return ADDRESS_LIMIT_BYTES // self.align if self.align else 1
 
 
@@ -113,7 +113,7 @@ class Loop:
 
     @property
     def count(self) -> int:
-        """Iterations."""
+        """The number of iterations."""
         return max(0, -(-((ANY_VALUES if self.stop is None else self.stop) - self.start) // self.step))
 
 
@@ -141,7 +141,7 @@ class Access:
 
     @property
     def threads(self) -> int:
-        """Threads of the block."""
+        """The number of threads in the block."""
         return prod(self.block)
 
     @property

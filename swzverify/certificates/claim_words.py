@@ -41,7 +41,7 @@ def _tile(tile: Tile) -> str:
 
 
 def _base(base: Base) -> str:
-    """Where something begins."""
+    """Say where something begins."""
     if not base.align:
         return f"base {base.start}" + (f" in memory {base.memory}" if base.memory else "")
     multiples = f"any multiple of {base.align} below 2^24"
@@ -87,5 +87,5 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """An expression on one line."""
+    """Write an expression on one line."""
     return " ".join(text.split())

@@ -29,7 +29,7 @@ class ClauseGates:
     _known: dict[tuple[str, ...] | tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def fresh(self) -> int:
-        """A new variable."""
+        """Return a literal that nothing constrains yet."""
         self.variables += 1
         return self.variables
 
@@ -55,7 +55,7 @@ class ClauseGates:
         return found if (a > 0) == (b > 0) else -found
 
     def conj(self, a: int, b: int) -> int:
-        """Both."""
+        """Return a literal that is true where both are."""
         if -TRUE in (a, b) or a == -b:
             return self.zero
         if a in (TRUE, b):

@@ -20,12 +20,12 @@ class Gates(Protocol[Bit]):
 
     @property
     def zero(self) -> Bit:
-        """The constant 0."""
+        """The gate that is always 0."""
         ...
 
     @property
     def one(self) -> Bit:
-        """The constant 1."""
+        """The gate that is always 1."""
         ...
 
     def conj(self, a: Bit, b: Bit) -> Bit:

@@ -52,12 +52,12 @@ class Lanes:
 
     @property
     def lane(self) -> int:
-        """The lane's variable."""
+        """The variable of the lane's number."""
         return self.variables[0]
 
     @property
     def free(self) -> tuple[int, ...]:
-        """All others."""
+        """The variables that all lanes share."""
         return self.variables[1:]
 
 

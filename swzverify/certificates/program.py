@@ -141,7 +141,7 @@ class Builder:
         return found
 
     def width(self, place: int) -> int:
-        """The width at a place."""
+        """The width in bits of the formula at a place."""
         return self.lines[place].width
 
     def known(self, place: int) -> int | None:
@@ -209,7 +209,7 @@ class Builder:
         return self.add(Operation("zero_extend", width, (a,)))
 
     def ite(self, condition: int, then: int, otherwise: int) -> int:
-        """A choice."""
+        """Add a choice between two formulas."""
         return self.add(Operation("ite", self.width(then), (condition, then, otherwise)))
 
     def negate(self, a: int) -> int:

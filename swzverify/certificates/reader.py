@@ -84,32 +84,32 @@ class Reader:
         return SwzError("SWZ604", f"{self.place}.{name}: {wanted} is expected", hint=_AGAIN)
 
     def text(self, name: str) -> str:
-        """A text."""
+        """Take a text."""
         value = self.take(name, "a text")
         if not is_text(value):
             raise self.refuse(name, "a text")
         return value
 
     def digest(self, name: str) -> str:
-        """A SHA-256 in hexadecimal."""
+        """Take a SHA-256 in hexadecimal."""
         value = self.text(name)
         if not _DIGEST.fullmatch(value):
             raise self.refuse(name, "a SHA-256 of 64 hexadecimal digits")
         return value
 
     def number(self, name: str, least: int = 0) -> int:
-        """A number."""
+        """Take an integer of at least `least`."""
         value = self.take(name, "a number")
         if not is_number(value, least):
             raise self.refuse(name, f"a number, at least {least} and below 2^62,")
         return value
 
     def number_or_none(self, name: str, least: int = 0) -> int | None:
-        """A number or null."""
+        """Take an integer or null."""
         return None if self._is_null(name) else self.number(name, least)
 
     def text_or_none(self, name: str) -> str | None:
-        """A text or null."""
+        """Take a text or null."""
         return None if self._is_null(name) else self.text(name)
 
     def _is_null(self, name: str) -> bool:
@@ -144,7 +144,7 @@ class Reader:
         return found
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Take a list of texts."""
         value = self.list(name)
         found = tuple(item for item in value if is_text(item))
         if len(found) != len(value):
@@ -172,6 +172,6 @@ class Reader:
         return None if value is None else Reader(value, f"{self.place}.{name}")
 
     def done(self) -> None:
-        """Nothing else may be there."""
+        """Refuse keys that nobody took."""
         if self.data:
             raise SwzError("SWZ604", f"{self.place}: unknown field {min(self.data)!r}", hint=_AGAIN)

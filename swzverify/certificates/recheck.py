@@ -88,7 +88,7 @@ class _Findings:
     folded: int = 0
 
     def outcome(self, identity: str, status: Status, *why: str) -> Rechecked:
-        """The outcome."""
+        """Return what a recheck says of a certificate."""
         counts = (self.formulas, self.witnesses, self.proofs, self.once, self.folded)
         return Rechecked(identity, status, (*why, *self.words, *self.notes), *counts)
 

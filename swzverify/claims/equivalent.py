@@ -65,7 +65,7 @@ class Equivalent(Claim):
 
     @property
     def subjects(self) -> tuple[Subject, Subject]:
-        """Both."""
+        """The tiles, accesses or maps that are compared."""
         return (self.first, self.second)
 
     @property

@@ -42,7 +42,7 @@ class TilePoints:
 
     @property
     def coords(self) -> tuple[Var, ...]:
-        """One variable a mode."""
+        """One variable for each mode."""
         return tuple(var(f"{self.prefix}coord.{i}", extent) for i, extent in enumerate(self.tile.extents))
 
     @property

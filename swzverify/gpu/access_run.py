@@ -45,7 +45,7 @@ class AccessRun:
 
     @property
     def source(self) -> str:
-        """The kernel."""
+        """The kernel that evaluates and runs the access."""
         return access_kernel(self.kernel, self.access)
 
     @cached_property

@@ -25,7 +25,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing differed."""
+        """Whether the device agrees in every place and byte."""
         return self.differing == 0
 
     @staticmethod
@@ -39,7 +39,7 @@ class Comparison:
 
     @staticmethod
     def of(parts: Iterable[Comparison]) -> Comparison:
-        """All of them together."""
+        """Add up several comparisons."""
         every = tuple(parts)
         return Comparison(
             sum(part.places for part in every),

@@ -42,7 +42,7 @@ class CostCheck:
 
     @property
     def counted(self) -> int:
-        """How many were told."""
+        """The number of patterns that have a count."""
         return sum(each.wavefronts is not None for each in self.measured.values())
 
     def of(self, each: Patterns, total: int) -> CostSeen:

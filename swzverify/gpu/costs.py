@@ -42,7 +42,7 @@ class Patterns:
     active: Mask
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of patterns."""
         return len(self.addresses)
 
     @property
@@ -95,7 +95,7 @@ def joined(parts: Iterable[Patterns]) -> dict[str, Patterns]:
 
 
 def masks(active: Mask) -> NDArray[np.uint32]:
-    """The active lanes as bits."""
+    """Pack the active lanes of each pattern into the bits of a word."""
     weights = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
     return (active.astype(np.uint32) * weights).sum(axis=1, dtype=np.uint32)
 

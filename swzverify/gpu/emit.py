@@ -58,7 +58,7 @@ class Emitted:
 
     @cached_property
     def _body(self) -> str:
-        """The kernels and tables."""
+        """The kernels and the tables of the program."""
         return "\n".join([*self.kernels, cost_kernels(list(self.timed)), *self._tables()])
 
     @property
@@ -68,7 +68,7 @@ class Emitted:
 
     @property
     def source(self) -> str:
-        """The .cu."""
+        """The text of the .cu file."""
         name = f'static const char* const PROGRAM = "{self.digest}";\n'
         return "\n".join([PRELUDE, TOKENS, TMA_KERNEL, self._body, name, cuda_text("host.cuh")])
 

@@ -33,12 +33,12 @@ class MapRun:
 
     @property
     def source(self) -> str:
-        """The kernel."""
+        """The kernel that evaluates the map."""
         return map_kernel(self.kernel, self.index, self.place)
 
     @property
     def count(self) -> int:
-        """Points of the box."""
+        """The number of points in the box."""
         return prod(extent for _, extent in self.index.over)
 
     @cached_property
@@ -56,7 +56,7 @@ class MapRun:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """One launch a base."""
+        """One launch for each base."""
         if self.count > MAX_POINTS:
             return ()
         size = self.count * len(self.index.value)

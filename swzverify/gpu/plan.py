@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def job(self) -> Job:
-        """All that the device needs."""
+        """Everything that the device runs for this plan."""
         launches = tuple(launch for run in self.runs.values() for launch in run.launches)
         kernels = [run.source for run in self.runs.values() if run.launches]
         return Job(whole_source(kernels), launches)
@@ -50,7 +50,7 @@ class Plan:
         return self.runs[id(subject), place]
 
     def split(self, answers: Sequence[DeviceAnswer]) -> dict[Key, list[DeviceAnswer]]:
-        """The answers of each run."""
+        """Cut the list of all answers into the answers of each run."""
         found: dict[Key, list[DeviceAnswer]] = {}
         at = 0
         for key, run in self.runs.items():

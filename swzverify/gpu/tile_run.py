@@ -48,7 +48,7 @@ class TileRun:
 
     @property
     def source(self) -> str:
-        """The kernel."""
+        """The kernel that places the elements."""
         points = self.points
         return tile_kernel(self.kernel, self.tile, points.coords, points.stage, self.place)
 
@@ -59,7 +59,7 @@ class TileRun:
 
     @property
     def count(self) -> int:
-        """Elements of all stages."""
+        """The number of elements in all stages."""
         return self.tile.size * self.tile.stages
 
     @cached_property

@@ -143,7 +143,7 @@ class Values:
         return expression(0)
 
     def power_of_two(self, value: int | str, *path: str | int) -> int:
-        """A positive power of two."""
+        """Return a number that is a positive power of two."""
         result = self.number(value, *path, least=1)
         if result & (result - 1):
             near = 1 << (result.bit_length() - 1)

@@ -116,7 +116,7 @@ class StatedAccess:
 
     @property
     def threads(self) -> int:
-        """Threads of the block."""
+        """The number of threads in the block."""
         return prod(self.block)
 
     @property

@@ -94,12 +94,12 @@ class Tile:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Each mode's extent."""
+        """The extent of each mode."""
         return self.layout.extents
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """The number of elements."""
         return self.layout.size
 
     @property
@@ -114,12 +114,12 @@ class Tile:
 
     @property
     def element_units(self) -> int:
-        """Units an element."""
+        """The number of units in an element."""
         return self.element_bits // self.unit_bits
 
     @property
     def units_per_byte(self) -> int:
-        """Units a byte."""
+        """The number of units in a byte."""
         return 8 // self.unit_bits
 
     @property

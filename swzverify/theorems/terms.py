@@ -32,15 +32,15 @@ class Truth:
     term: Term
 
     def __and__(self, other: Truth) -> Truth:
-        """Both."""
+        """True where both are."""
         return Truth(z3.And(self.term, other.term))
 
     def __or__(self, other: Truth) -> Truth:
-        """At least one."""
+        """True where at least one is."""
         return Truth(z3.Or(self.term, other.term))
 
     def __invert__(self) -> Truth:
-        """Not."""
+        """True where this one is not."""
         return Truth(z3.Not(self.term))
 
     def implies(self, other: Truth) -> Truth:
@@ -48,7 +48,7 @@ class Truth:
         return Truth(z3.Implies(self.term, other.term))
 
     def iff(self, other: Truth) -> Truth:
-        """Both or neither."""
+        """True where both are, and where neither is."""
         return Truth(self.term == other.term)
 
     def __bool__(self) -> NoReturn:
@@ -74,7 +74,7 @@ class Word:
 
     @property
     def width(self) -> int:
-        """Bits."""
+        """The number of bits."""
         return self.term.size()
 
     def _operand(self, other: Word | int) -> Term:
@@ -87,13 +87,13 @@ class Word:
         return z3.BitVecVal(other, self.width, self.term.ctx)
 
     def __add__(self, other: Word | int) -> Word:
-        """The sum."""
+        """The sum modulo 2^width."""
         return Word(self.term + self._operand(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Word | int) -> Word:
-        """The difference."""
+        """The difference modulo 2^width."""
         return Word(self.term - self._operand(other))
 
     def __rsub__(self, other: int) -> Word:
@@ -101,7 +101,7 @@ class Word:
         return Word(self._operand(other) - self.term)
 
     def __mul__(self, other: Word | int) -> Word:
-        """The product."""
+        """The product modulo 2^width."""
         return Word(self.term * self._operand(other))
 
     __rmul__ = __mul__
@@ -115,13 +115,13 @@ class Word:
         return Word(z3.URem(self.term, self._operand(_positive(other))))
 
     def __and__(self, other: Word | int) -> Word:
-        """The bits in both."""
+        """The bits that both have."""
         return Word(self.term & self._operand(other))
 
     __rand__ = __and__
 
     def __or__(self, other: Word | int) -> Word:
-        """The bits in either."""
+        """The bits that either has."""
         return Word(self.term | self._operand(other))
 
     __ror__ = __or__
@@ -133,11 +133,11 @@ class Word:
     __rxor__ = __xor__
 
     def __invert__(self) -> Word:
-        """Every bit flipped."""
+        """Every bit turned round."""
         return Word(~self.term)
 
     def __lshift__(self, other: Word | int) -> Word:
-        """Shifted up."""
+        """The bits moved up."""
         return Word(self.term << self._operand(other))
 
     def __rlshift__(self, other: int) -> Word:
@@ -145,7 +145,7 @@ class Word:
         return Word(self._operand(other) << self.term)
 
     def __rshift__(self, other: Word | int) -> Word:
-        """Shifted down, zeros from above."""
+        """The bits moved down, with zeros from above."""
         return Word(z3.LShR(self.term, self._operand(other)))
 
     def __eq__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -210,7 +210,7 @@ class Symbols:
         return Word(z3.BitVecVal(value, bits, self.context))
 
     def every(self, truths: Iterable[Truth]) -> Truth:
-        """All of them; true for none."""
+        """True where all are; true for none."""
         return Truth(z3.And([z3.BoolVal(True, self.context), *(truth.term for truth in truths)]))
 
     def some(self, truths: Iterable[Truth]) -> Truth:
@@ -218,7 +218,7 @@ class Symbols:
         return Truth(z3.Or([z3.BoolVal(False, self.context), *(truth.term for truth in truths)]))
 
     def count(self, truths: Iterable[Truth], *, width: int | None = None) -> Word:
-        """How many of them hold."""
+        """The number of those that hold."""
         total = self.number(0, width=width)
         for truth in truths:
             total = total + choose(truth, self.number(1, width=width), self.number(0, width=width))

@@ -70,7 +70,7 @@ class Query:
         self._conditions: list[Truth] = []
 
     def require(self, *conditions: Truth) -> None:
-        """Add conditions."""
+        """Add conditions to the question."""
         self._conditions.extend(conditions)
 
     def solve(self, rlimit: int) -> Model | None:
