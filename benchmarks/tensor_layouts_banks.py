@@ -1,4 +1,4 @@
-"""Bank conflicts of random layouts, a scalar a lane: our cost rule against tensor_layouts'
+"""Bank conflicts of random layouts, a scalar per lane: our cost rule against tensor_layouts'
 `bank_conflicts`.
 """
 

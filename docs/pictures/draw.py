@@ -21,7 +21,7 @@ def column_words(tile: Tile) -> list[int]:
 
 
 def banks(title: str, groups: Sequence[tuple[str, Sequence[tuple[int, int]]]]) -> str:
-    """Lanes stacked over the banks that they touch, a panel a group; red where a bank has several
+    """Lanes stacked over the banks that they touch, a panel per group; red where a bank has several
     words.
     """
     blocks: list[str] = []

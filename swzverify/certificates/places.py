@@ -41,7 +41,7 @@ def swizzled(numbers: Arithmetic, swizzle: Swizzle, value: Exact) -> Exact:
 
 
 def offset_of_digits(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -> Exact:
-    """The plain offset in elements from a digit a leaf."""
+    """The plain offset in elements from a digit per leaf."""
     return numbers.total([numbers.times(digit, stride) for digit, (_, stride) in zip(digits, tile.leaves, strict=True)])
 
 

@@ -45,7 +45,7 @@ _Limit = TypeVar("_Limit", float | None, int | None)
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Processes to use.  [default: one a processor, for more than a few specs]",
+    help="Processes to use.  [default: one per processor, for more than a few specs]",
 )
 @click.option(
     "--select",

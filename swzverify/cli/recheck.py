@@ -56,7 +56,7 @@ class ExitCode(IntEnum):
     metavar="MIB",
     help="What one process may hold.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: one a CPU]")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: one per CPU]")
 @click.option("-v", "--verbose", is_flag=True, help="List what was rechecked too.")
 def recheck(
     *,

@@ -44,7 +44,7 @@ class Format(StrEnum):
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Processes to use.  [default: one a processor, for more than a few theorems]",
+    help="Processes to use.  [default: one per processor, for more than a few theorems]",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every theorem's LaTeX, source and obligations.")
 def theorems(*, names: tuple[str, ...], form: str, jobs: int | None, verbose: bool) -> NoReturn:

@@ -33,7 +33,7 @@ _CLOCKS = "time the accesses instead: swzverify crosscheck --cost clocks"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Wavefronts and bank conflicts of each pattern a warp instruction, as counted; -1 is for what
+    """Wavefronts and bank conflicts of each pattern per warp instruction, as counted; -1 is for what
     was not.
     """
 

@@ -1,4 +1,4 @@
-"""Z3 in a process of its own a query, with hard limits: what goes wrong there costs an answer,
+"""Z3 in a process of its own per query, with hard limits: what goes wrong there costs an answer,
 never a verdict.
 
 A solver can hang, run out of memory or crash. In a forked process it takes nothing with it: the

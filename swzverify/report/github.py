@@ -1,6 +1,6 @@
 """The report for the log of a GitHub workflow: an annotation a finding, then the text report.
 
-GitHub shows ten annotations of each level a step, the first ones: the gravest come first, and the
+GitHub shows ten annotations of one level per step, the first ones: the gravest come first, and the
 text has them all. Source: GitHub, "Workflow commands for GitHub Actions" (the commands);
 actions/toolkit, packages/core (the escapes); GitHub community discussions 26680 and 68471 (the
 limits of 10 a level and step, 50 a job).

@@ -221,7 +221,7 @@ def _lower_mode(mode: Layout, value: Integer) -> Integer:
 
 
 def leaf_offsets(tile: Tile, digits: Sequence[Integer]) -> Integer:
-    """The unswizzled offset from one digit a leaf: the layout as the strided sum that it is."""
+    """The unswizzled offset from one digit per leaf: the layout as the strided sum that it is."""
     strides = [stride for _, stride in tile.layout.leaves]
     return ints.total([ints.multiply(d, ints.integer(s)) for d, s in zip(digits, strides, strict=True)])
 

@@ -21,7 +21,7 @@ WORTH_A_PROCESS = 4
 
 
 def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
-    """Every theorem's judgement as it comes, in no order; by default one process a processor for
+    """Every theorem's judgement as it comes, in no order; by default one process per processor for
     more than a few.
 
     With several processes the theorems must be those that `find_theorems` finds. The processes are

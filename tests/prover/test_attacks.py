@@ -2,7 +2,7 @@
 attacks.
 """
 
-# ruff: noqa: E501 - a spec reads best with a subject a line
+# ruff: noqa: E501 - a spec reads best with a subject per line
 from __future__ import annotations
 
 import pytest
