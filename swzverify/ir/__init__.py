@@ -2,7 +2,7 @@
 read them.
 
 `expr` is the form itself, `integers` builds it from mathematical integers without wrapping, `c_*`
-is the front end for C integer expressions; `evaluate`, `intervals`, `gf2`, `periods`, `c_source`,
-`smtlib` and `symbolic` are readings that need no solver. May import nothing of the package but
+is the front end for C integer expressions; `evaluate`, `intervals`, `gf2`, `periods`, `c_source`
+and `symbolic` are readings that need no solver. May import nothing of the package but
 `errors`.
 """

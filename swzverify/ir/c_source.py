@@ -12,8 +12,6 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors; ISO/IEC 9899:2011, 6.5.5 and 6.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -29,12 +27,10 @@ from swzverify.ir.expr import (
     Ite,
     Var,
     postorder,
-    variables,
 )
 
 MAX_C_WIDTH = 64
 _NARROW_WIDTH = 32
-_C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ESCAPES = {".": "Zd", "'": "Zq", "Z": "ZZ"}
 
 
@@ -102,36 +98,6 @@ def c_locals(*roots: Expr) -> CLocals:
                 names[node] = f"t{len(declarations)}"
                 declarations.append(f"const {kind} {names[node]} = {_value(node, names)};")
     return CLocals(tuple(declarations), tuple(names[root] for root in roots))
-
-
-def c_function(name: str, parameters: Sequence[Var], root: Expr, *, qualifier: str = "static inline") -> str:
-    """A C function `name` of the parameters, in order, that returns the unsigned value of `root`.
-
-    Each argument must lie below its variable's limit. `qualifier` goes before the return type.
-    Errors: ValueError for a name that is no C identifier, a variable that is no parameter, or more
-    than 64 bits.
-
-    >>> from swzverify.ir.expr import binary, const, var
-    >>> x = var("x", 8)
-    >>> print(c_function("twice", [x], binary(BinaryOperator.SHL, x, const(1, 3)), qualifier="__device__"), end="")
-    __device__ uint32_t twice(uint32_t v_x) {
-        const uint32_t t0 = (v_x << 1u) & 7u;
-        return t0;
-    }
-    """
-    if not _C_NAME.fullmatch(name):
-        raise ValueError(f"'{name}' is not a C identifier")
-    known = [node.name for node in parameters]
-    if len(set(known)) != len(known):
-        raise ValueError(f"parameters named twice: {known}")
-    missing = [node.name for node in variables(root) if node not in parameters]
-    if missing:
-        raise ValueError(f"variables without a parameter: {missing}")
-    arguments = ", ".join(f"{c_type(node.width)} {c_identifier(node.name)}" for node in parameters) or "void"
-    body = c_locals(root)
-    head = f"{qualifier} {c_type(root.width)} {name}({arguments}) {{".lstrip()
-    lines = [*body.declarations, f"return {body.values[0]};"]
-    return "\n".join([head, *(f"    {line}" for line in lines), "}"]) + "\n"
 
 
 def _literal(value: int, width: int) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ir.c_source import c_function, c_identifier, c_locals, c_type
+from swzverify.ir.c_source import c_identifier, c_locals, c_type
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Comparison, Expr, Var, binary, compare, const, extend, ite, var, variables
+from tests.ir.c_functions import c_function
 from tests.ir.reference import build, random_tree
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -110,14 +111,6 @@ def test_identifiers_are_different_and_never_reserved() -> None:
         assert "__" not in text
 
 
-def test_function_text() -> None:
-    x = var("leaf.0", 8)
-    assert c_function("f", [x, var("u", 2**40)], x, qualifier="__device__ __forceinline__") == (
-        "__device__ __forceinline__ uint32_t f(uint32_t v_leafZd0, uint64_t v_u) {\n    return v_leafZd0;\n}\n"
-    )
-    assert c_function("f", [], const(5, 40), qualifier="") == "uint64_t f(void) {\n    return 5ull;\n}\n"
-
-
 def test_text_is_linear_in_shared_nodes() -> None:
     node: Expr = var("x", 8)
     for _ in range(300):
@@ -134,9 +127,3 @@ def test_refused() -> None:
         c_type(65)
     with pytest.raises(ValueError, match="at most 64 bits, not 70"):
         c_locals(extend(x, 70, signed=True))
-    with pytest.raises(ValueError, match="without a parameter"):
-        c_function("f", [], x)
-    with pytest.raises(ValueError, match="named twice"):
-        c_function("f", [x, var("x", 7)], x)
-    with pytest.raises(ValueError, match="not a C identifier"):
-        c_function("f-1", [x], x)

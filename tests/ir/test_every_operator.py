@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.terms import Translator
-from swzverify.ir.c_source import c_function
 from swzverify.ir.domain import Domain
 from swzverify.ir.evaluate import evaluate, evaluate_many
 from swzverify.ir.expr import (
@@ -39,14 +38,13 @@ from swzverify.ir.expr import (
     extend,
     extract,
     ite,
-    negation,
     var,
     variables,
 )
 from swzverify.ir.gf2 import VariableBits, affine_bits
 from swzverify.ir.intervals import intervals
-from swzverify.ir.smtlib import smtlib_script
 from swzverify.obligations import Always, Answer
+from tests.ir.c_functions import c_function
 from tests.ir.reference import BINARY, COMPARISONS, operator_meaning
 
 WIDTHS = range(1, 7)
@@ -168,18 +166,6 @@ def test_z3_encoding(name: str, width: int) -> None:
     finding = SMT().decide(Always(Domain((x, y)), wrong, unused.definition))
     assert finding.answer is Answer.FAILS
     assert finding.point == {"x": at[0], "y": at[1]}
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", OPERATORS)
-def test_smtlib_text(name: str, width: int) -> None:
-    x, y = pair(width)
-    root = combined(name, x, y)
-    solver = z3.Solver(ctx=z3.Context())
-    solver.from_string(
-        smtlib_script(negation(compare(Comparison.EQ, root, looked_up(table(name, width), x, y, root.width))))
-    )
-    assert str(solver.check()) == "unsat"
 
 
 # --- what takes one operand, and choices --------------------------------------------------------------------

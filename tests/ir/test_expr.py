@@ -22,7 +22,6 @@ from swzverify.ir.expr import (
     binary,
     compare,
     conjunction,
-    conjuncts,
     const,
     extend,
     extract,
@@ -152,11 +151,7 @@ def test_conjunction_folds(parts: list[Expr], result: Expr) -> None:
     assert conjunction(parts) is result
 
 
-def test_conjuncts_undo_conjunction() -> None:
-    parts = tuple(extract(node, low, 1) for node in (X, Y) for low in range(3))
-    assert conjuncts(conjunction(parts)) == parts
-    assert conjuncts(TRUE) == ()
-    assert conjuncts(negation(parts[0])) == (negation(parts[0]),)
+def test_two_negations_are_none() -> None:
     assert negation(negation(TRUE)) is TRUE
 
 
