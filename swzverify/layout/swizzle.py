@@ -16,6 +16,13 @@ class Swizzle:
     """`x ^ ((x & yyy) >> shift)`: `bits` (B) bits from bit `base` (M) on, XORed with those `shift`
     (S) bits higher.
 
+    With `Swizzle<3,4,3>` the bits of an offset are, from the high ones to the low ones,
+
+        ...x YYY ZZZ xxxx        Y: read, unchanged    Z: becomes Z ^ Y    x: not looked at
+             |   |   +--- M = 4 bits below
+             |   +------- B = 3 bits that change
+             +----------- B = 3 bits, S = 3 places higher
+
     A negative shift moves the other way: the upper field is XORed with the lower one. It acts on
     whatever it is given, element offsets or byte addresses; the caller says which. Error: SWZ210
     where CuTe's static_asserts would refuse. Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
