@@ -30,7 +30,7 @@ from swzverify.scan.price import Block, DisagreementError, Price, lane_rows, pri
 from swzverify.scan.reach import reachable_ways
 from swzverify.scan.samples import Sampler
 from swzverify.scan.spell import spell, spell_leaf
-from swzverify.scan.split import Parts, is_shared, split
+from swzverify.scan.split import Parts, is_shared, power_of, split
 from swzverify.scan.verdict import Decision, LaneRow, Verdict, unknown
 
 BUDGET = 4_000_000
@@ -144,7 +144,9 @@ class _Judge:
             if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
                 return unknown(_NO_BLOCK)
             shape = (32, 1, 1)
-        if access.row.width_bytes < BANK_WORD_BYTES and any(each % BANK_WORD_BYTES for each in parts.shared.terms.values()):
+        if access.row.width_bytes < BANK_WORD_BYTES and any(
+            (factor & -factor) * power_of(term) < BANK_WORD_BYTES for term, factor in parts.shared.terms.items()
+        ):
             parts = _all_mixed(parts)
         one = _Access(access.row, parts, _block(shape), self._possible)
         decided = one.octets() if access.row.by_octets else one.exact() if parts.is_exact else one.mixed()
@@ -261,8 +263,8 @@ class _Access:
         if not active.any():
             return unknown("no thread of the block makes this access")
         step = 128
-        for factor in parts.shared.terms.values():
-            step = min(step, factor & -factor)
+        for term, factor in parts.shared.terms.items():
+            step = min(step, (factor & -factor) * power_of(term))
         own = block.values(parts.own, {}) + parts.shared.number
         prices: list[tuple[Price, Array]] = []
         for shift in range(0, 128, step):
@@ -296,6 +298,8 @@ class _Access:
             return self._checked_by_samples(whole)
         data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
         if data:
+            if asked.answer is Answer.HOLDS and (always := self._always(whole)) is not None:
+                return always
             reasons = dict.fromkeys(f"{spell_leaf(leaf)} ({leaf.reason})" for leaf in data)
             return unknown(f"the address depends on values of each lane: {', '.join(reasons)}")
         if asked.answer is not Answer.HOLDS:
@@ -310,13 +314,26 @@ class _Access:
         wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
         return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(_SMT, _SAMPLES))
 
+    def _always(self, guard: Expr) -> Decision | None:
+        """A conflict whatever the lanes hold: two lanes that meet with all values."""
+        sampler = Sampler(self.row, self.parts, self.block, guard)
+        found = sampler.own_values()
+        if found is None or found.least <= 1:
+            return None
+        for first, second in found.always:
+            if self.possible(sampler.pair_apart(first, second)).answer is Answer.EMPTY:
+                return Decision(Verdict.CONFLICT, "", found.least, at_least=True, engines=(_SMT, _SAMPLES))
+        return None
+
     def _contended(self, asked: Finding, guard: Expr) -> Decision:
         """The verdict where two lanes can meet."""
         sampler = Sampler(self.row, self.parts, self.block, guard)
         found = sampler.shared_values(asked.point or {})
         blamed = sampler.blamed
         if found is None or found.price.is_free:
-            return unknown("two lanes can meet, but no warp instruction was found in which they do")
+            return unknown("two lanes can meet, but no warp instruction was found in which they surely do")
+        if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in self.parts.leaves_of(self.parts.mixed)):
+            return unknown("it conflicts for some values that a loop carries; whether they occur is not known")
         names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
         worst = self._conflict(found.price, found.addresses, found.active, found.price.ways, at_least=True)
         if not blamed:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
-from swzverify.ir.expr import Expr, Var, conjunction, const, negation, substitute, var, variables
+from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
@@ -30,7 +30,7 @@ _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 4
 class Sampled:
     """The worst of all samples, with the addresses and the active lanes of all; `free_values` are
     values of the blamed leaves for which no sample conflicts; `always` are pairs of threads that
-    collide in each sample in which both take part.
+    collide in each sample in which both take part; `least` are the fewest ways of a sample.
     """
 
     price: Price
@@ -38,6 +38,7 @@ class Sampled:
     active: Mask
     free_values: tuple[Mapping[str, int], ...] = ()
     always: tuple[tuple[int, int], ...] = ()
+    least: int = 1
 
 
 class Sampler:
@@ -48,6 +49,7 @@ class Sampler:
         read = parts.leaves_of(parts.varying, guard)
         self.free = [leaf for leaf in dict.fromkeys(read) if leaf.kind is not Kind.LANE]
         mixed = {leaf.name for leaf in parts.leaves_of(parts.mixed)}
+        self.counters = [leaf.name for leaf in self.free if leaf.kind is Kind.TRIPS and leaf.name in mixed]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 
     def own_values(self) -> Sampled | None:
@@ -63,7 +65,8 @@ class Sampler:
                 env[leaf.name] = _array([_value(leaf, draw, 99) for _ in range(total)]).reshape(
                     count, self.block.warps, LANES
                 )
-        return self._priced(env)
+        found = self._priced(env)
+        return None if found is None else replace(found, least=_least(self.row, found), always=_always(self.row, found))
 
     def shared_values(self, point: Mapping[str, int]) -> Sampled | None:
         """The worst where all lanes have one value of everything; `point` is one more sample."""
@@ -82,6 +85,7 @@ class Sampler:
             for trip in range(trips):
                 other = {leaf.name: _value(leaf, draw, trip) for leaf in self.free if leaf.name not in blamed}
                 rows.append({**other, **fixed})
+            rows.append({**rows[-1], **dict.fromkeys(self.counters, 0)})
         if point:
             rows.append({**rows[-1], **{leaf.name: point[leaf.name] for leaf in self.free if leaf.name in point}})
         missing = [leaf for leaf in self.free if any(leaf.name not in row for row in rows)]
@@ -90,7 +94,16 @@ class Sampler:
                 row.setdefault(leaf.name, 0)
         env = {leaf.name: _array([row[leaf.name] for row in rows])[:, None, None] for leaf in self.free}
         found = self._priced(env)
-        return None if found is None else self._told(found, rows, chosen)
+        if found is None:
+            return None
+        told = self._told(found, rows, chosen)
+        # Only the first trip of a loop is surely made.
+        first = [at for at, row in enumerate(rows) if not any(row[name] for name in self.counters)]
+        if not self.counters or len(found.addresses) == 1:
+            return told
+        addresses, active = found.addresses[first], found.active[first]
+        again = price(self.row, addresses.reshape(-1, LANES), active.reshape(-1, LANES)) if first else None
+        return None if again is None else replace(told, price=again, addresses=addresses, active=active)
 
     def _priced(self, env: Mapping[str, Array]) -> Sampled | None:
         block = self.block
@@ -135,7 +148,7 @@ class Sampler:
             ]
             if fixed and any(busy[at] for at in inside) and not any(conflicts[at] for at in inside):
                 free.append(fixed)
-        free.sort(key=lambda fixed: -len(set(fixed.values()) - {0}))
+        free.sort(key=lambda fixed: (-len(set(fixed.values()) - {0}), sum(fixed.values())))
         return replace(found, free_values=tuple(free), always=_always(self.row, found))
 
     def fixed(self, values: Mapping[str, int]) -> Parts:
@@ -159,14 +172,19 @@ class Sampler:
     def pair_apart(self, first: int, second: int) -> Expr:
         """Whether two threads can make the access and not collide."""
         lanes = [self.thread(number, f"@{number}") for number in (first, second)]
-        apart = sub(lanes[0][0], lanes[1][0])
-        low = widened(apart, 7)
+        conditions = [lanes[0][1], lanes[1][1]]
+        if self.row.width_bytes < BANK_WORD_BYTES:
+            words = [extract(address, 2, 30) for address, _ in lanes]
+            if self.row.width_bytes > 1:
+                conditions += [is_zero(extract(address, 0, 1)) for address, _ in lanes]
+            apart, low = sub(words[0], words[1]), extract(sub(words[0], words[1]), 0, 5)
+        else:
+            apart = sub(lanes[0][0], lanes[1][0])
+            low = widened(apart, 7)
         meet = is_zero(low)
         if not self.row.counts_equal_words:
             meet = conjunction((meet, negation(is_zero(apart))))
-        if self.row.width_bytes < BANK_WORD_BYTES:
-            meet = const(0, 1)
-        return conjunction((lanes[0][1], lanes[1][1], negation(meet)))
+        return conjunction((*conditions, negation(meet)))
 
     def thread(self, number: int, mark: str) -> tuple[Expr, Expr]:
         """The varying address and the guard of one thread."""
@@ -206,6 +224,14 @@ def _always(row: Instruction, found: Sampled) -> tuple[tuple[int, int], ...]:
             if both.any() and meet[both].all():
                 result.append((lane, other))
     return tuple(result)
+
+
+def _least(row: Instruction, found: Sampled) -> int:
+    """The fewest ways of a sample, of those with the most active lanes."""
+    counts = found.active.sum(axis=(1, 2))
+    full = np.flatnonzero(counts == counts.max())
+    prices = [price(row, found.addresses[at], found.active[at]) for at in full]
+    return min((each.ways for each in prices if each is not None), default=1)
 
 
 def _runs(leaf: Leaf) -> bool:

@@ -46,7 +46,8 @@ def spell_leaf(leaf: Leaf) -> str:
         return f"loop@{leaf.line}"
     if found := re.match(r"(\S+) at line (\d+)", name):
         return f"{found[1].split('.')[0]}@{found[2]}"
-    return name.replace("param ", "")
+    name = re.sub(r":\d+$", "", name.replace("param ", ""))
+    return name.removesuffix("+0") if name.endswith("+0") else name
 
 
 def spell(root: Expr, leaves: Iterable[Leaf]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swzverify.ir.expr import TRUE, Expr, conjunction, conjuncts, const, variables
+from swzverify.ir.expr import TRUE, Binary, BinaryOperator, Const, Expr, Extend, conjunction, conjuncts, const, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.linear import Sum, sum_of
 
@@ -67,3 +67,29 @@ def split(access: KernelAccess, address: Expr) -> Parts:
 def is_shared(leaf: Leaf) -> bool:
     """Whether all lanes that make an access together have one value of a leaf."""
     return leaf.uniform and leaf.kind is not Kind.LANE
+
+
+def power_of(value: Expr) -> int:
+    """A power of two that divides every value of an expression, 128 at most.
+
+    >>> from swzverify.ir.expr import BinaryOperator, binary, var
+    >>> power_of(binary(BinaryOperator.AND, var("x", 256), const(0x70, 8)))
+    16
+    """
+    most = 128
+    if isinstance(value, Const):
+        return min(most, value.value & -value.value or most)
+    if isinstance(value, Extend):
+        return power_of(value.operand)
+    if isinstance(value, Binary):
+        left, right = value.left, value.right
+        match value.operator:
+            case BinaryOperator.AND:
+                return max(power_of(left), power_of(right))
+            case BinaryOperator.OR | BinaryOperator.XOR:
+                return min(power_of(left), power_of(right))
+            case BinaryOperator.SHL if isinstance(right, Const):
+                return min(most, power_of(left) << min(right.value, 7))
+            case _:
+                return 1
+    return 1
