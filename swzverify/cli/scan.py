@@ -75,7 +75,9 @@ def _shape(block: str | None) -> tuple[int, int, int] | None:
     if block is None:
         return None
     words = block.split(",")
-    if len(words) > _AXES or not all(word.isascii() and word.strip().isdigit() and len(word) <= _AXES + 1 for word in words):
+    if len(words) > _AXES or not all(
+        word.isascii() and word.strip().isdigit() and len(word) <= _AXES + 1 for word in words
+    ):
         raise click.UsageError(f"--block is {block!r}; give one to three numbers, such as 32,8")
     x, y, z = (*(int(word) for word in words), 1, 1)[:_AXES]
     if not 1 <= x * y * z <= MOST_THREADS or z > _MOST_ALONG_Z:
@@ -97,7 +99,7 @@ def _scan(
     modules = [(name, read_module_file(name)) for name in files]
     names = [each.name for _, module in modules for each in module.functions if each.is_entry]
     if kernel is not None and kernel not in names:
-        hint = nearest(kernel, names) or "there are " + ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")  # noqa: PLR2004
+        hint = nearest(kernel, names) or "there are " + ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise Failure(f"no kernel is called {visible(kernel)}; {visible(hint) if names else 'there are none'}")
     found: list[ScannedFile] = []
     for name, module in modules:

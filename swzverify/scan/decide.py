@@ -8,6 +8,7 @@ together, or is not decided within the budget, is `unknown`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -85,7 +86,8 @@ def scan_function(
     >>> found.decision.verdict.value, found.decision.ways
     ('conflict', 2)
     """
-    block = block or function.required_threads
+    # A kernel that requires a shape runs with no other.
+    block = function.required_threads or block
     judge = _Judge(block, target)
     found: list[ScannedAccess] = []
     for access in accesses(module, function, block):
@@ -115,6 +117,15 @@ def scan_function(
 @lru_cache(maxsize=64)
 def _block(shape: BlockShape) -> Block:
     return Block(shape)
+
+
+def _counts(access: KernelAccess) -> bool:
+    """Whether an atomic adds 1, which the chip does in one go for lanes of one word, if nobody reads
+    the result.
+    """
+    return (
+        access.row is not None and access.row.counts_equal_words and re.search(r",\s*-?1\s*$", access.text) is not None
+    )
 
 
 class _Judge:
@@ -148,9 +159,19 @@ class _Judge:
             (factor & -factor) * power_of(term) < BANK_WORD_BYTES for term, factor in parts.shared.terms.items()
         ):
             parts = _all_mixed(parts)
-        one = _Access(access.row, parts, _block(shape), self._possible)
-        decided = one.octets() if access.row.by_octets else one.exact() if parts.is_exact else one.mixed()
+        around = frozenset(loop.line for loop in access.loops)
+        decided = self._decided(access.row, parts, shape, around)
+        if decided.verdict is not Verdict.FREE and self._shape is None:
+            return unknown(_NO_BLOCK)
+        if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and _counts(access):
+            merged = self._decided(replace(access.row, counts_equal_words=False), parts, shape, around)
+            if merged != decided:
+                return unknown("what it costs depends on whether its result is used: +1 without one merges equal words")
         return decided
+
+    def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
+        one = _Access(row, parts, _block(shape), self._possible, around)
+        return one.octets() if row.by_octets else one.exact() if parts.is_exact else one.mixed()
 
     def _possible(self, condition: Expr) -> Finding:
         if condition is FALSE or condition is TRUE:
@@ -176,8 +197,11 @@ Mask = NDArray[np.bool_]
 class _Access:
     """One access, for one shape of the block."""
 
-    def __init__(self, row: Instruction, parts: Parts, block: Block, possible: Possible) -> None:
+    def __init__(
+        self, row: Instruction, parts: Parts, block: Block, possible: Possible, around: frozenset[int]
+    ) -> None:
         self.row, self.parts, self.block, self.possible = row, parts, block, possible
+        self.around = around
 
     # ---- distances that are plain numbers
 
@@ -332,6 +356,10 @@ class _Access:
         blamed = sampler.blamed
         if found is None or found.price.is_free:
             return unknown("two lanes can meet, but no warp instruction was found in which they surely do")
+        if any(
+            leaf.kind is Kind.TRIPS and leaf.line not in self.around for leaf in self.parts.leaves_of(self.parts.mixed)
+        ):
+            return unknown("it conflicts for some number of trips of a loop before; whether it occurs is not known")
         if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in self.parts.leaves_of(self.parts.mixed)):
             return unknown("it conflicts for some values that a loop carries; whether they occur is not known")
         names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
@@ -340,7 +368,10 @@ class _Access:
             return worst
         for values in found.free_values[:_PARAMETERS_TRIED]:
             fixed = sampler.fixed(values)
-            if self.possible(lanes_meet(self.row, self.block.shape, fixed, sampler.fixed_guard(values))).answer is Answer.EMPTY:
+            if (
+                self.possible(lanes_meet(self.row, self.block.shape, fixed, sampler.fixed_guard(values))).answer
+                is Answer.EMPTY
+            ):
                 shown = ", ".join(f"{spell_leaf(leaf)} = {values[leaf.name]}" for leaf in blamed)
                 reason = f"free for {shown}; not for all values"
                 return replace(worst, verdict=Verdict.DEPENDS, reason=reason, parameters=names)

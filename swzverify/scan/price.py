@@ -97,9 +97,7 @@ def price(row: Instruction, addresses: Array, active: Mask) -> Price | None:
             raise DisagreementError
         if not row.by_octets and max(group.wavefronts for group in again.groups) != ways[each]:
             raise DisagreementError
-    return Price(
-        int(ways[most]), int(whole.wavefronts[dear]), int(whole.minimum[dear]), int(busy[most]), len(busy)
-    )
+    return Price(int(ways[most]), int(whole.wavefronts[dear]), int(whole.minimum[dear]), int(busy[most]), len(busy))
 
 
 def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:

@@ -113,7 +113,7 @@ class Sampler:
         known = conjunction(known_of(variables(self.parts.varying, self.guard), self.parts.leaves))
         allowed = block.values(known, env) != 0
         shape = np.broadcast_shapes(addresses.shape, active.shape, allowed.shape)
-        if len(shape) == 2:  # noqa: PLR2004 - nothing was sampled
+        if len(shape) == 2:
             shape = (1, *shape)
         addresses, active = np.broadcast_to(addresses, shape).copy(), np.broadcast_to(active & allowed, shape).copy()
         self._align(addresses, active)
@@ -143,9 +143,7 @@ class Sampler:
             conflicts[at] = one is not None and not one.is_free
             busy[at] = bool((found.active[which].sum(axis=-1) > 1).any())
         for fixed in chosen:
-            inside = [
-                at for at, row in enumerate(rows) if all(row[name] == value for name, value in fixed.items())
-            ]
+            inside = [at for at, row in enumerate(rows) if all(row[name] == value for name, value in fixed.items())]
             if fixed and any(busy[at] for at in inside) and not any(conflicts[at] for at in inside):
                 free.append(fixed)
         free.sort(key=lambda fixed: (-len(set(fixed.values()) - {0}), sum(fixed.values())))
@@ -157,7 +155,9 @@ class Sampler:
         parts = self.parts
         return replace(
             parts,
-            shared=Sum({substitute(term, new): count for term, count in parts.shared.terms.items()}, parts.shared.number, 32),
+            shared=Sum(
+                {substitute(term, new): count for term, count in parts.shared.terms.items()}, parts.shared.number, 32
+            ),
             mixed=substitute(parts.mixed, new),
             other_guard=substitute(parts.other_guard, new),
         )
@@ -246,8 +246,8 @@ def _value(leaf: Leaf, draw: random.Random, at: int) -> int:
         return leaf.values[at % len(leaf.values)]
     if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and at < _TRIPS:
         return at % limit
-    number = draw.choice(_NUMBERS) if draw.random() < 0.8 else draw.getrandbits(16)  # noqa: PLR2004
-    if draw.random() < 0.05:  # noqa: PLR2004
+    number = draw.choice(_NUMBERS) if draw.random() < 0.8 else draw.getrandbits(16)
+    if draw.random() < 0.05:
         number = draw.getrandbits(leaf.variable.width)
     return number % limit
 

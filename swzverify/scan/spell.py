@@ -14,7 +14,6 @@ from swzverify.ir.expr import (
     Extract,
     Ite,
     Var,
-    operands,
     postorder,
     to_signed,
 )
@@ -75,7 +74,7 @@ def _cut(text: str) -> str:
 def _sum(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: dict[str, int]) -> str:
     found = sum_of(node)
     parts: list[str] = []
-    for term, factor in found.terms.items():
+    for term, factor in sorted(found.terms.items(), key=lambda each: not _is_symbol(each[0])):
         signed = to_signed(factor, found.width)
         bare = text.get(term)
         if bare is None:
@@ -96,6 +95,12 @@ def _sum(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: dict[s
     return whole.removeprefix("+ ").replace("- ", "-", 1) if whole.startswith("- ") else whole.removeprefix("+ ")
 
 
+def _is_symbol(term: Expr) -> bool:
+    while isinstance(term, Extend | Extract):
+        term = term.operand
+    return isinstance(term, Var) and term.name.startswith("shared ")
+
+
 def _spelled(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: dict[str, int]) -> str:
     match node:
         case Const(value, width):
@@ -105,7 +110,7 @@ def _spelled(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: di
         case Extend(operand):
             return text[operand]
         case Extract(operand, low, width):
-            if low == 0 and width >= 24:  # noqa: PLR2004 - addresses are smaller
+            if low == 0 and width >= 24:
                 return text[operand]
             return f"{text[operand]}[{low + width - 1}:{low}]"
         case Ite(condition, then, otherwise):

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swzverify.ir.expr import TRUE, Binary, BinaryOperator, Const, Expr, Extend, conjunction, conjuncts, const, variables
+from swzverify.ir.expr import (
+    TRUE,
+    Binary,
+    BinaryOperator,
+    Const,
+    Expr,
+    Extend,
+    conjunction,
+    conjuncts,
+    const,
+    variables,
+)
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.linear import Sum, sum_of
 
