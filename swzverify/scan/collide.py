@@ -117,10 +117,7 @@ def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:
     address = add(parts.shared.expression(), parts.varying)
     words = [extract(lane.of(address), 2, 30) for lane in (first, second)]
     one_bank = compare(Comparison.EQ, *(extract(word, 0, 5) for word in words))
-    aligned = [
-        is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE
-        for lane in (first, second)
-    ]
+    aligned = [is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE for lane in (first, second)]
     differ = TRUE if row.counts_equal_words else _not(compare(Comparison.EQ, *words))
     return conjunction((one_bank, differ, *aligned))
 

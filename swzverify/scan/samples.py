@@ -130,7 +130,7 @@ class Sampler:
             if (rest != rest[0]).any() or (width < BANK_WORD_BYTES and rest[0]):
                 active_of[:] = False
             else:
-                addresses_of -= rest[0]
+                np.subtract(addresses_of, rest[0], out=addresses_of)
 
     def _told(self, found: Sampled, rows: list[dict[str, int]], chosen: list[dict[str, int]]) -> Sampled:
         free: list[Mapping[str, int]] = []

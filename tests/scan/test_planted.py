@@ -111,6 +111,10 @@ def test_lanes_that_the_guard_never_lets_meet(monkeypatch: pytest.MonkeyPatch) -
 def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = price.Block((64, 1, 1))
     original = price.Block.values
-    monkeypatch.setattr(price.Block, "values", lambda self, value, more: original(flat, value, more))
+
+    def wrong(_self: Any, value: Any, more: Any) -> Any:
+        return original(flat, value, more)
+
+    monkeypatch.setattr(price.Block, "values", wrong)
     assert FAULT in last(TILED, (8, 8, 1)).decision.reason
     found_by(verdicts.test_the_shape_of_the_block_counts)
