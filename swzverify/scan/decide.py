@@ -36,6 +36,8 @@ from swzverify.scan.verdict import Decision, LaneRow, Verdict, unknown
 
 BUDGET = 4_000_000
 """Z3's budget for one question."""
+_MOST_OPEN = 20
+"""Questions of one function that may use up the budget; the later ones have a fortieth of it."""
 _FAULT = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
 _NO_BLOCK = "the shape of the block is not known: give --block"
 _BUDGET = "not decided within the budget"
@@ -134,6 +136,8 @@ class _Judge:
     def __init__(self, shape: BlockShape | None, target: str) -> None:
         self._shape, self._target = shape, target
         self._panel = Panel(Options(rlimit=BUDGET))
+        self._small = Panel(Options(rlimit=BUDGET // 40))
+        self._open = 0
         self._asked: dict[Expr, Finding] = {}
 
     def decide(self, access: KernelAccess) -> Decision:
@@ -177,7 +181,9 @@ class _Judge:
         if condition is FALSE or condition is TRUE:
             return Finding("folding", Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
         if condition not in self._asked:
-            self._asked[condition] = self._panel.possible(condition)
+            panel = self._panel if self._open < _MOST_OPEN else self._small
+            found = self._asked[condition] = panel.possible(condition)
+            self._open += found.answer is Answer.UNDECIDED
         return self._asked[condition]
 
 
