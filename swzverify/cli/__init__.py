@@ -14,7 +14,7 @@ from swzverify.cli.values import complete_values
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = ("calibrate", "completions", "crosscheck", "diff", "init", "prove", "recheck", "schema", "theorems")
+COMMANDS = ("calibrate", "completions", "crosscheck", "diff", "init", "prove", "recheck", "scan", "schema", "theorems")
 """The commands, in the order in which the help lists them."""
 
 

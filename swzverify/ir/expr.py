@@ -247,6 +247,19 @@ def negation(condition: Expr) -> Expr:
     return binary(BinaryOperator.XOR, condition, TRUE)
 
 
+def conjuncts(condition: Expr) -> tuple[Expr, ...]:
+    """The conditions that `conjunction` joined, in order."""
+    parts: list[Expr] = []
+    pending = [condition]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Binary) and node.operator is BinaryOperator.AND and node.width == 1:
+            pending += [node.right, node.left]
+        elif node is not TRUE:
+            parts.append(node)
+    return tuple(parts)
+
+
 def to_signed(value: int, width: int) -> int:
     """The two's complement reading of an unsigned `width`-bit value."""
     return value - (1 << width) if value >> (width - 1) else value

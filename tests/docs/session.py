@@ -123,7 +123,7 @@ class Session:
                 check_parsed(block)
             case "math":
                 pass
-            case "c" | "cpp" | "cuda" | "dockerfile" | "diff" if block.file:
+            case "c" | "cpp" | "ptx" | "cuda" | "dockerfile" | "diff" if block.file:
                 pass
             case other:
                 raise PageError(

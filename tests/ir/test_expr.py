@@ -22,6 +22,7 @@ from swzverify.ir.expr import (
     binary,
     compare,
     conjunction,
+    conjuncts,
     const,
     extend,
     extract,
@@ -149,6 +150,13 @@ def test_different_expressions_are_different_objects() -> None:
 )
 def test_conjunction_folds(parts: list[Expr], result: Expr) -> None:
     assert conjunction(parts) is result
+
+
+def test_conjuncts_undo_conjunction() -> None:
+    parts = tuple(extract(node, low, 1) for node in (X, Y) for low in range(3))
+    assert conjuncts(conjunction(parts)) == parts
+    assert conjuncts(TRUE) == ()
+    assert conjuncts(negation(parts[0])) == (negation(parts[0]),)
 
 
 def test_two_negations_are_none() -> None:

@@ -1,0 +1,126 @@
+"""Whether two lanes of one group can meet in a bank with different words, as one bit.
+
+Two lanes' copies of the thread's coordinates, and of each value that lanes do not share, are
+variables of their own; what they share is one variable. Aligned words of 4 bytes or more meet in
+their banks exactly where their addresses are equal modulo 128, so that what all lanes share drops
+out of the difference; narrower ones are compared word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
+from swzverify.ir.expr import (
+    FALSE,
+    TRUE,
+    BinaryOperator,
+    Comparison,
+    Expr,
+    Var,
+    binary,
+    compare,
+    conjunction,
+    const,
+    extract,
+    substitute,
+    var,
+    variables,
+)
+from swzverify.kernel import Kind, Leaf
+from swzverify.kernel.arithmetic import add, bit_and, either, is_zero, less, mul, shift_right, sub, widened
+from swzverify.kernel.linear import normal
+from swzverify.kernel.special import BlockShape
+from swzverify.scan.split import Parts, is_shared
+
+_NUMBER_BITS = 32
+
+
+class Lane:
+    """One of two lanes of a warp: its coordinates, and its copies of what lanes do not share."""
+
+    def __init__(self, block: BlockShape, leaves: Mapping[str, Leaf], mark: str) -> None:
+        self._leaves, self._mark = leaves, mark
+        number: Expr = const(0, _NUMBER_BITS)
+        factor = 1
+        for axis, extent in zip("xyz", block, strict=True):
+            if extent > 1:
+                number = add(number, mul(widened(self._copy(var(f"tid.{axis}", extent)), 32), const(factor, 32)))
+            factor *= extent
+        self.number = number
+
+    def _copy(self, variable: Var) -> Var:
+        return var(variable.name + self._mark, variable.limit)
+
+    def of(self, value: Expr) -> Expr:
+        """A value as this lane has it."""
+        new: dict[Var, Expr] = {}
+        for each in variables(value):
+            leaf = self._leaves[each.name]
+            if each.name == "laneid":
+                new[each] = extract(self.number, 0, each.width)
+                if each.width > 5:
+                    new[each] = widened(extract(self.number, 0, 5), each.width)
+            elif not is_shared(leaf):
+                new[each] = self._copy(each)
+        return substitute(value, new)
+
+    def known(self, value: Expr) -> list[Expr]:
+        """What is known of the leaves of a value, of this lane."""
+        return [self.of(each) for each in known_of(variables(value), self._leaves)]
+
+
+def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What the analysis knows of the leaves' values."""
+    found: list[Expr] = []
+    for each in read:
+        leaf = leaves[each.name]
+        if leaf.kind is Kind.CARRIED and leaf.values is not None:
+            one_of: Expr = FALSE
+            for value in leaf.values:
+                one_of = either(one_of, compare(Comparison.EQ, each, const(value, each.width)))
+            found.append(one_of)
+    return found
+
+
+def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr) -> Expr:
+    """Whether two lanes of one group that `guard` lets through can meet in a bank, for a row that
+    is not joined and follows the plain rule.
+    """
+    first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
+    group = const(row.group_lanes.bit_length() - 1, _NUMBER_BITS)
+    conditions = [
+        less(first.number, second.number, signed=False),
+        compare(
+            Comparison.EQ,
+            shift_right(first.number, group, signed=False),
+            shift_right(second.number, group, signed=False),
+        ),
+    ]
+    for lane in (first, second):
+        if row.address_lanes < LANES:
+            within = bit_and(lane.number, const(LANES - 1, _NUMBER_BITS))
+            conditions.append(less(within, const(row.address_lanes, _NUMBER_BITS), signed=False))
+        if not row.warp_wide:
+            conditions += [lane.of(guard), *lane.known(guard)]
+        conditions += lane.known(parts.varying)
+    conditions.append(_clash(row, parts, first, second))
+    return conjunction(dict.fromkeys(conditions))
+
+
+def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:
+    bits = BANK_PERIOD_BYTES.bit_length() - 1
+    if row.width_bytes >= BANK_WORD_BYTES:
+        apart = normal(sub(first.of(parts.varying), second.of(parts.varying)))
+        one_bank = is_zero(normal(extract(apart, 0, bits)))
+        return one_bank if row.counts_equal_words else conjunction((one_bank, _not(is_zero(apart))))
+    address = add(parts.shared.expression(), parts.varying)
+    words = [extract(lane.of(address), 2, 30) for lane in (first, second)]
+    one_bank = compare(Comparison.EQ, *(extract(word, 0, 5) for word in words))
+    aligned = [is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE for lane in (first, second)]
+    differ = TRUE if row.counts_equal_words else _not(compare(Comparison.EQ, *words))
+    return conjunction((one_bank, differ, *aligned))
+
+
+def _not(condition: Expr) -> Expr:
+    return binary(BinaryOperator.XOR, condition, TRUE)

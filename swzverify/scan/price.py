@@ -1,0 +1,140 @@
+"""What the warps of a block take, in plain numbers: every thread's address is computed.
+
+The costs of all warps are counted by `hardware.cost_many`, the worst ones again by
+`hardware.access_cost`, which shares no code with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS, LANES, Instruction, access_cost, cost_many
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr
+from swzverify.kernel.lanes import Threads
+from swzverify.kernel.special import BlockShape
+from swzverify.scan.verdict import LaneRow
+
+Array = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class DisagreementError(Exception):
+    """Two ways to count the cost differ: a fault of swzverify."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The worst of some warp instructions: the most words of one bank in one group, the most
+    wavefronts with their minimum, and the warp with the most words.
+    """
+
+    ways: int
+    wavefronts: int
+    minimum: int
+    worst: int
+    warps: int
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every group takes one wavefront."""
+        return self.ways <= 1
+
+
+class Block:
+    """All threads of a block, as warps of 32 lanes."""
+
+    def __init__(self, shape: BlockShape) -> None:
+        threads = Threads(shape)
+        self.shape = shape
+        self.count = len(threads.point["tid.x"])
+        self.warps = -(-self.count // LANES)
+        self.exists: Mask = np.arange(self.warps * LANES).reshape(self.warps, LANES) < self.count
+        self.point = {name: self._warps(values) for name, values in threads.point.items()}
+
+    def _warps(self, values: Array) -> Array:
+        found = np.zeros(self.warps * LANES, dtype=np.int64)
+        found[: self.count] = values
+        return found.reshape(self.warps, LANES)
+
+    def values(self, value: Expr, more: Mapping[str, Array]) -> Array:
+        """An expression of all threads: rows of 32 lanes; of `more`, arrays of samples by 1 by 1
+        give samples by warps by lanes.
+        """
+        (found,) = evaluate_many((value,), {**self.point, **more})
+        shape = np.broadcast_shapes(found.shape, self.exists.shape)
+        return np.ascontiguousarray(np.broadcast_to(found, shape))
+
+
+def alone(row: Instruction) -> Instruction:
+    """The row without joins, which a compiler's other choices may undo, and for lanes that may be
+    absent.
+    """
+    return replace(row, joins=False, warp_wide=False)
+
+
+def price(row: Instruction, addresses: Array, active: Mask) -> Price | None:
+    """The worst cost of warp instructions, arrays of n by 32; None where no lane is active."""
+    row = alone(row)
+    addresses = np.where(active, addresses & 0xFFFFFFFF, 0)
+    busy = np.flatnonzero(active[:, : row.address_lanes].any(axis=1))
+    if not busy.size:
+        return None
+    addresses, active = addresses[busy], active[busy]
+    whole = cost_many(row, addresses, active)
+    ways = np.ones(len(busy), dtype=np.int64) if row.by_octets else _ways(row, addresses, active)
+    if row.by_octets:
+        ways = np.maximum(1, whole.bank_conflicts + 1)
+    most, dear = int(np.argmax(ways)), int(np.argmax(whole.wavefronts))
+    for each in {most, dear}:
+        lanes = [int(a) if on else None for a, on in zip(addresses[each], active[each], strict=True)]
+        again = access_cost(row, lanes)
+        if again.wavefronts != whole.wavefronts[each] or again.minimum != whole.minimum[each]:
+            raise DisagreementError
+        if not row.by_octets and max(group.wavefronts for group in again.groups) != ways[each]:
+            raise DisagreementError
+    return Price(int(ways[most]), int(whole.wavefronts[dear]), int(whole.minimum[dear]), int(busy[most]), len(busy))
+
+
+def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:
+    """The most words of one bank in one group, of each warp: each group priced by itself."""
+    found = np.zeros(len(addresses), dtype=np.int64)
+    lanes = np.arange(LANES)
+    for first in range(0, row.address_lanes, row.group_lanes):
+        inside = active & (lanes >= first) & (lanes < first + row.group_lanes)
+        found = np.maximum(found, cost_many(row, addresses, inside).wavefronts)
+    return found
+
+
+def lane_rows(row: Instruction, block: Block, warp: int, addresses: Array, active: Mask) -> tuple[LaneRow, ...]:
+    """The lanes of one warp as a table; those that collide in the worst bank are marked."""
+    row = alone(row)
+    on = np.flatnonzero(active[: row.address_lanes])
+    if not on.size:
+        return ()
+    wide = addresses & 0xFFFFFFFF
+    lanes = [int(a) if lane in set(on.tolist()) else None for lane, a in enumerate(wide)]
+    groups = access_cost(row, lanes).groups
+    worst = max(groups, key=lambda group: group.wavefronts)
+    words = max(1, row.width_bytes // BANK_WORD_BYTES)
+    first = int(wide[on[0]])
+    rows: list[LaneRow] = []
+    for lane in on.tolist():
+        address = int(wide[lane])
+        word = address // BANK_WORD_BYTES
+        hit = worst.bank is not None and any((word + at) % BANKS == worst.bank for at in range(words))
+        thread = tuple(int(block.point[f"tid.{axis}"][warp, lane]) for axis in "xyz")
+        rows.append(
+            LaneRow(
+                lane,
+                (thread[0], thread[1], thread[2]),
+                address - first,
+                address % BANK_PERIOD_BYTES // BANK_WORD_BYTES,
+                hit and lane in worst.lanes and worst.wavefronts > 1,
+            )
+        )
+    return tuple(rows)

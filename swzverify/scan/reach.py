@@ -1,0 +1,86 @@
+"""How many lanes can meet in one bank where it is not known which lanes make an access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
+from swzverify.ir.expr import FALSE, Expr, conjunction, const, substitute, variables
+from swzverify.kernel.arithmetic import add, either, less, widened
+from swzverify.obligations import Answer, Finding
+from swzverify.scan.collide import known_of
+from swzverify.scan.price import Block
+from swzverify.scan.samples import thread_values
+from swzverify.scan.split import Parts
+
+Possible = Callable[[Expr], Finding]
+_CELLS = 24
+
+
+def reachable_ways(
+    row: Instruction,
+    block: Block,
+    parts: Parts,
+    addresses: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    most: int,
+    possible: Possible,
+) -> int | None:
+    """The most words of one bank in one group for some value of what the guard reads; None where
+    that is not decided.
+    """
+    cells = sorted(_cells(row, addresses, active), key=len, reverse=True)
+    known = conjunction(known_of(variables(parts.other_guard), parts.leaves))
+    guards: dict[int, Expr] = {}
+
+    def guard(thread: int) -> Expr:
+        if thread not in guards:
+            new = thread_values(block, parts, thread, f"@{thread}")
+            value = conjunction((parts.other_guard, known))
+            guards[thread] = substitute(value, new(value))
+        return guards[thread]
+
+    for ways in range(most, 1, -1):
+        large = [cell for cell in cells if len(cell) >= ways]
+        some: Expr = FALSE
+        for cell in large[:_CELLS]:
+            some = either(some, _at_least(cell, ways, guard))
+        found = possible(some)
+        if found.answer is Answer.HOLDS:
+            return ways
+        if found.answer is not Answer.EMPTY or len(large) > _CELLS:
+            return None
+    return 1
+
+
+def _at_least(cell: list[list[int]], ways: int, guard: Callable[[int], Expr]) -> Expr:
+    """Whether so many words of a cell are touched, each by one of its threads at least."""
+    touched: list[Expr] = []
+    for threads in cell:
+        word: Expr = FALSE
+        for thread in threads:
+            word = either(word, guard(thread))
+        touched.append(word)
+    if len(touched) == ways:
+        return conjunction(touched)
+    total: Expr = const(0, 8)
+    for word in touched:
+        total = add(total, widened(word, 8))
+    return less(const(ways - 1, 8), total, signed=False)
+
+
+def _cells(row: Instruction, addresses: NDArray[np.int64], active: NDArray[np.bool_]) -> list[list[list[int]]]:
+    """Of each warp, group and bank the threads of each word; equal words apart where they count."""
+    unit = max(row.width_bytes, BANK_WORD_BYTES)
+    slots = BANK_PERIOD_BYTES // unit
+    found: dict[tuple[int, int, int], dict[int, list[int]]] = {}
+    for warp, lane in np.argwhere(active[:, : row.address_lanes]).tolist():
+        place = int(addresses[warp, lane]) & 0xFFFFFFFF
+        word = place // unit
+        thread = warp * LANES + lane
+        key = (warp, lane // row.group_lanes, word % slots)
+        found.setdefault(key, {}).setdefault(thread if row.counts_equal_words else word, []).append(thread)
+    return [list(words.values()) for words in found.values()]

@@ -1,0 +1,106 @@
+"""Sorts the terms of an address, and the parts of a guard, by what they depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swzverify.ir.expr import (
+    TRUE,
+    Binary,
+    BinaryOperator,
+    Const,
+    Expr,
+    Extend,
+    conjunction,
+    conjuncts,
+    const,
+    variables,
+)
+from swzverify.kernel import KernelAccess, Kind, Leaf
+from swzverify.kernel.linear import Sum, sum_of
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An access whose address is `shared + own + mixed`, modulo 2^32.
+
+    `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
+    `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
+    """
+
+    shared: Sum
+    own: Expr
+    mixed: Expr
+    own_guard: Expr
+    other_guard: Expr
+    leaves: dict[str, Leaf]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all lanes' distances are plain numbers."""
+        return self.mixed is const(0, 32)
+
+    @property
+    def varying(self) -> Expr:
+        """The address without what all lanes share."""
+        return Sum({self.own: 1, self.mixed: 1}, 0, 32).expression()
+
+    def leaves_of(self, *values: Expr) -> list[Leaf]:
+        """The leaves of some expressions."""
+        return [self.leaves[each.name] for each in variables(*values)]
+
+
+def split(access: KernelAccess, address: Expr) -> Parts:
+    """The parts of an access's address and guard."""
+    leaves = {leaf.name: leaf for leaf in access.leaves}
+
+    def all_of(value: Expr, shared: bool) -> bool:
+        found = (leaves[each.name] for each in variables(value))
+        return all(is_shared(leaf) if shared else leaf.kind is Kind.LANE for leaf in found)
+
+    whole = sum_of(address)
+    groups: tuple[dict[Expr, int], ...] = ({}, {}, {})
+    for term, factor in whole.terms.items():
+        groups[0 if all_of(term, shared=True) else 1 if all_of(term, shared=False) else 2][term] = factor
+    guards = conjuncts(access.guard)
+    own = [each for each in guards if all_of(each, shared=False)]
+    other = [each for each in guards if not all_of(each, shared=False)]
+    return Parts(
+        Sum(groups[0], whole.number, 32),
+        Sum(groups[1], 0, 32).expression(),
+        Sum(groups[2], 0, 32).expression(),
+        conjunction(own) if own else TRUE,
+        conjunction(other) if other else TRUE,
+        leaves,
+    )
+
+
+def is_shared(leaf: Leaf) -> bool:
+    """Whether all lanes that make an access together have one value of a leaf."""
+    return leaf.uniform and leaf.kind is not Kind.LANE
+
+
+def power_of(value: Expr) -> int:
+    """A power of two that divides every value of an expression, 128 at most.
+
+    >>> from swzverify.ir.expr import BinaryOperator, binary, var
+    >>> power_of(binary(BinaryOperator.AND, var("x", 256), const(0x70, 8)))
+    16
+    """
+    most = 128
+    if isinstance(value, Const):
+        return min(most, value.value & -value.value or most)
+    if isinstance(value, Extend):
+        return power_of(value.operand)
+    if isinstance(value, Binary):
+        left, right = value.left, value.right
+        match value.operator:
+            case BinaryOperator.AND:
+                return max(power_of(left), power_of(right))
+            case BinaryOperator.OR | BinaryOperator.XOR:
+                return min(power_of(left), power_of(right))
+            case BinaryOperator.SHL if isinstance(right, Const):
+                return min(most, power_of(left) << min(right.value, 7))
+            case _:
+                return 1
+    return 1

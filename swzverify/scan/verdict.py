@@ -1,0 +1,56 @@
+"""What the scan says of one access."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What the scan says of an access.
+
+    - `FREE`: every group of lanes takes one wavefront, whatever the parameters.
+    - `CONFLICT`: some group takes more, whatever the parameters.
+    - `DEPENDS`: it is free for some values of the parameters and not for others.
+    - `UNKNOWN`: none of these was shown.
+    """
+
+    FREE = "free"
+    CONFLICT = "conflict"
+    DEPENDS = "depends"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRow:
+    """One lane of a warp that conflicts; `offset` is its address less that of the first one."""
+
+    lane: int
+    thread: tuple[int, int, int]
+    offset: int
+    bank: int
+    collides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict with its figures; `at_least` tells that `ways` may be exceeded.
+
+    `warp` and `lanes` are a warp instruction that conflicts, where there is one.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    ways: int | None = None
+    wavefronts: int | None = None
+    minimum: int | None = None
+    at_least: bool = False
+    parameters: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    warp: int | None = None
+    lanes: tuple[LaneRow, ...] = ()
+
+
+def unknown(reason: str) -> Decision:
+    """The verdict that claims nothing."""
+    return Decision(Verdict.UNKNOWN, reason)

@@ -1,0 +1,120 @@
+"""Mistakes planted in the scan, one at a time: each changes a verdict that another test pins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from swzverify.ir.expr import TRUE, const
+from swzverify.scan import collide, decide, price, reach, samples, split
+from swzverify.scan.split import Parts
+from tests.scan import test_verdicts as verdicts
+from tests.scan.texts import WHOLE, last, strided, verdict
+
+FAULT = "two engines disagree"
+TILED = (
+    "mov.u32 %r4, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r4, 128, %r20; ld.shared.u32 %r30, [%r20];"
+)
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Any:
+    decide._block.cache_clear()
+    yield
+    decide._block.cache_clear()
+
+
+def found_by(test: Any) -> None:
+    """A test of the verdicts fails."""
+    with pytest.raises(AssertionError):
+        test()
+
+
+def in_split(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    original = split.split
+
+    def wrong(access: Any, address: Any) -> Parts:
+        return change(original(access, address))
+
+    monkeypatch.setattr(decide, "split", wrong)
+
+
+def test_a_guard_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_split(monkeypatch, lambda parts: replace(parts, own_guard=TRUE))
+    found_by(verdicts.test_a_guard_that_lets_five_lanes_through_is_5_way)
+
+
+def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None:
+    from swzverify.ir.expr import negation
+
+    in_split(monkeypatch, lambda parts: replace(parts, own_guard=negation(parts.own_guard)))
+    found_by(verdicts.test_a_predicate_and_its_opposite)
+
+
+def test_a_value_of_each_lane_taken_for_a_shared_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (split, collide, samples, decide):
+        monkeypatch.setattr(module, "is_shared", lambda leaf: leaf.kind != "lane")
+    found_by(verdicts.test_data_of_each_lane_are_unknown)
+
+
+def test_equal_words_of_atomics_that_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = decide._Access.__init__
+
+    def wrong(self: Any, row: Any, *rest: Any) -> None:
+        original(self, replace(row, counts_equal_words=False), *rest)
+
+    monkeypatch.setattr(decide._Access, "__init__", wrong)
+    found_by(verdicts.test_atomics_count_equal_words)
+
+
+def test_groups_of_the_wrong_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = decide._Access.__init__
+
+    def wrong(self: Any, row: Any, *rest: Any) -> None:
+        original(self, replace(row, group_lanes=max(1, row.group_lanes // 2)), *rest)
+
+    monkeypatch.setattr(decide._Access, "__init__", wrong)
+    found_by(lambda: verdicts.test_a_stride_has_its_ways(128, 32))
+    found_by(lambda: verdicts.test_wide_loads_go_in_groups_of_eight(128, 8))
+
+
+def test_a_shared_addend_dropped_from_narrow_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_split(monkeypatch, lambda parts: replace(parts, shared=type(parts.shared)({}, 0, 32)))
+    found_by(verdicts.test_of_narrow_accesses_what_is_shared_counts)
+
+
+def test_one_engine_that_sees_no_lanes_meet_is_contradicted_or_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`free` of the SMT engine alone is not enough where warps are priced."""
+    monkeypatch.setattr(decide, "lanes_meet", lambda *_: const(0, 1))
+    assert verdict(strided(8)) == ("conflict", 2)
+
+
+def test_pricing_that_sees_no_conflict_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = price.Price(1, 1, 1, 0, 2)
+    monkeypatch.setattr(decide, "price", lambda *_: free)
+    assert FAULT in last(strided(8), WHOLE).decision.reason
+
+
+def test_samples_contradict_an_smt_engine_that_sees_no_lanes_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "lanes_meet", lambda *_: const(0, 1))
+    assert FAULT in last(verdicts.SKEWED).decision.reason
+    assert FAULT in last(verdicts.OF_LANE + verdicts.DATA).decision.reason
+
+
+def test_lanes_that_the_guard_never_lets_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "_at_least", lambda *_: TRUE)
+    found_by(verdicts.test_a_guard_by_a_parameter_counts_what_it_can_let_through)
+
+
+def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    flat = price.Block((64, 1, 1))
+    original = price.Block.values
+
+    def wrong(_self: Any, value: Any, more: Any) -> Any:
+        return original(flat, value, more)
+
+    monkeypatch.setattr(price.Block, "values", wrong)
+    assert FAULT in last(TILED, (8, 8, 1)).decision.reason
+    found_by(verdicts.test_the_shape_of_the_block_counts)

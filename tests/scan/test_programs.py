@@ -1,0 +1,55 @@
+"""Random kernels and kernels with traps: no execution that an interpreter saw is worse than what
+the scan says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from swzverify.ptx import read_module
+from swzverify.scan import ScannedAccess, scan_module
+from tests.kernel.programs import program
+from tests.kernel.test_programs import SHAPES, WIDE
+from tests.kernel.traps import BODIES, text_of
+from tests.ptx_oracle import launch
+
+NUMBERS = (0, 1, 3, 6)
+
+
+def compared(text: str, shape: tuple[int, int, int], seed: int = 1) -> Counter[str]:
+    """The verdicts of a kernel, held against launches with several parameters."""
+    scanned: dict[int, ScannedAccess] = {each.line: each for each in scan_module(read_module(text, "k.ptx"), shape)}
+    for number in NUMBERS:
+        result = launch(text, "k", [2], shape, 0, [number, WIDE], seed, steps=3000)
+        assert not result.error or "no end" in result.error, result.error
+        for access in result.accesses:
+            line = access.line
+            said = scanned[line].decision
+            if said.verdict == "free":
+                assert access.ways <= 1, (line, number, access.text)
+            if said.verdict == "conflict" and not said.at_least:
+                assert access.ways <= (said.ways or 0), (line, number, access.text)
+    return Counter(each.decision.verdict.value for each in scanned.values())
+
+
+@pytest.mark.parametrize("start", range(0, 12, 3))
+def test_random_kernels(start: int) -> None:
+    total: Counter[str] = Counter()
+    for seed in range(start, start + 3):
+        total += compared(program(seed), SHAPES[seed % len(SHAPES)], seed)
+    assert total["free"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(15, 300, 5))
+def test_many_random_kernels(start: int) -> None:
+    for seed in range(start, start + 5):
+        compared(program(seed), SHAPES[seed % len(SHAPES)], seed)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_traps(name: str) -> None:
+    for shape in ((16, 4, 1), (32, 2, 1), (8, 5, 1)):
+        compared(text_of(BODIES[name]), shape)

@@ -1,0 +1,67 @@
+"""The scan against an interpreter: of the shipped texts, and of the folder with the truth that
+SWZVERIFY_PTX_TRUTH names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swzverify.ptx import Module, read_module_file
+from swzverify.scan import ScannedAccess, scan_module
+from tests.ptx.texts import HERE
+from tests.ptx_oracle import OracleError, run_auto
+
+FOLDER = Path(os.environ.get("SWZVERIFY_PTX_TRUTH", ""))
+MISSING = not os.environ.get("SWZVERIFY_PTX_TRUTH") or not (FOLDER / "truth.json").exists()
+KERNELS: list[Any] = [] if MISSING else json.loads((FOLDER / "truth.json").read_text())["kernels"]
+SHIPPED = [(path, shape) for path in sorted(HERE.glob("*.ptx")) for shape in ((32, 8, 1), (128, 1, 1))]
+
+
+@cache
+def module(path: Path) -> Module:
+    return read_module_file(path)
+
+
+def by_line(path: Path, kernel: str, shape: tuple[int, int, int]) -> dict[int, ScannedAccess]:
+    return {each.line: each for each in scan_module(module(path), shape, kernel)}
+
+
+@pytest.mark.skipif(MISSING, reason="SWZVERIFY_PTX_TRUTH names no folder with truth.json")
+@pytest.mark.parametrize("kernel", KERNELS, ids=[each["kernel"] for each in KERNELS])
+def test_no_free_of_the_truth_is_wrong_and_every_access_is_listed(kernel: Any) -> None:
+    path = FOLDER / "ptx" / f"{kernel['file']}.ptx"
+    found = by_line(path, kernel["mangled"], tuple(kernel["block"]))
+    for access in kernel["accesses"]:
+        scanned = found[access["ptx_line"]]
+        if scanned.decision.verdict == "free":
+            assert access.get("degree", 1) <= 1, (access["ptx_line"], access["text"])
+        if scanned.decision.verdict == "conflict" and access["class"] == "free":
+            pytest.fail(f"line {access['ptx_line']}: {access['text']} is free")
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"), SHIPPED, ids=lambda value: value.stem if isinstance(value, Path) else str(value)
+)
+def test_what_an_interpreter_sees_is_no_worse(path: Path, shape: tuple[int, int, int]) -> None:
+    for function in module(path).functions:
+        if not function.is_entry:
+            continue
+        chosen = function.required_threads or shape
+        found = by_line(path, function.name, chosen)
+        try:
+            seen = run_auto(path.read_text(encoding="utf-8"), function.name, chosen, steps=3000)
+        except OracleError:
+            continue
+        for line in seen.lines.values():
+            assert line.line in found, line
+            decision = found[line.line].decision
+            if decision.verdict == "free":
+                assert line.ways <= 1, line
+            if decision.verdict == "conflict" and not decision.at_least:
+                assert line.ways <= (decision.ways or 0), line

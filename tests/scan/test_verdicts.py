@@ -1,0 +1,177 @@
+"""Verdicts on small kernels, each with one thing in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.hardware import find_instruction
+from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
+
+LOADED = "cvta.to.global.u64 %d2, %d3; ld.param.u64 %d4, [q]; cvta.to.global.u64 %d4, %d4; "
+OF_LANE = LOADED + "mul.wide.u32 %d5, %r1, 4; add.u64 %d1, %d4, %d5; "
+
+
+def test_words_in_a_row_are_free() -> None:
+    assert verdict(strided(4)) == ("free", 1)
+
+
+@pytest.mark.parametrize(("factor", "ways"), [(8, 2), (12, 1), (16, 4), (64, 16), (128, 32), (132, 1), (136, 2)])
+def test_a_stride_has_its_ways(factor: int, ways: int) -> None:
+    assert verdict(strided(factor)) == ("conflict" if ways > 1 else "free", ways)
+
+
+def test_one_word_for_all_is_free() -> None:
+    assert verdict("ld.shared.u32 %r30, [%r3];") == ("free", 1)
+
+
+@pytest.mark.parametrize(("factor", "ways"), [(16, 1), (32, 2), (128, 8), (144, 1)])
+def test_wide_loads_go_in_groups_of_eight(factor: int, ways: int) -> None:
+    access = "ld.shared.v4.u32 {%r30,%r31,%r32,%r33}, [%r20];"
+    assert verdict(strided(factor, access)) == ("conflict" if ways > 1 else "free", ways)
+
+
+@pytest.mark.parametrize(("factor", "ways"), [(8, 1), (16, 2), (128, 16)])
+def test_loads_of_8_bytes_go_in_groups_of_16(factor: int, ways: int) -> None:
+    assert verdict(strided(factor, "ld.shared.v2.u32 {%r30,%r31}, [%r20];"))[1] == ways
+
+
+@pytest.mark.parametrize(("factor", "ways"), [(16, 1), (32, 2), (128, 8)])
+def test_ldmatrix(factor: int, ways: int) -> None:
+    access = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];"
+    assert verdict(strided(factor, access))[1] == ways
+
+
+def test_atomics_count_equal_words() -> None:
+    assert verdict("red.shared.add.u32 [%r3], %r2;") == ("conflict", 32)
+    assert verdict(strided(4, "red.shared.add.u32 [%r20], %r2;")) == ("free", 1)
+
+
+def test_one_more_by_many_lanes_is_not_decided_without_the_use_of_its_result() -> None:
+    assert verdict("red.shared.add.u32 [%r3], 1;")[0] == "unknown"
+
+
+def test_halves_of_words_share_them() -> None:
+    assert verdict(strided(2, "ld.shared.u16 %h1, [%r20];")) == ("free", 1)
+
+
+def test_of_narrow_accesses_what_is_shared_counts() -> None:
+    """126 bytes apart: of one bank if what is shared is 2 modulo 4, else of two."""
+    body = "shl.b32 %r5, %r2, 1; and.b32 %r6, %r1, 1; mad.lo.u32 %r7, %r6, 126, %r3; add.u32 %r20, %r7, %r5;"
+    assert verdict(body + "ld.shared.u16 %h1, [%r20];")[0] != "free"
+
+
+def test_a_guard_that_lets_five_lanes_through_is_5_way() -> None:
+    assert verdict(GUARDED) == ("conflict", 5)
+
+
+def test_a_guard_by_a_parameter_counts_what_it_can_let_through() -> None:
+    body = GUARDED.replace("%p1, %r1, 5", "%p1, %r1, %r2")
+    assert verdict(body) == ("conflict", 32)
+    bounded = "min.u32 %r2, %r2, 28;" + body
+    assert verdict(bounded) == ("conflict", 28)
+
+
+def test_a_predicate_and_its_opposite() -> None:
+    body = "mul.lo.u32 %r10, %r1, 128; add.u32 %r20, %r3, %r10; setp.eq.u32 %p1, %r1, 3;"
+    assert verdict(body + "@%p1 ld.shared.u32 %r30, [%r20];") == ("free", 1)
+    assert verdict(body + "@!%p1 ld.shared.u32 %r30, [%r20];") == ("conflict", 32)
+
+
+def test_a_pitch_that_is_a_parameter_decides() -> None:
+    found = last(SKEWED).decision
+    assert (found.verdict, found.parameters) == ("depends", ("n",))
+
+
+def test_a_uniform_addend_changes_nothing() -> None:
+    body = "mad.lo.u32 %r20, %r1, 4, %r3; shl.b32 %r5, %r2, 2; add.u32 %r20, %r20, %r5;"
+    assert verdict(body + "ld.shared.u32 %r30, [%r20];") == ("free", 1)
+
+
+def test_data_of_each_lane_are_unknown() -> None:
+    found = last(OF_LANE + DATA).decision
+    assert found.verdict == "unknown"
+    assert "values of each lane" in found.reason
+
+
+def test_one_table_column_for_each_lane_is_free_whatever_the_data() -> None:
+    body = OF_LANE + "ld.global.u32 %r10, [%d1]; shl.b32 %r10, %r10, 7; and.b32 %r11, %r1, 31;"
+    body += "mad.lo.u32 %r20, %r11, 4, %r10; add.u32 %r20, %r20, %r3; ld.shared.u32 %r30, [%r20];"
+    assert verdict(body) == ("free", 1)
+
+
+def test_a_generic_address_of_which_nothing_is_known() -> None:
+    found = last("ld.param.u64 %d1, [q]; ld.u32 %r30, [%d1];").decision
+    assert found.verdict == "unknown"
+    assert "another space" in found.reason
+
+
+def test_what_is_not_looked_at_is_listed() -> None:
+    found = scanned("mbarrier.init.shared.b64 [%r3], 1; ld.shared.u32 %r30, [%r3];")
+    assert [each.decision.verdict.value for each in found] == ["unknown", "free"]
+    assert "not looked at" in found[0].decision.reason
+
+
+def test_without_a_block_only_what_no_shape_changes_is_decided() -> None:
+    found = last(strided(128), None).decision
+    assert (found.verdict, "--block" in found.reason) == ("unknown", True)
+    body = "mov.u32 %r5, %laneid; mad.lo.u32 %r20, %r5, 4, %r3; ld.shared.u32 %r30, [%r20];"
+    assert verdict(body, None) == ("free", 1)
+
+
+def test_a_shape_that_is_required_needs_no_option_and_wins() -> None:
+    from swzverify.ptx import read_module
+    from swzverify.scan import scan_module
+    from tests.scan.texts import text_of
+
+    text = text_of(strided(4)).replace("(.param .u32 n, .param .u64 q)", "(.param .u32 n, .param .u64 q) .reqntid 64")
+    module = read_module(text, "k.ptx")
+    for shape in (None, (8, 8, 1)):
+        (found,) = scan_module(module, shape)
+        assert found.decision.verdict == "free"
+
+
+def test_the_shape_of_the_block_counts() -> None:
+    body = "mov.u32 %r4, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r4, 128, %r20;"
+    body += "ld.shared.u32 %r30, [%r20];"
+    assert verdict(body, (32, 4, 1)) == ("free", 1)
+    assert verdict(body, (8, 8, 1)) == ("conflict", 4)
+    assert verdict(body, (24, 2, 1))[0] == "conflict"
+
+
+def test_copies_of_16_bytes_by_cg_follow_the_octet_rule() -> None:
+    assert find_instruction("cp.async.cg.shared.global [a], [b], 16").by_octets
+    assert verdict(OF_LANE + strided(16, "cp.async.cg.shared.global [%r20], [%d1], 16;"))[0] in ("free", "unknown")
+
+
+def test_lanes_that_can_never_be_aligned_are_told() -> None:
+    assert "multiples of the width" in last(strided(2)).decision.reason
+
+
+def test_an_instruction_that_no_table_has_is_told() -> None:
+    found = last("atom.shared.cas.b32 %r30, [%r3], %r1, %r2;").decision
+    assert (found.verdict, "SWZ401" in found.reason) == ("unknown", True)
+
+
+def test_a_loop_all_lanes_run_together() -> None:
+    body = "mov.u32 %r5, 0; TOP: mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r5, 256, %r20;"
+    body += "ld.shared.u32 %r30, [%r20]; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r2; @%p1 bra TOP;"
+    assert verdict(body) == ("free", 1)
+
+
+def test_a_loop_with_lanes_that_start_apart() -> None:
+    """Trips of other lanes may meet: steps of 128 bytes keep the banks, of 100 they do not."""
+    body = "mov.u32 %r5, %r1; TOP: mad.lo.u32 %r20, %r5, 4, %r3; ld.shared.u32 %r30, [%r20];"
+    body += "add.u32 %r5, %r5, STEP; setp.lt.u32 %p1, %r5, %r2; @%p1 bra TOP;"
+    assert verdict(body.replace("STEP", "64")) == ("free", 1)
+    assert verdict(body.replace("STEP", "25"))[0] == "unknown"
+
+
+def test_an_address_is_written_for_people() -> None:
+    assert last(strided(132)).address == "s + tid.x*132"
+    assert last(SKEWED).address in ("s + (tid.x * n)*4", "s + (n * tid.x)*4", "(tid.x * n)*4 + s")
+
+
+def test_the_lanes_of_a_conflict_are_told() -> None:
+    found = last(strided(16)).decision
+    assert sum(row.collides for row in found.lanes) == 4
+    assert [row.offset for row in found.lanes[:3]] == [0, 16, 32]
