@@ -13,7 +13,7 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["swzverify"]):  # pyright: ignore
-    from swzverify.ptx import Function, Instruction, Module, PtxError, read_module
+    from swzverify.ptx import Function, Instruction, Module, PtxError, raised, read_module
     from swzverify.ptx.operand_text import read_operands
     from swzverify.ptx.problems import UnreadableError
 
@@ -59,7 +59,7 @@ def check_instruction(instruction: Instruction, last: int) -> None:
 def check_function(function: Function, last: int) -> None:
     """Labels lead into the function; a problem leaves nothing that could be taken for the whole."""
     if function.problem is not None:
-        check_error(function.problem.error("k.ptx"), last)
+        check_error(raised(function.problem, "k.ptx"), last)
         if function.instructions or function.labels or function.symbols:
             raise FindingError("half a function")
     if any(not 0 <= index <= len(function.instructions) for index in function.labels.values()):
@@ -73,7 +73,7 @@ def check_function(function: Function, last: int) -> None:
 def check_module(module: Module, last: int) -> None:
     """All that was read, and all that was not."""
     for problem in module.problems:
-        check_error(problem.error("k.ptx"), last)
+        check_error(raised(problem, "k.ptx"), last)
     for function in module.functions:
         check_function(function, last)
 

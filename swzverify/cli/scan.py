@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
 
     DONE = 0
     FOUND = 1
+    NO_ACCESS = 5
 
 
 @click.command()
@@ -58,6 +59,7 @@ def scan(
       0  every access was listed
       1  there is a verdict that --fail-on names
       2  an error in a file or in the usage
+      5  no access to shared memory found
     """
     with one_way_out():
         shape = _shape(block)
@@ -68,7 +70,8 @@ def scan(
     failed = any(bad[each] & verdicts for each in fail_on)
     if "unknown" in fail_on and any(file.problems for file in found):
         failed = True
-    sys.exit(int(ExitCode.FOUND if failed else ExitCode.DONE))
+    nothing = not verdicts and not any(file.problems for file in found)
+    sys.exit(int(ExitCode.FOUND if failed else ExitCode.NO_ACCESS if nothing else ExitCode.DONE))
 
 
 def _shape(block: str | None) -> tuple[int, int, int] | None:

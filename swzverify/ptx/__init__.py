@@ -28,7 +28,7 @@ from swzverify.ptx.operands import (
     SymbolRef,
     Vector,
 )
-from swzverify.ptx.problems import MAX_BYTES, Problem, PtxError
+from swzverify.ptx.problems import MAX_BYTES, PtxError, raised
 from swzverify.ptx.read import read_module, read_module_file
 from swzverify.ptx.types import Space, size_of_type
 
@@ -54,7 +54,6 @@ __all__ = [
     "Parameter",
     "Part",
     "Plus",
-    "Problem",
     "Prototype",
     "PtxError",
     "Register",
@@ -67,6 +66,7 @@ __all__ = [
     "SymbolRef",
     "Tuning",
     "Vector",
+    "raised",
     "read_module",
     "read_module_file",
     "size_of_type",

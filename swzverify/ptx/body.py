@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from swzverify.errors import Problem
 from swzverify.ptx.declaration import SPACES, read_head, read_names, read_prototype, symbol_of
 from swzverify.ptx.instruction import Instruction, Location
 from swzverify.ptx.locations import DebugStrings, Locations
@@ -19,7 +20,7 @@ from swzverify.ptx.module import Parameter, Prototype, Symbol
 from swzverify.ptx.names import FUNCTION_SCOPE, Block, ModuleNames, RegisterDeclaration, Registers, is_special, numbered
 from swzverify.ptx.operand_text import read_operands
 from swzverify.ptx.operands import Label, Operand, Register, SymbolRef
-from swzverify.ptx.problems import MAX_OPERANDS, MAX_SCOPES, Counter, Problem, UnreadableError, excerpt, shown
+from swzverify.ptx.problems import MAX_OPERANDS, MAX_SCOPES, Counter, UnreadableError, excerpt, shown
 from swzverify.ptx.syntax import BLANKS, GUARD, NAME, OPCODE, PRAGMA, USUAL_LIST, behind_braces, compiled
 
 _LINE: Final = r"(\d{1,9})\s++(\d{1,9})\s++(\d{1,9})"
@@ -128,7 +129,7 @@ class BodyReader:
             self._check_names()
             targets = {each.label: self._targets(each) for each in self.tables}
         except UnreadableError as error:
-            return Problem(error.code, str(error), self.line)
+            return Problem(error.code, str(error), line=self.line)
         registers = Registers(tuple(self.registers))
         symbols = tuple(self.symbols)
         return Body(tuple(self.instructions), self.labels, targets, self.prototypes, symbols, registers)

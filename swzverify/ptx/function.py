@@ -9,10 +9,11 @@ from collections import Counter as Counts
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from swzverify.errors import Problem
 from swzverify.ptx.declaration import read_parameters
 from swzverify.ptx.literals import integer
 from swzverify.ptx.module import Function, Parameter, Tuning
-from swzverify.ptx.problems import MAX_NESTING, MAX_SCOPES, Counter, Problem, UnreadableError, excerpt, shown
+from swzverify.ptx.problems import MAX_NESTING, MAX_SCOPES, Counter, UnreadableError, excerpt, shown
 from swzverify.ptx.syntax import ATTRIBUTE, LINKAGE, NAME, PRAGMA, compiled
 
 _ATTRIBUTE: Final = rf"(?:\s*+\.attribute{ATTRIBUTE})?"
@@ -173,7 +174,7 @@ def kept(functions: list[Found]) -> list[Found]:
                 continue
             declared.add(name)
         elif definitions[name] > 1 and each.function.problem is None:
-            problem = Problem("SWZ532", f"`{shown(name)}` is defined twice", each.function.line)
+            problem = Problem("SWZ532", f"`{shown(name)}` is defined twice", line=each.function.line)
             each.function = replace(each.function, problem=problem)
         found.append(each)
     return found

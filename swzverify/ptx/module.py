@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from swzverify.errors import Problem
 from swzverify.ptx.instruction import Instruction
 from swzverify.ptx.names import Registers
 from swzverify.ptx.operands import Label, SymbolRef
-from swzverify.ptx.problems import Problem
 from swzverify.ptx.types import Space
 
 

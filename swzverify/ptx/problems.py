@@ -4,10 +4,9 @@ not exceed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from swzverify.errors import SwzError, graphic
+from swzverify.errors import Problem, SwzError, graphic
 from swzverify.ptx.syntax import BLANKS, compiled
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -54,23 +53,13 @@ class PtxError(SwzError):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A statement that could not be read: its code (SWZ532, SWZ533), what was found and expected,
-    its line (from 1).
+def raised(problem: Problem, name: str) -> PtxError:
+    """A problem of a PTX text as an error to raise; `name` is that of the file.
 
-    >>> Problem("SWZ532", "found 'x', expected ';'", 3).error("k.ptx").line
+    >>> raised(Problem("SWZ532", "found 'x', expected ';'", line=3), "k.ptx").line
     3
     """
-
-    code: str
-    message: str
-    line: int
-    hint: str = ""
-
-    def error(self, name: str) -> PtxError:
-        """The same as an error to raise; `name` is that of the file."""
-        return PtxError(self.code, self.message, hint=self.hint, line=self.line, name=name)
+    return PtxError(problem.code, problem.message, hint=problem.hint, line=problem.line, name=name)
 
 
 class UnreadableError(Exception):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from swzverify.errors import graphic
+from swzverify.errors import Problem, graphic
 from swzverify.ptx.body import Body, BodyReader, Surroundings
 from swzverify.ptx.declaration import SPACES, read_head, read_names, symbol_of
 from swzverify.ptx.function import Found, broken, extent_of_body, kept
@@ -27,10 +27,10 @@ from swzverify.ptx.problems import (
     MAX_STATEMENTS,
     Counter,
     LimitError,
-    Problem,
     PtxError,
     UnreadableError,
     excerpt,
+    raised,
     shown,
 )
 from swzverify.ptx.syntax import LINKAGE, NAME, PRAGMA, compiled
@@ -115,7 +115,7 @@ class _Reader:
                 self.around.statements.take()
                 self._item()
             except UnreadableError as error:
-                self._note(Problem(error.code, str(error), self.line))
+                self._note(Problem(error.code, str(error), line=self.line))
                 self._resume()
         if not self.target:
             raise PtxError("SWZ531", "found no .target", hint=_NO_HINT, line=self.line, name=self.name)
@@ -160,7 +160,7 @@ class _Reader:
 
     def _note(self, problem: Problem) -> None:
         if len(self.problems) == MAX_PROBLEMS:
-            raise self.problems[0].error(self.name)
+            raise raised(self.problems[0], self.name)
         self.problems.append(problem)
 
     def _resume(self) -> None:
@@ -212,7 +212,7 @@ class _Reader:
             last = self.functions[-1]
             message = f"found `{self._rest()}` behind the function, whose braces may not balance"
             if last.function.problem is None:
-                last.function = replace(last.function, problem=Problem("SWZ532", message, self.line))
+                last.function = replace(last.function, problem=Problem("SWZ532", message, line=self.line))
 
     def _variables(self) -> None:
         head, position = read_head(self.text, self.position)
@@ -249,12 +249,12 @@ class _Reader:
         extent = extent_of_body(self.text, start, self.braces)
         self._move(extent.behind)
         if extent.problem and function.problem is None:
-            function = replace(function, problem=Problem(extent.problem.code, str(extent.problem), self.line))
+            function = replace(function, problem=Problem(extent.problem.code, str(extent.problem), line=self.line))
         self.functions.append(Found(function, start, extent.inside, line))
 
     def _broken_function(self, error: UnreadableError) -> None:
         """Keep the name of a function whose head cannot be read, and go past its body."""
-        found = broken(self.text, self.position, self.line, Problem(error.code, str(error), self.line))
+        found = broken(self.text, self.position, self.line, Problem(error.code, str(error), line=self.line))
         if found is None:
             raise error
         function, end = found

@@ -1,4 +1,5 @@
-"""Whether two lanes of one group can meet in a bank with different words, as one bit.
+"""Whether two lanes of one group can meet in a bank with different words, as one bit; and whether
+any lane makes the access.
 
 Two lanes' copies of the thread's coordinates, and of each value that lanes do not share, are
 variables of their own; what they share is one variable. Aligned words of 4 bytes or more meet in
@@ -81,6 +82,13 @@ def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
                 one_of = either(one_of, compare(Comparison.EQ, each, const(value, each.width)))
             found.append(one_of)
     return found
+
+
+def lane_runs(block: BlockShape, parts: Parts) -> Expr:
+    """Whether some lane makes the access at all."""
+    lane = Lane(block, parts.leaves, "")
+    guard = conjunction((parts.own_guard, parts.other_guard))
+    return conjunction(dict.fromkeys((lane.of(guard), *lane.known(guard), *lane.known(parts.varying))))
 
 
 def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr) -> Expr:

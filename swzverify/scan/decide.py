@@ -26,7 +26,7 @@ from swzverify.obligations import Answer, Finding
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Location, Module
-from swzverify.scan.collide import lanes_meet
+from swzverify.scan.collide import lane_runs, lanes_meet
 from swzverify.scan.price import Block, DisagreementError, Price, lane_rows, price
 from swzverify.scan.reach import reachable_ways
 from swzverify.scan.samples import Sampler
@@ -175,6 +175,8 @@ class _Judge:
 
     def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
         one = _Access(row, parts, _block(shape), self._possible, around)
+        if (never := one.never_made()) is not None:
+            return never
         return one.octets() if row.by_octets else one.exact() if parts.is_exact else one.mixed()
 
     def _possible(self, condition: Expr) -> Finding:
@@ -208,6 +210,15 @@ class _Access:
     ) -> None:
         self.row, self.parts, self.block, self.possible = row, parts, block, possible
         self.around = around
+
+    def never_made(self) -> Decision | None:
+        """Why nothing is said of an access that no lane makes, or perhaps none; None where some lane
+        makes it. Without lanes it would be free of conflicts, and that says nothing.
+        """
+        found = self.possible(lane_runs(self.block.shape, self.parts))
+        if found.answer is Answer.HOLDS:
+            return None
+        return unknown("no lane makes this access" if found.answer is Answer.EMPTY else _BUDGET)
 
     # ---- distances that are plain numbers
 
@@ -310,8 +321,6 @@ class _Access:
             return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(_COUNTING,))
         if any(found.is_free for found, _ in prices):
             return unknown("its cost depends on where the shared array begins")
-        if self.possible(parts.other_guard).answer is not Answer.HOLDS:
-            return unknown("whether some lane makes this access is not known")
         found, moved = min(prices, key=lambda each: each[0].ways)
         return self._conflict(found, moved, active, found.ways, at_least=len({each.ways for each, _ in prices}) > 1)
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.ptx import Guard, Label, Location, Parameter, Prototype, PtxError, Register, SymbolRef, read_module
+from swzverify.ptx import (
+    Guard,
+    Label,
+    Location,
+    Parameter,
+    Prototype,
+    PtxError,
+    Register,
+    SymbolRef,
+    raised,
+    read_module,
+)
 from tests.ptx.texts import HEADER, kernel, module, place, sound
 
 
@@ -186,7 +197,7 @@ def test_an_unreadable_statement_is_the_functions_problem(body: str, line: int, 
     assert problem is not None
     assert (problem.code, problem.line) == ("SWZ532", line)
     assert message in problem.message
-    error = problem.error("k.ptx")
+    error = raised(problem, "k.ptx")
     assert (error.code, error.line) == ("SWZ532", line)
     assert str(error).startswith(f"SWZ532: k.ptx, line {line}: ")
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.cli import main
+from tests.kernel.texts import TOP
 from tests.scan.texts import DATA, SKEWED, strided, text_of
 
 
@@ -53,6 +54,13 @@ def test_the_exit_code(ptx: str, tmp_path: Path) -> None:
     other = tmp_path / "free.ptx"
     other.write_text(text_of(strided(4)), encoding="utf-8")
     assert run(str(other), "--block", "64", "--fail-on", "conflict", "--fail-on", "unknown").exit_code == 0
+
+
+def test_a_file_without_an_access_is_no_success(tmp_path: Path) -> None:
+    for name, text in (("none.ptx", text_of("")), ("empty.ptx", TOP)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        for options in ((), ("--fail-on", "conflict", "--fail-on", "unknown")):
+            assert run(str(tmp_path / name), *options).exit_code == 5
 
 
 @pytest.mark.parametrize("block", ["0", "2048", "32,", "a", "1,1,65", "1,2,3,4", "-1", "٣"])

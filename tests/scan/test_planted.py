@@ -108,6 +108,12 @@ def test_lanes_that_the_guard_never_lets_meet(monkeypatch: pytest.MonkeyPatch) -
     found_by(verdicts.test_a_guard_by_a_parameter_counts_what_it_can_let_through)
 
 
+def test_an_empty_guard_that_nobody_asks_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide._Access, "never_made", lambda _: None)
+    for access in (strided(4), strided(128), verdicts.SKEWED):
+        found_by(lambda access=access: verdicts.test_an_access_that_no_lane_makes_is_not_free(access))
+
+
 def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = price.Block((64, 1, 1))
     original = price.Block.values

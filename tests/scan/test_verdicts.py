@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from swzverify.hardware import find_instruction
+from swzverify.obligations import Answer, Finding
+from swzverify.scan import decide
 from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
 
 LOADED = "cvta.to.global.u64 %d2, %d3; ld.param.u64 %d4, [q]; cvta.to.global.u64 %d4, %d4; "
@@ -69,6 +71,25 @@ def test_a_guard_by_a_parameter_counts_what_it_can_let_through() -> None:
     assert verdict(body) == ("conflict", 32)
     bounded = "min.u32 %r2, %r2, 28;" + body
     assert verdict(bounded) == ("conflict", 28)
+
+
+NEVER = "setp.gt.u32 %p1, %r2, 10; @!%p1 bra OUT; setp.lt.u32 %p1, %r2, 5; @!%p1 bra OUT;"
+"""Behind these only a parameter above 10 and below 5 would come."""
+
+
+@pytest.mark.parametrize(
+    "access", [strided(4), strided(128), SKEWED, strided(16, "cp.async.cg.shared.global [%r20], [%d1], 16;")]
+)
+def test_an_access_that_no_lane_makes_is_not_free(access: str) -> None:
+    """It has no conflict, since nobody makes it: that says nothing of the access."""
+    decision = last(f"{NEVER} {access} OUT:").decision
+    assert (decision.verdict.value, decision.reason) == ("unknown", "no lane makes this access")
+
+
+def test_whether_some_lane_makes_an_access_has_to_be_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide.Panel, "possible", lambda *_: Finding("z3", Answer.UNDECIDED))
+    body = GUARDED.replace("%p1, %r1, 5", "%p1, %r1, %r2")
+    assert last(body).decision.verdict.value == "unknown"
 
 
 def test_a_predicate_and_its_opposite() -> None:
