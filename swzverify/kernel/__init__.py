@@ -1,8 +1,9 @@
 """Compiled kernels: from PTX to the addresses of their shared-memory accesses, as expressions.
 
-`accesses` is the way in. `flow` cuts a function into blocks, `slices` finds the value of a register
-at an instruction, `evaluate` and `meaning` what an instruction computes, `induction` what loops do,
-`uniform` what all lanes of a warp share. Imports `ptx`, `hardware`, `ir` and `errors`.
+`accesses` is the way in. `calls` puts functions in the place of their calls, `flow` cuts a function
+into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
+an instruction computes, `induction` what loops do, `uniform` what all lanes of a warp share.
+Imports `ptx`, `hardware`, `ir` and `errors`.
 
 What it relies on: lanes that part meet again where all their ways lead to; lanes run an access
 together only in the same trip of a loop that all of them leave at one trip; an address computed
@@ -11,6 +12,7 @@ of a warp are 32 successive threads, counted along x first; the given block is t
 """
 
 from swzverify.kernel.accesses import KernelAccess, LoopAround, accesses
+from swzverify.kernel.calls import Inlined, inlined
 from swzverify.kernel.leaves import Kind, Leaf
 
-__all__ = ["KernelAccess", "Kind", "Leaf", "LoopAround", "accesses"]
+__all__ = ["Inlined", "KernelAccess", "Kind", "Leaf", "LoopAround", "accesses", "inlined"]

@@ -11,6 +11,7 @@ from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
 from swzverify.kernel.arithmetic import sub, widened
+from swzverify.kernel.calls import inlined
 from swzverify.kernel.evaluate import evaluate, in_shared
 from swzverify.kernel.flow import FlowError
 from swzverify.kernel.induction import Forms, few_values, find_forms
@@ -62,11 +63,12 @@ class KernelAccess:
     is_generic: bool = False
     reason: str = ""
     no_row: str = ""
+    calls: tuple[int, ...] = ()
 
 
 def accesses(module: Module, function: Function, block: BlockShape | None = None) -> list[KernelAccess]:
-    """All accesses of a function to shared memory, in the order of the text, and all instructions
-    that touch it in other ways, each with a reason.
+    """All accesses of a function and of those that it calls to shared memory, in the order in which
+    they run, and all instructions that touch it in other ways, each with a reason.
 
     `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
     without that too. Example: a lane reads the word of its number.
@@ -84,6 +86,8 @@ def accesses(module: Module, function: Function, block: BlockShape | None = None
         problem = function.problem
         return [KernelAccess(problem.line, None, "", "", None, None, TRUE, reason=problem.message)]
     block = block or function.required_threads
+    whole = inlined(module, function)
+    function = whole.function
     try:
         uses = [(each, use) for each in function.instructions if (use := use_of(each)) is not None]
     except PtxError as error:
@@ -91,10 +95,12 @@ def accesses(module: Module, function: Function, block: BlockShape | None = None
     if not uses:
         return []
     try:
-        return _Reader(module, function, block).read(uses)
+        found = _Reader(module, function, block).read(uses)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
-        return [replace(_blank(each, use), reason=reason) for each, use in uses]
+        found = [replace(_blank(each, use), reason=reason) for each, use in uses]
+    through = [whole.calls[each.index] for each, _ in uses]
+    return [replace(access, calls=calls) if calls else access for access, calls in zip(found, through, strict=True)]
 
 
 def _blank(instruction: Instruction, use: Use) -> KernelAccess:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from swzverify.ptx.names import Block
 from swzverify.ptx.operand_text import read_operands
@@ -74,6 +74,8 @@ class Instruction:
     guard_text: str = field(repr=False)
     block: Block = field(repr=False)
     _operands: tuple[Operand, ...] | None = field(init=False, default=None, repr=False)
+    _guard: Guard | Literal[False] | None = field(init=False, default=False, repr=False)
+    """False: not read yet."""
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -93,9 +95,14 @@ class Instruction:
 
     @property
     def guard(self) -> Guard | None:
-        """The predicate before the opcode; None without one. A `PtxError` (SWZ532) for what is no
-        predicate.
+        """The predicate before the opcode, kept once read; None without one. A `PtxError` (SWZ532)
+        for what is no predicate.
         """
+        if self._guard is False:
+            object.__setattr__(self, "_guard", self._read_guard())
+        return self._guard or None
+
+    def _read_guard(self) -> Guard | None:
         if not self.guard_text:
             return None
         name = self.guard_text.lstrip("!")
@@ -135,6 +142,17 @@ class Instruction:
         if len(rest) > 1:
             raise self._refusal(UnreadableError(f"found {len(rest)} operands behind a call's arguments"))
         return CallParts(results, callee, arguments, rest[0] if rest else None)
+
+    def copied(
+        self, index: int, opcode: str, operands: tuple[Operand, ...], guard: Guard | None, location: Location | None
+    ) -> Instruction:
+        """This instruction at another index, with an opcode, operands and a guard that need no
+        reading. Line and text stay.
+        """
+        made = replace(self, index=index, opcode=opcode, location=location)
+        object.__setattr__(made, "_operands", operands)
+        object.__setattr__(made, "_guard", guard)
+        return made
 
     def _refusal(self, error: UnreadableError) -> PtxError:
         name = self.block.module.file_name

@@ -39,6 +39,7 @@ def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
         "file": file.name,
         "kernel": access.kernel,
         "line": access.line,
+        "calls": list(access.calls),
         "source": _source(file, access.location),
         "instruction": access.instruction,
         "address": access.address,
@@ -93,7 +94,8 @@ def _lines(file: ScannedFile, access: ScannedAccess) -> list[str]:
     source = _source(file, access.location)
     if source is not None:
         place = f" ({visible(str(source['file']))}:{source['line']})"
-    found = [f"  line {access.line}{place}: {visible(access.instruction)}", f"    {words}"]
+    through = "".join(f", called at line {line}" for line in reversed(access.calls))
+    found = [f"  line {access.line}{through}{place}: {visible(access.instruction)}", f"    {words}"]
     if decision.reason:
         found.append(f"    {visible(decision.reason)}")
     if access.address:

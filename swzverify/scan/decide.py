@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction
-from swzverify.kernel import KernelAccess, Kind, accesses
+from swzverify.kernel import KernelAccess, Kind, accesses, inlined
 from swzverify.kernel.linear import Sum
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer, Finding
@@ -41,6 +41,7 @@ _MOST_OPEN = 20
 _FAULT = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
 _NO_BLOCK = "the shape of the block is not known: give --block"
 _BUDGET = "not decided within the budget"
+_FAULTS = "some lanes' addresses cannot be multiples of the width: such an access faults"
 _SMT = "z3"
 _COUNTING = "counting"
 _SAMPLES = "samples"
@@ -49,7 +50,9 @@ _PARAMETERS_TRIED = 6
 
 @dataclass(frozen=True, slots=True)
 class ScannedAccess:
-    """An access with its verdict. `address` is the byte address as people read it."""
+    """An access with its verdict. `address` is the byte address as people read it, `calls` are the
+    lines of the calls that lead to it.
+    """
 
     kernel: str
     is_entry: bool
@@ -59,19 +62,35 @@ class ScannedAccess:
     instruction: str
     address: str
     decision: Decision
+    calls: tuple[int, ...] = ()
 
 
 def scan_module(
     module: Module, block: BlockShape | None = None, kernel: str | None = None, target: str = "sm_90"
 ) -> list[ScannedAccess]:
-    """All accesses of all functions, in the order of the text; with `kernel`, of that one and of the
-    functions that are no kernels.
+    """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
+    function that is no kernel is scanned with those that call it, and by itself where that cannot
+    be.
     """
+    kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
+    alone = _alone(module, kernels)
     found: list[ScannedAccess] = []
     for function in module.functions:
-        if kernel is None or function.name == kernel or not function.is_entry:
+        if function in kernels or function in alone:
             found += scan_function(module, function, block, target)
     return found
+
+
+def _alone(module: Module, kernels: list[Function]) -> list[Function]:
+    """The functions that are not put in the place of every call, or that nobody calls by name."""
+    others = [each for each in module.functions if not each.is_entry]
+    placed: set[str] = set()
+    called: set[str | None] = set()
+    for function in kernels:
+        whole = inlined(module, function)
+        placed |= whole.names
+        called |= whole.left
+    return [each for each in others if each.name in called or each.name not in placed]
 
 
 def scan_function(
@@ -111,6 +130,7 @@ def scan_function(
                 text,
                 address,
                 decision,
+                access.calls,
             )
         )
     return found
@@ -159,19 +179,35 @@ class _Judge:
             if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
                 return unknown(_NO_BLOCK)
             shape = (32, 1, 1)
-        if access.row.width_bytes < BANK_WORD_BYTES and any(
-            (factor & -factor) * power_of(term) < BANK_WORD_BYTES for term, factor in parts.shared.terms.items()
-        ):
-            parts = _all_mixed(parts)
         around = frozenset(loop.line for loop in access.loops)
-        decided = self._decided(access.row, parts, shape, around)
+        decided = self._placed(access.row, parts, shape, around)
         if decided.verdict is not Verdict.FREE and self._shape is None:
             return unknown(_NO_BLOCK)
         if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and _counts(access):
-            merged = self._decided(replace(access.row, counts_equal_words=False), parts, shape, around)
+            merged = self._placed(replace(access.row, counts_equal_words=False), parts, shape, around)
             if merged != decided:
                 return unknown("what it costs depends on whether its result is used: +1 without one merges equal words")
         return decided
+
+    def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
+        """The verdict for every place in a bank's word at which the shared part may begin."""
+        step = BANK_WORD_BYTES
+        for term, factor in parts.shared.terms.items():
+            step = min(step, (factor & -factor) * power_of(term))
+        if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
+            return self._decided(row, parts, shape, around)
+        number = parts.shared.number
+        found = [
+            self._decided(row, replace(parts, shared=Sum({}, number + shift, 32)), shape, around)
+            for shift in range(0, BANK_WORD_BYTES, step)
+        ]
+        possible = [each for each in found if each.reason != _FAULTS]
+        if not possible:
+            return unknown(_FAULTS)
+        if len({each.verdict for each in possible}) == 1 and possible[0].verdict in (Verdict.FREE, Verdict.CONFLICT):
+            least = min(possible, key=lambda each: each.ways or 0)
+            return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
+        return self._decided(row, _all_mixed(parts), shape, around)
 
     def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
         one = _Access(row, parts, _block(shape), self._possible, around)
@@ -231,7 +267,7 @@ class _Access:
         addresses = block.values(parts.own, {}) + parts.shared.number
         aligned = self._aligned(addresses, active)
         if aligned is None:
-            return unknown("some lanes' addresses cannot be multiples of the width: such an access faults")
+            return unknown(_FAULTS)
         found = price(row, aligned, active)
         if found is None:
             return unknown("no lane with an address makes this access")
@@ -315,7 +351,7 @@ class _Access:
                 if found is not None:
                     prices.append((found, moved))
         if not prices:
-            return unknown("some lanes' addresses cannot be multiples of the width: such an access faults")
+            return unknown(_FAULTS)
         if all(found.is_free for found, _ in prices):
             found = prices[0][0]
             return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(_COUNTING,))

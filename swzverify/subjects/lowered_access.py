@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,13 +120,21 @@ def _active_values(access: StatedAccess, iterations: Iterations, node: Formula) 
     return np.broadcast_to(node.within(arrays)[0], shape)[keep]
 
 
-def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> tuple[int, int]:
+class _Reach(NamedTuple):
+    """Bounds of an expression where a lane is active; without `is_exact` conditions did not count."""
+
+    low: int
+    high: int
+    is_exact: bool
+
+
+def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> _Reach:
     """Bounds of an expression where a lane is active: exact where its values can be listed, else
     thread by thread.
     """
     every = _active_values(access, iterations, node)
     if every is not None:
-        return (int(every.min()), int(every.max())) if every.size else (0, 0)
+        return _Reach(int(every.min()), int(every.max()), True) if every.size else _Reach(0, 0, True)
     env = names.constants(access) | names.loops(access, iterations.limits)
     bounds: list[Integer] = []
     for tid in range(access.threads):
@@ -136,19 +145,24 @@ def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> tuple
                 [],
             )
             bounds.append(node.lowered(reading))
-    return min(each.low for each in bounds), max(each.high for each in bounds)
+    return _Reach(min(each.low for each in bounds), max(each.high for each in bounds), False)
 
 
 def _not_negative(access: StatedAccess, iterations: Iterations, value: Integer, node: Formula, what: str) -> Integer:
     if value.low >= 0:
         return value
-    low, _ = _reach(access, iterations, node)
-    if low >= 0:
+    reach = _reach(access, iterations, node)
+    if reach.low >= 0:
         return ints.maximum(value, ints.integer(0))
+    said, hint = f"can be {reach.low}", "guard it with `if:`, or shift it"
+    if not reach.is_exact and (access.predicate is not None or access.assume):
+        said = f"was not shown to be at least 0: without conditions it can be {reach.low}, and too many"
+        said += " values make it to try each"
+        hint = "count the loop from its first value that matters, or give it a last one"
     raise SwzError(
         "SWZ306",
-        f"access {access.name}: the {what} '{node}' can be {low}; negative ones mean nothing",
-        hint="guard it with `if:`, or shift it",
+        f"access {access.name}: the {what} '{node}' {said}; negative ones mean nothing",
+        hint=hint,
         text=node.text,
         span=(0, len(node.text)),
     )
@@ -158,7 +172,7 @@ def _in_stages(access: StatedAccess, iterations: Iterations, value: Integer, nod
     last = access.tile.stages - 1 if access.tile is not None else 0
     if value.low >= 0 and value.high <= last:
         return value
-    low, high = _reach(access, iterations, node)
+    low, high, _ = _reach(access, iterations, node)
     if low >= 0 and high <= last:
         return ints.minimum(ints.maximum(value, ints.integer(0)), ints.integer(last))
     raise SwzError(

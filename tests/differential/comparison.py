@@ -113,10 +113,11 @@ def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool
         claims = parse_spec(text, path="random.swz.yaml").claims
     except SpecError as error:
         refusal = error
-    if declined is not None:
-        _compare_refusals(seed, declined, refusal, outcome)
-    elif refusal is not None and _may_be_unshown(spec, refusal):
+    if refusal is not None and _may_be_unshown(spec, refusal):
+        # Of a spec that is wrong elsewhere too, the tool names what it meets first.
         outcome.unshown += 1
+    elif declined is not None:
+        _compare_refusals(seed, declined, refusal, outcome)
     elif refusal is not None:
         outcome.disagreements.append(Disagreement(seed, "", f"the tool refuses it: {refusal}"))
     else:

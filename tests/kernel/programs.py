@@ -1,4 +1,6 @@
-"""Random kernels in PTX: straight lines, branches, loops, jumps, tables, and shared accesses."""
+"""Random kernels in PTX: straight lines, branches, loops, jumps, tables, calls, and shared
+accesses.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,13 @@ WORDS = 8192
 HEAD = """.version 8.3
 .target sm_90
 .address_size 64
-.visible .entry k(.param .u32 n, .param .u64 wide)
+.shared .align 16 .b8 pool[32768];
+"""
+KERNEL = """.visible .entry k(.param .u32 n, .param .u64 wide)
 {
 .reg .pred %p<999>;
 .reg .b32 %r<9999>;
 .reg .b64 %d<9999>;
-.shared .align 16 .b8 pool[32768];
 ld.param.u32 %r2, [n];
 ld.param.u64 %d0, [wide];
 mov.u32 %r0, %tid.x;
@@ -27,6 +30,36 @@ mov.u32 %r5, -77;
 mov.u32 %r6, %ntid.x;
 mov.u32 %r99, pool;
 """
+FUNCTION = """.func (.param .b32 result) {name}(.param .b32 one, .param .b64 two, .param .b8 three, .param .b32 place)
+{{
+.reg .pred %p<999>;
+.reg .b32 %r<9999>;
+.reg .b64 %d<9999>;
+ld.param.b32 %r0, [one];
+ld.param.b64 %d0, [two];
+ld.param.{narrow} %r1, [three];
+ld.param.b32 %r99, [place];
+cvt.u32.u64 %r2, %d0;
+mov.u32 %r3, %tid.x;
+mov.u32 %r4, %r0;
+mov.u32 %r5, %laneid;
+mov.u32 %r6, 3;
+st.param.b32 [result], %r1;
+{body}
+st.param.b32 [result], {value};
+ret;
+}}
+"""
+CALL = """{{
+.param .b32 a; .param .b64 b; .param .b8 c; .param .b32 d; .param .b32 e;
+st.param.b32 [a], {one};
+st.param.b64 [b], {two};
+st.param.b8 [c], {three};
+st.param.b32 [d], %r99;
+{guard}call (e), {name}, (a, b, c, d);
+{guard}ld.param.b32 {into}, [e];
+}}"""
+MOST_CALLS = 4
 BINARY = [
     "add.s32",
     "sub.s32",
@@ -52,6 +85,8 @@ class Writer:
     used: int = 100
     labels: int = 0
     loops: list[tuple[str, str]] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    deep: int = 0
 
     def put(self, text: str) -> None:
         self.lines.append(text)
@@ -213,6 +248,26 @@ class Writer:
             self.put(f"@{test} bra {head};")
         self.put(f"{end}:")
 
+    def call(self, depth: int) -> None:
+        """A call of a function of its own, or of one that was written before."""
+        if len(self.functions) >= MOST_CALLS or self.deep > 1:
+            return self.operation()
+        inner = Writer(self.source, functions=self.functions, deep=self.deep + 1)
+        inner.access()
+        inner.body(min(depth, 2) - 1)
+        name = f"f{len(self.functions)}"
+        narrow = self.source.choice(("u8", "s8"))
+        body = "\n".join(inner.lines)
+        self.functions.append(FUNCTION.format(name=name, narrow=narrow, body=body, value=inner.any()))
+        for _ in range(self.source.choice((1, 1, 2))):
+            guard = f"@{self.predicate()} " if self.source.random() < 0.3 else ""
+            wide = self.wide()
+            self.put(f"cvt.s64.s32 {wide}, {self.any()};")
+            one, two = self.any(), self.source.choice((wide, "%d0"))
+            text = CALL.format(one=one, two=two, three=self.any(), guard=guard, name=name, into=self.any())
+            self.lines += text.split("\n")
+        return None
+
     def jump(self) -> None:
         if self.source.random() < 0.06:
             self.put(f"@{self.predicate()} {self.source.choice(('exit', 'ret'))};")
@@ -223,7 +278,9 @@ class Writer:
     def body(self, depth: int) -> None:
         for _ in range(self.source.randint(1, 4)):
             kind = self.source.random()
-            if kind < 0.35 or (depth <= 0 and kind > 0.7):
+            if kind < 0.04:
+                self.call(depth)
+            elif kind < 0.35 or (depth <= 0 and kind > 0.7):
                 self.operation()
             elif kind < 0.55:
                 self.access()
@@ -248,4 +305,4 @@ def program(seed: int, depth: int = 3) -> str:
         writer.access()
         writer.body(depth)
     writer.access()
-    return HEAD + "\n".join(writer.lines) + "\nret;\n}\n"
+    return HEAD + "".join(writer.functions) + KERNEL + "\n".join(writer.lines) + "\nret;\n}\n"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from swzverify.ir.expr import const, extract, var
-from swzverify.kernel import induction, meaning, slices, special, uniform
+from swzverify.kernel import calls, induction, meaning, slices, special, uniform
 from swzverify.kernel.arithmetic import shift_right, widened
 from swzverify.kernel.leaves import Kind
 from tests.kernel.test_programs import compared, held
@@ -116,8 +117,62 @@ def what_is_not_known_is_zero(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(slices.Slices, "_unknown", lambda _self, _instruction, _at, width, *_, **__: const(0, width))
 
 
+def calls_whose_guard_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    original = calls._Maker._call
+
+    def call(self: Any, frame: Any, instruction: Any, callee: Any) -> None:
+        operands = instruction.operands
+        original(self, frame, instruction.copied(instruction.index, "call", operands, None, None), callee)
+
+    patch.setattr(calls._Maker, "_call", call)
+
+
+def arguments_in_another_order(patch: pytest.MonkeyPatch) -> None:
+    original = calls._pairs
+
+    def pairs(call: Any, callee: Any) -> Any:
+        (one, first), *rest, (four, last), result = original(call, callee)
+        return [(four, first), *rest, (one, last), result]
+
+    patch.setattr(calls, "_pairs", pairs)
+
+
+def narrow_arguments_without_sign(patch: pytest.MonkeyPatch) -> None:
+    original = calls._Maker._add
+
+    def add(self: Any, frame: Any, instruction: Any, opcode: str, operands: Any) -> None:
+        original(self, frame, instruction, opcode.replace("cvt.s32.s8", "cvt.u32.u8"), operands)
+
+    patch.setattr(calls._Maker, "_add", add)
+
+
+def registers_that_callers_share(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(calls._Frame, "scope", lambda _, number: number)
+
+
+def returns_that_end_the_kernel(patch: pytest.MonkeyPatch) -> None:
+    original = calls._Maker._add
+
+    def add(self: Any, frame: Any, instruction: Any, opcode: str, operands: Any) -> None:
+        if instruction.opcode == "ret" and instruction.guard:
+            opcode, operands = "ret", ()
+        original(self, frame, instruction, opcode, operands)
+
+    patch.setattr(calls._Maker, "_add", add)
+
+
+def pieces_that_all_begin_at_zero(patch: pytest.MonkeyPatch) -> None:
+    original = calls._parameter_place
+
+    def place(instruction: Any) -> Any:
+        found = original(instruction)
+        return found and replace(found, offset=0)
+
+    patch.setattr(calls, "_parameter_place", place)
+
+
 PLANTED: dict[Plant, int | str] = {
-    shifts_without_sign: 1,
+    shifts_without_sign: 53,
     widening_without_sign: 0,
     products_with_the_other_sign: 0,
     unsigned_compared_as_signed: "a comparison without sign",
@@ -135,6 +190,12 @@ PLANTED: dict[Plant, int | str] = {
     coordinates_that_are_shared: "trips by row",
     rows_that_are_columns: "rows",
     what_is_not_known_is_zero: "a load of what was stored",
+    calls_whose_guard_is_forgotten: "a call by registers",
+    arguments_in_another_order: "a call",
+    narrow_arguments_without_sign: "a byte with a sign",
+    registers_that_callers_share: "two calls",
+    returns_that_end_the_kernel: "a return of some lanes",
+    pieces_that_all_begin_at_zero: "a pair",
 }
 """Each mistake with the seed of a random kernel, or the trap, that finds it."""
 

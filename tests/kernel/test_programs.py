@@ -23,7 +23,10 @@ def held(seed: int, depth: int = 3) -> Tally:
 
 def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1) -> Tally:
     """Run a kernel, and hold what it did against its accesses."""
-    found = accesses(module := read_module(text, "k.ptx"), module.functions[0], shape)
+    module = read_module(text, "k.ptx")
+    kernel = module.function("k")
+    assert kernel is not None
+    found = accesses(module, kernel, shape)
     with watched() as events:
         result = launch(text, "k", [2], shape, 0, [number, WIDE], seed, steps=3000)
     assert not result.error or "no end" in result.error, result.error

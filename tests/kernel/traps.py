@@ -5,15 +5,84 @@ Each is run by the interpreter with `n` = 3 in blocks of 16 by 4 threads.
 
 from __future__ import annotations
 
-HEAD = """.version 8.3
+FUNCTIONS = """.version 8.3
 .target sm_90
 .address_size 64
-.visible .entry k(.param .u32 n, .param .u64 wide)
+.shared .align 16 .b8 pool[32768];
+.func (.param .b32 r) mixed(.param .b32 a, .param .b32 b)
+{
+.reg .b32 %r<9>;
+ld.param.b32 %r1, [a];
+ld.param.b32 %r2, [b];
+mad.lo.u32 %r1, %r1, 5, %r2;
+st.param.b32 [r], %r1;
+ret;
+}
+.func (.param .b32 r) early(.param .b32 a)
+{
+.reg .b32 %r<9>;
+.reg .pred %p<9>;
+ld.param.b32 %r1, [a];
+st.param.b32 [r], 99;
+setp.gt.u32 %p1, %r1, 7;
+@%p1 ret;
+st.param.b32 [r], %r1;
+ret;
+}
+.func (.param .b32 r) narrow(.param .b8 a)
+{
+.reg .b32 %r<9>;
+ld.param.s8 %r0, [a];
+st.param.b32 [r], %r0;
+ret;
+}
+.func (.param .b32 r) counted(.param .b32 a)
+{
+.reg .b32 %r<9>;
+.reg .pred %p<9>;
+ld.param.b32 %r1, [a];
+mov.u32 %r2, 0;
+C:
+add.u32 %r2, %r2, 1;
+setp.lt.u32 %p1, %r2, %r1;
+@%p1 bra C;
+st.param.b32 [r], %r2;
+ret;
+}
+.func (.reg .b32 r) plain(.reg .b32 a)
+{
+add.u32 r, a, 3;
+ret;
+}
+.func (.param .align 8 .b8 r[8]) pair(.param .align 8 .b8 a[8])
+{
+.reg .b32 %r<9>;
+ld.param.v2.b32 {%r1, %r2}, [a];
+st.param.b32 [r+4], %r1;
+st.param.b32 [r+0], %r2;
+ret;
+}
+.func outer(.param .b32 a)
+{
+.reg .b32 %r<60>;
+ld.param.b32 %r4, [a];
+{
+.param .b32 x;
+.param .b32 y;
+st.param.b32 [x], %r4;
+call (y), early, (x);
+ld.param.b32 %r5, [y];
+}
+mad.lo.u32 %r4, %r4, 64, %r5;
+STORE
+ret;
+}
+"""
+HEAD = """.visible .entry k(.param .u32 n, .param .u64 wide)
 {
 .reg .pred %p<20>;
 .reg .b32 %r<60>;
 .reg .b64 %d<20>;
-.shared .align 16 .b8 pool[32768];
 ld.param.u32 %r2, [n];
 mov.u32 %r0, %tid.x;
 mov.u32 %r1, %tid.y;
@@ -22,6 +91,15 @@ mov.u32 %r5, 0;
 """
 STORE = "and.b32 %r50, {0}, 4095;\nshl.b32 %r50, %r50, 2;\nmov.u32 %r51, pool;\nadd.u32 %r50, %r50, %r51;\n"
 STORE += "st.shared.u32 [%r50+1024], %r0;"
+CALL = (
+    "{{\n.param .b32 x;\n.param .b32 y;\n.param .b32 z;\nst.param.b32 [x], {1};\nst.param.b32 [z], {2};\n"
+    "{3}call (y), {0};\n{3}ld.param.b32 %r4, [y];\n}}\n"
+)
+"""A call with its callee and arguments as text, what goes into x and z, and a guard; y goes into %r4."""
+PAIR = (
+    "{\n.param .align 8 .b8 x[8];\n.param .align 8 .b8 y[8];\nst.param.v2.b32 [x], {%r0, %r1};\ncall (y), pair, (x);\n"
+    "ld.param.b32 %r6, [y];\nld.param.b32 %r7, [y+4];\n}\nmad.lo.u32 %r4, %r6, 64, %r7;\n"
+)
 COUNT = "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, {0};\n@%p1 bra L;"
 BODIES: dict[str, str] = {
     "trips by lane": "L:\n" + COUNT.format("%r0") + STORE.format("%r4"),
@@ -59,6 +137,20 @@ BODIES: dict[str, str] = {
     + COUNT.format("%r2") + "\nadd.u32 %r5, %r5, 2;\nsetp.lt.u32 %p2, %r5, 7;\n@%p2 bra L1;",
     "a mode": "setp.eq.u32 %p1, %r2, 3;\n@%p1 bra A;\nmov.u32 %r4, 3;\nbra E;\nA:\nmov.u32 %r4, 5;\nE:\n"
     "" + STORE.format("%r4"),
+    "a call": CALL.format("mixed, (x, z)", "%r0", "%r1", "") + STORE.format("%r4"),
+    "two calls": CALL.format("mixed, (x, z)", "%r0", "%r1", "") + "mov.u32 %r6, %r4;\n"
+    + CALL.format("mixed, (x, z)", "%r1", "%r6", "") + STORE.format("%r4"),
+    "a guarded call": "setp.gt.u32 %p1, %r0, 5;\n" + CALL.format("mixed, (x, z)", "%r0", "%r1", "@%p1 ")
+    + STORE.format("%r4"),
+    "a return of some lanes": CALL.format("early, (x)", "%r0", "%r1", "") + STORE.format("%r4"),
+    "a byte with a sign": "sub.u32 %r6, %r0, 4;\n" + CALL.format("narrow, (x)", "%r6", "0", "").replace(
+        ".b32 x;", ".b8 x;").replace("st.param.b32 [x]", "st.param.b8 [x]") + STORE.format("%r4"),
+    "trips by lane in a function": CALL.format("counted, (x)", "%r0", "0", "") + STORE.format("%r4"),
+    "a call by registers": "setp.gt.u32 %p1, %r0, 5;\n@%p1 call (%r4), plain, (%r0);\n" + STORE.format("%r4"),
+    "a pair": PAIR + STORE.format("%r4"),
+    "a call in a call": "{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall outer, (x);\n}",
+    "a call in a loop": "L:\n" + CALL.format("mixed, (x, z)", "%r5", "%r0", "") + "add.u32 %r5, %r5, 1;\n"
+    + STORE.format("%r4") + "\nsetp.lt.u32 %p1, %r5, %r2;\n@%p1 bra L;",
     "a load before lanes meet": "st.shared.u32 [pool], %r0;\nsetp.lt.u32 %p1, %r0, 7;\n@%p1 bra A;\n"
     "setp.eq.u32 %p2, %r0, 9;\n"
     "@%p2 bra E;\nbra M;\nA:\nsetp.eq.u32 %p3, %r0, 2;\n@%p3 bra E;\nM:\nld.shared.u32 %r4, [pool];\n"
@@ -67,4 +159,5 @@ BODIES: dict[str, str] = {
 
 
 def text_of(body: str) -> str:
-    return HEAD + body.replace(";st", ";\nst").replace("bra L;and", "bra L;\nand") + "\nret;\n}\n"
+    functions = FUNCTIONS.replace("STORE", STORE.format("%r4")).replace(";st", ";\nst")
+    return functions + HEAD + body.replace(";st", ";\nst").replace("bra L;and", "bra L;\nand") + "\nret;\n}\n"
