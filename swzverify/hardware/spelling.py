@@ -26,8 +26,12 @@ _MATRIX = re.compile(
 _CP_ASYNC = re.compile(
     rf"cp\.async\.(?P<cache>ca|cg)(?:{_SPACE}\.global(?:\.L2::\w+)*)?(?:\.(?P<size>\d+))?",
 )
-_ATOMIC = re.compile(rf"(?:atom|red){_ORDER}{_SPACE}\.add\.[us]32")
-"""`red` costs what `atom` does. Source: measured on an H100, tests/data/h100_variants.npz."""
+_ATOMIC = re.compile(
+    rf"(?:atom|red){_ORDER}{_SPACE}\.(?:(?:add|min|max)\.[us]32|(?:and|or|xor|exch)\.b32|(?:inc|dec)\.u32)"
+)
+"""`red` costs what `atom` does, and all operations cost the same. Source: measured on an H200,
+tests/data/h200_atomics.npz.
+"""
 _TYPE = re.compile(
     r"(?:b(?P<raw>8|16|32|64|128)|[us](?P<int>8|16|32|64)|f(?P<float>16|32|64)|bf(?P<brain>16))(?P<two>x2)?"
 )

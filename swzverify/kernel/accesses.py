@@ -11,12 +11,14 @@ from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
 from swzverify.kernel.arithmetic import sub, widened
+from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
 from swzverify.kernel.calls import inlined
-from swzverify.kernel.evaluate import evaluate, in_shared
+from swzverify.kernel.counts import Counts
+from swzverify.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.kernel.flow import FlowError
-from swzverify.kernel.induction import Forms, few_values, find_forms
+from swzverify.kernel.induction import MOST_VALUES, Forms, few_values, find_forms
 from swzverify.kernel.lanes import Threads
-from swzverify.kernel.leaves import Leaf
+from swzverify.kernel.leaves import Kind, Leaf
 from swzverify.kernel.linear import normal
 from swzverify.kernel.listing import Touch, Use, use_of
 from swzverify.kernel.slices import Slices, Steps
@@ -46,9 +48,12 @@ class KernelAccess:
 
     `address` is the byte address in the shared window, of 32 bits; None where `reason` says why it
     is not known. `guard` is one bit: where it is 0, the lane surely takes no part. `leaves` are the
-    variables of both. `row` is the instruction in the hardware's table; None if it is not there, for
-    the reason in `no_row`. `is_generic` tells that the address is a generic one; with a `reason` it
-    may then belong to another space, and `address` holds only where it does not.
+    variables of both. `row` is the instruction in the hardware's table; None if it is not there,
+    for the reason in `no_row`. With a `note` the row says which lanes meet, and not what it costs.
+    `is_result_used` is False of an atomic whose result nobody reads. `is_generic` tells that the
+    address is a generic one; with a `reason` it may then belong to another space, and `address`
+    holds only where it does not. `calls` are the lines of the calls that lead to it, the outermost
+    first.
     """
 
     line: int
@@ -64,6 +69,8 @@ class KernelAccess:
     reason: str = ""
     no_row: str = ""
     calls: tuple[int, ...] = ()
+    note: str = ""
+    is_result_used: bool = True
 
 
 def accesses(module: Module, function: Function, block: BlockShape | None = None) -> list[KernelAccess]:
@@ -104,7 +111,7 @@ def accesses(module: Module, function: Function, block: BlockShape | None = None
 
 
 def _blank(instruction: Instruction, use: Use) -> KernelAccess:
-    row, no_row = (None, "") if use.touch is Touch.OTHER else _row(instruction, use)
+    row, no_row, note = (None, "", "") if use.touch is Touch.OTHER else _row(instruction, use)
     return KernelAccess(
         instruction.line,
         instruction.location,
@@ -116,20 +123,23 @@ def _blank(instruction: Instruction, use: Use) -> KernelAccess:
         is_generic=use.touch is Touch.GENERIC,
         reason=use.reason,
         no_row=no_row,
+        note=note,
     )
 
 
-def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str]:
+def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"
         elif found := _ORDER.fullmatch(opcode):
             opcode = f"{found[1]}.shared{found[2]}"
+    if (row := row_of_parts(opcode)) is not None:
+        return row, "", IN_PARTS
     try:
-        return find_instruction(f"{opcode} {instruction.text}" if opcode.startswith("cp.") else opcode), ""
+        return find_instruction(f"{opcode} {instruction.text}" if opcode.startswith("cp.") else opcode), "", ""
     except SwzError as error:
-        return None, str(error)
+        return None, str(error), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +170,15 @@ class _Reader:
         }
         forms = find_forms(slices)
         choices = {block: tuple(map(forms.resolve, values)) for block, values in choices.items()}
-        shared = Uniformity(flow, slices.leaves, slices.carried, choices, self.threads)
+        self.counts = Counts(flow, slices.leaves, choices, self.threads)
+        shared = Uniformity(flow, slices.leaves, slices.carried, choices, self.threads, self.counts)
         return [self._finished(each, forms, shared) for each in raw]
 
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:
         flow = self.slices.flow
         access = _blank(instruction, use)
+        if access.row is not None and access.row.counts_equal_words:
+            access = replace(access, is_result_used=is_read(instruction, flow.function))
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
             return _Raw(replace(access, reason="no way leads here"), None, (FALSE,), block)
@@ -188,26 +201,33 @@ class _Reader:
     def _finished(self, raw: _Raw, forms: Forms, shared: Uniformity) -> KernelAccess:
         flow = self.slices.flow
         access, address = raw.access, None if raw.address is None else normal(forms.resolve(raw.address))
+        conditions = [forms.resolve(each) for each in raw.conditions]
         if address is not None and access.is_generic:
-            inside = in_shared(self.slices, address)
-            if inside is None:
+            found = in_shared(self.slices, address)
+            if found is None or found.holds is FALSE:
                 window = self.slices.symbols.window("shared", address.width)
-                inside = normal(widened(sub(address, window), 32))
+                found = InShared(normal(widened(sub(address, window), 32)), TRUE)
                 access = replace(access, reason="the generic address may belong to another space")
-            address = inside
-        guard = conjunction(dict.fromkeys(forms.resolve(each) for each in raw.conditions))
-        found = variables(guard) if address is None else variables(address, guard)
-        leaves = tuple(self._told(self.slices.leaves[each], shared) for each in found)
+            address = normal(found.address)
+            conditions.append(found.holds)
+        guard = conjunction(dict.fromkeys(conditions))
+        read = variables(guard) if address is None else variables(address, guard)
+        leaves = tuple(self._told(self.slices.leaves[each], forms, shared) for each in read)
         loops = tuple(
             LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
         )
         return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
 
-    def _told(self, leaf: Leaf, shared: Uniformity) -> Leaf:
+    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity) -> Leaf:
         """A leaf with what the analysis found of it."""
         carried = self.slices.carried.get(leaf.variable)
         values = None if carried is None else few_values(carried)
-        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values)
+        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+            count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
+            if count is not None and count.most < MOST_VALUES:
+                values = tuple(range(count.most + 1))
+        feeds = tuple(map(forms.resolve, leaf.feeds))
+        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values, feeds=feeds)
 
 
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:

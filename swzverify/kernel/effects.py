@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from swzverify.kernel.flow import base_name
-from swzverify.ptx import Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
+from swzverify.ptx import Address, Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
+from swzverify.ptx.operands import Bracketed, Indexed
 
 DETERMINED: Final = frozenset(
     [
@@ -155,6 +156,29 @@ def registers_of(operand: Operand) -> Register | None:
     if isinstance(operand, Negated | Minus):
         return registers_of(operand.operand)
     return operand if isinstance(operand, Register) else None
+
+
+def registers_in(operand: Operand) -> Iterator[Register]:
+    """All registers that an operand names."""
+    match operand:
+        case Register():
+            yield operand
+        case Part(register) | Plus(register):
+            yield register
+        case Negated(inner) | Minus(inner):
+            yield from registers_in(inner)
+        case Pair(first, second):
+            yield from registers_in(first)
+            yield from registers_in(second)
+        case Vector(items) | Group(items) | Bracketed(items):
+            for item in items:
+                yield from registers_in(item)
+        case Address(base) if isinstance(base, Register):
+            yield base
+        case Indexed(_, index):
+            yield from registers_in(index)
+        case _:
+            pass
 
 
 def _split(operand: Operand) -> Iterator[Operand]:

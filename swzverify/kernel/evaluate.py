@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from typing import Final
+from typing import Final, NamedTuple
 
-from swzverify.ir.expr import FALSE, Const, Expr, Ite, const, extract, ite, var
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Ite, Var, const, extract, ite, var, variables
 from swzverify.kernel.arithmetic import add, bit_and, joined, sub, widened
 from swzverify.kernel.effects import DETERMINED, written
 from swzverify.kernel.flow import base_name
 from swzverify.kernel.leaves import Kind, Leaf
-from swzverify.kernel.linear import normal, sum_of
+from swzverify.kernel.linear import Sum, normal, sum_of
 from swzverify.kernel.meaning import Operation, operation
 from swzverify.kernel.slices import Slices, Steps, Wanted, width_of
 from swzverify.ptx import (
@@ -173,27 +173,55 @@ def space_of(opcode: str) -> str:
     return ""
 
 
-def in_shared(slices: Slices, generic: Expr) -> Expr | None:
-    """The shared address that a generic one stands for; None if it may be one of another space.
+class InShared(NamedTuple):
+    """A shared address of 32 bits, and where the generic one that it was made of is a shared one."""
+
+    address: Expr
+    holds: Expr
+
+
+def in_shared(slices: Slices, generic: Expr) -> InShared | None:
+    """The shared address that a generic one stands for; None if it may be one of another space at
+    points that are not known.
 
     An address that is the window's begin plus a number stays in the window: it was made of a shared
-    address, and what is computed from that may not leave its variable.
+    address, and what is computed from that may not leave its variable. One that begins with a
+    pointer of the kernel's parameters is never in the window: the host has no shared address.
     """
-    return _in_window(generic, slices.symbols.window("shared", generic.width), MOST_CHOICES)
+    return _in_window(slices, generic, slices.symbols.window("shared", generic.width), MOST_CHOICES)
 
 
-def _in_window(generic: Expr, window: Expr, left: int) -> Expr | None:
+def _in_window(slices: Slices, generic: Expr, window: Expr, left: int) -> InShared | None:
     found = sum_of(generic)
     if found.terms.get(window) == 1:
-        return normal(widened(found.plus(sum_of(window), -1).expression(), 32))
+        return InShared(normal(widened(found.plus(sum_of(window), -1).expression(), 32)), TRUE)
+    if _is_outside(slices, found):
+        return InShared(const(0, 32), FALSE)
     for term, count in found.terms.items():
         if isinstance(term, Ite) and count == 1 and left:
             rest = found.plus(sum_of(term), -1).expression()
-            then = _in_window(add(term.then, rest), window, left - 1)
-            otherwise = None if then is None else _in_window(add(term.otherwise, rest), window, left - 1)
+            then = _in_window(slices, add(term.then, rest), window, left - 1)
+            otherwise = None if then is None else _in_window(slices, add(term.otherwise, rest), window, left - 1)
             if then is not None and otherwise is not None:
-                return ite(term.condition, then, otherwise)
+                return InShared(
+                    _one_of(term.condition, then, otherwise), ite(term.condition, then.holds, otherwise.holds)
+                )
     return None
+
+
+def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> Expr:
+    if FALSE in (then.holds, otherwise.holds):
+        return otherwise.address if then.holds is FALSE else then.address
+    return ite(condition, then.address, otherwise.address)
+
+
+def _is_outside(slices: Slices, place: Sum) -> bool:
+    """Whether a generic address begins with a pointer that the host gave."""
+    kinds = {slices.leaves[each].kind for term in place.terms for each in variables(term)}
+    if not kinds <= {Kind.UNIFORM, Kind.LANE, Kind.TRIPS}:
+        return False
+    begins = [term for term, count in place.terms.items() if count == 1 and isinstance(term, Var)]
+    return any(each.limit == 1 << 64 and slices.symbols.is_parameter(each) for each in begins)
 
 
 def _load(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
@@ -214,11 +242,17 @@ def _load(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
             return slices.opaque(instruction, at, width, "a parameter or a result of a call")
         return widened(value, width, signed=signed)
     bits = 8 * piece
-    if space in ("shared", "global", "const") or (space == "" and in_shared(slices, place) is not None):
+    if space in ("shared", "global", "const") or (space == "" and _is_in_shared(slices, place)):
         reason = f"what {space or 'shared'} memory holds"
-        return widened(slices.moment(instruction, at, bits, reason, (place,)), width, signed=signed)
+        made = slices.moment(instruction, at, bits, reason, (place,), is_input=space == "global")
+        return widened(made, width, signed=signed)
     reason = "what local memory holds" if space == "local" else "what memory of an unknown space holds"
     return widened(slices.opaque(instruction, at, bits, reason), width, signed=signed)
+
+
+def _is_in_shared(slices: Slices, place: Expr) -> bool:
+    found = in_shared(slices, place)
+    return found is not None and found.holds is TRUE
 
 
 def _parameter(slices: Slices, place: Expr, offset: int, size: int) -> Expr | None:
@@ -232,6 +266,7 @@ def _parameter(slices: Slices, place: Expr, offset: int, size: int) -> Expr | No
         return None
     made = var(f"{name}+{start + offset}:{size}", 1 << (8 * size))
     reason = f"bytes {start + offset} to {start + offset + size - 1} of the parameter {name}"
+    slices.symbols.parameters.add(made.name)
     return slices.leaves.add(Leaf(made, Kind.UNIFORM, reason, slices.function.line))
 
 

@@ -54,26 +54,28 @@ class Threads:
         spread = np.broadcast_to(found, self.first_of_warp.shape)
         return bool((spread == spread[self.first_of_warp]).all())
 
-    def leave_together(self, condition: Expr, trips: str, leaves_if: int) -> bool:
-        """Whether all lanes of each warp leave a loop at the same trip, if they do so as soon as a
-        condition of coordinates and trips is `leaves_if`.
+    def last_trip(self, condition: Expr, trips: str, leaves_if: int) -> NDArray[np.int64] | None:
+        """In which trip each thread leaves a loop, if it does so as soon as a condition of
+        coordinates and trips is `leaves_if`.
 
-        Trips are counted up to a limit; False if some warp is still in the loop then.
+        Trips are counted up to a limit; None if some thread is still in the loop then.
         """
         if not _is_small(condition):
-            return False
-        running = np.ones(self.first_of_warp.shape, bool)
+            return None
+        last = np.full(self.first_of_warp.shape, -1, dtype=np.int64)
         for start in range(0, MOST_TRIPS, CHUNK):
             count = np.arange(start, start + CHUNK, dtype=np.int64)[:, None]
             (found,) = evaluate_many((condition,), {**self.point, trips: count})
-            leaving = np.broadcast_to(found == leaves_if, (CHUNK, len(running)))
-            for now in leaving:
-                if (running & (now != now[self.first_of_warp])).any():
-                    return False
-                running &= ~now
-                if not running.any():
-                    return True
-        return False
+            leaving = np.broadcast_to(found == leaves_if, (CHUNK, len(last)))
+            new = (last < 0) & leaving.any(axis=0)
+            last[new] = start + leaving.argmax(axis=0)[new]
+            if (last >= 0).all():
+                return last
+        return None
+
+    def are_alike(self, values: NDArray[np.int64]) -> bool:
+        """Whether all threads of each warp have one value."""
+        return bool((values == values[self.first_of_warp]).all())
 
 
 def _is_small(value: Expr) -> bool:

@@ -38,7 +38,8 @@ class Leaf:
     `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
-    all that a `CARRIED` leaf may be, in the order of the trips, if they are few; None otherwise.
+    all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
+    otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`.
     """
 
     variable: Var
@@ -52,6 +53,7 @@ class Leaf:
     multiple: int = 1
     uniform: bool = False
     values: tuple[int, ...] | None = None
+    is_input: bool = False
 
     @property
     def name(self) -> str:

@@ -389,9 +389,18 @@ class Slices:
         """A value of which is known only what it depends on."""
         return self._unknown(instruction, at, width, reason, feeds=feeds)
 
-    def moment(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
+    def moment(
+        self,
+        instruction: Instruction,
+        at: int,
+        width: int,
+        reason: str,
+        feeds: tuple[Expr, ...],
+        *,
+        is_input: bool = False,
+    ) -> Var:
         """A value that lanes share if they execute the instruction together, and share `feeds`."""
-        return self._unknown(instruction, at, width, reason, feeds=feeds, is_moment=True)
+        return self._unknown(instruction, at, width, reason, feeds=feeds, is_moment=True, is_input=is_input)
 
     def _unknown(
         self,
@@ -403,8 +412,9 @@ class Slices:
         feeds: tuple[Expr, ...] = (),
         per_lane: bool = False,
         is_moment: bool = False,
+        is_input: bool = False,
     ) -> Var:
         made = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
         block = self.flow.block_of[instruction.index]
-        leaf = Leaf(made, Kind.OPAQUE, reason, instruction.line, block, feeds, per_lane, is_moment)
+        leaf = Leaf(made, Kind.OPAQUE, reason, instruction.line, block, feeds, per_lane, is_moment, is_input=is_input)
         return self.leaves.add(leaf)

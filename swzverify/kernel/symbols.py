@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from swzverify.ir.expr import Expr, const
+from swzverify.ir.expr import Expr, Var, const
 from swzverify.kernel.arithmetic import add, widened
 from swzverify.kernel.leaves import Leaves
 from swzverify.kernel.linear import sum_of
@@ -25,6 +25,8 @@ class Symbols:
 
     def __init__(self, module: Module, function: Function, leaves: Leaves) -> None:
         self.module, self.function, self.leaves = module, function, leaves
+        self.parameters: set[str] = set()
+        """The names of leaves that are bytes of a kernel's parameters."""
 
     def find(self, name: SymbolRef) -> Symbol | None:
         """The variable; None of a parameter or a function."""
@@ -49,6 +51,10 @@ class Symbols:
                 f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol.line
             )
         return add(widened(base, width), const(name.offset, width))
+
+    def is_parameter(self, leaf: Var) -> bool:
+        """Whether a leaf is made of bytes of a kernel's parameter."""
+        return leaf.name in self.parameters
 
     def window(self, space: str, width: int) -> Expr:
         """Where the addresses of a space begin among the generic ones."""

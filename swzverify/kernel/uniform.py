@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swzverify.ir.expr import Expr, Var, operands, postorder, variables
+from swzverify.ir.expr import Expr, Var, operands, postorder
+from swzverify.kernel.counts import Counts
 from swzverify.kernel.flow import Flow, Loop
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf, Leaves
@@ -37,15 +38,15 @@ class Uniformity:
         carried: Mapping[Var, Carried],
         choices: Mapping[int, tuple[Expr, ...]],
         threads: Threads | None,
+        counts: Counts,
     ) -> None:
         self._flow, self._leaves, self._carried = flow, leaves, carried
-        self._choices, self._threads = choices, threads
+        self._choices, self._threads, self._counts = choices, threads, counts
         self._around: dict[int, list[Loop]] = {}
         self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
         self.loops = {loop.header for loop in flow.loops}
         """Headers of the loops that all lanes leave at the same trip."""
         self._own: set[str] = {leaf.name for leaf in leaves.by_name.values() if leaf.kind is Kind.LANE or leaf.per_lane}
-        self._counted: dict[tuple[int, int], bool] = {}
         self._lane_only: dict[Expr, bool] = {}
         self._shared: dict[Expr, bool] = {}
         self._settle()
@@ -123,38 +124,9 @@ class Uniformity:
     def _leaves_together(self, header: int) -> bool:
         """Whether every choice on which leaving the loop depends is shared."""
         return all(
-            self._is_shared_choice(block) or self._is_counted(self._flow.loop_at[header], block)
+            self._is_shared_choice(block) or self._counts.are_together(self._flow.loop_at[header], block)
             for block in self._outside[header]
         )
-
-    def _is_counted(self, loop: Loop, block: int) -> bool:
-        """Whether a choice that every trip comes to lets all lanes go at one trip, as counting the
-        trips shows. While none has left, they are in one trip.
-        """
-        key = (loop.header, block)
-        if key not in self._counted:
-            self._counted[key] = self._count(loop, block)
-        return self._counted[key]
-
-    def _count(self, loop: Loop, block: int) -> bool:
-        values = self._choices.get(block, ())
-        flow, names = self._flow, set[str]()
-        if self._threads is None or len(values) != 1 or len(flow.blocks[block].ways) != 2:
-            return False
-        if not all(flow.dominators.above(block, latch) for latch in loop.latches):
-            return False
-        if any(len(inner.blocks) < len(loop.blocks) for inner in flow.around(block)):
-            return False
-        for variable in variables(values[0]):
-            leaf = self._leaves[variable]
-            if leaf.kind is Kind.TRIPS and leaf.block == loop.header:
-                names.add(leaf.name)
-            elif leaf.kind is not Kind.LANE:
-                return False
-        outside = [way.guard for way in flow.blocks[block].ways if way.target not in loop.blocks]
-        if len(names) != 1 or len(outside) != 1:
-            return False
-        return self._threads.leave_together(values[0], names.pop(), int(bool(outside[0])))
 
 
 def _ways_out(flow: Flow, loop: Loop) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ out of the difference; narrower ones are compared word by word.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations, pairwise
 
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import (
@@ -38,7 +39,7 @@ _NUMBER_BITS = 32
 
 
 class Lane:
-    """One of two lanes of a warp: its coordinates, and its copies of what lanes do not share."""
+    """One of some lanes of a warp: its coordinates, and its copies of what lanes do not share."""
 
     def __init__(self, block: BlockShape, leaves: Mapping[str, Leaf], mark: str) -> None:
         self._leaves, self._mark = leaves, mark
@@ -76,7 +77,9 @@ def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
     found: list[Expr] = []
     for each in read:
         leaf = leaves[each.name]
-        if leaf.kind is Kind.CARRIED and leaf.values is not None:
+        if leaf.kind is Kind.TRIPS and leaf.values is not None:
+            found.append(less(each, const(len(leaf.values), each.width), signed=False))
+        elif leaf.values is not None:
             one_of: Expr = FALSE
             for value in leaf.values:
                 one_of = either(one_of, compare(Comparison.EQ, each, const(value, each.width)))
@@ -91,28 +94,23 @@ def lane_runs(block: BlockShape, parts: Parts) -> Expr:
     return conjunction(dict.fromkeys((lane.of(guard), *lane.known(guard), *lane.known(parts.varying))))
 
 
-def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr) -> Expr:
-    """Whether two lanes of one group that `guard` lets through can meet in a bank, for a row that
-    is not joined and follows the plain rule.
+def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, count: int = 2) -> Expr:
+    """Whether so many lanes of one group that `guard` lets through can meet in a bank, each with a
+    word of its own, for a row that is not joined and follows the plain rule.
     """
-    first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
+    lanes = [Lane(block, parts.leaves, "'" * at) for at in range(count)]
     group = const(row.group_lanes.bit_length() - 1, _NUMBER_BITS)
-    conditions = [
-        less(first.number, second.number, signed=False),
-        compare(
-            Comparison.EQ,
-            shift_right(first.number, group, signed=False),
-            shift_right(second.number, group, signed=False),
-        ),
-    ]
-    for lane in (first, second):
+    places = [shift_right(lane.number, group, signed=False) for lane in lanes]
+    conditions = [less(one.number, next_one.number, signed=False) for one, next_one in pairwise(lanes)]
+    conditions += [compare(Comparison.EQ, places[0], place) for place in places[1:]]
+    for lane in lanes:
         if row.address_lanes < LANES:
             within = bit_and(lane.number, const(LANES - 1, _NUMBER_BITS))
             conditions.append(less(within, const(row.address_lanes, _NUMBER_BITS), signed=False))
         if not row.warp_wide:
             conditions += [lane.of(guard), *lane.known(guard)]
         conditions += lane.known(parts.varying)
-    conditions.append(_clash(row, parts, first, second))
+    conditions += [_clash(row, parts, *pair) for pair in combinations(lanes, 2)]
     return conjunction(dict.fromkeys(conditions))
 
 

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+SMT: Final = "z3"
+COUNTING: Final = "counting"
+SAMPLES: Final = "samples"
+FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
+NOT_DECIDED: Final = "not decided within the budget"
+FAULTS: Final = "some lanes' addresses cannot be multiples of the width: such an access faults"
 
 
 class Verdict(StrEnum):

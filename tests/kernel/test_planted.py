@@ -95,7 +95,9 @@ def loads_that_are_shared_at_any_address(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         slices.Slices,
         "moment",
-        lambda self, instruction, at, width, reason, _: original(self, instruction, at, width, reason, ()),
+        lambda self, instruction, at, width, reason, _, **given: original(
+            self, instruction, at, width, reason, (), **given
+        ),
     )
 
 

@@ -336,7 +336,7 @@ def test_bytes_of_a_struct_parameter() -> None:
 
 
 def test_a_result_of_a_call_is_unknown() -> None:
-    outside = ".func (.param .b32 back) f(.param .b32 a) { ret; }\n"
+    outside = ".extern .func (.param .b32 back) f(.param .b32 a);\n"
     body = (
         "{ .param .b32 one; .param .b32 two; st.param.b32 [one], %r2; call (two), f, (one); ld.param.b32 %r4, [two]; }"
     )

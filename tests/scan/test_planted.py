@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from swzverify.ir.expr import TRUE, const
-from swzverify.scan import collide, decide, price, reach, samples, split
+from swzverify.kernel import atomics, counts, evaluate
+from swzverify.scan import collide, data, decide, exact, mixed, price, reach, samples, split
+from swzverify.scan.question import Question
 from swzverify.scan.split import Parts
 from tests.scan import test_verdicts as verdicts
 from tests.scan.texts import WHOLE, last, strided, verdict
 
 FAULT = "two engines disagree"
+accesses = import_module("swzverify.kernel.accesses")
 TILED = (
     "mov.u32 %r4, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r4, 128, %r20; ld.shared.u32 %r30, [%r20];"
 )
@@ -41,6 +46,16 @@ def in_split(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     monkeypatch.setattr(decide, "split", wrong)
 
 
+def of_rows(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    original = decide.Question
+    monkeypatch.setattr(decide, "Question", lambda row, *rest: original(change(row), *rest))
+
+
+def no_lanes_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (exact, mixed):
+        monkeypatch.setattr(module, "lanes_meet", lambda *_: const(0, 1))
+
+
 def test_a_guard_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     in_split(monkeypatch, lambda parts: replace(parts, own_guard=TRUE))
     found_by(verdicts.test_a_guard_that_lets_five_lanes_through_is_5_way)
@@ -54,28 +69,18 @@ def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_value_of_each_lane_taken_for_a_shared_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (split, collide, samples, decide):
+    for module in (split, collide, samples, mixed, data):
         monkeypatch.setattr(module, "is_shared", lambda leaf: leaf.kind != "lane")
     found_by(verdicts.test_data_of_each_lane_are_unknown)
 
 
 def test_equal_words_of_atomics_that_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = decide._Access.__init__
-
-    def wrong(self: Any, row: Any, *rest: Any) -> None:
-        original(self, replace(row, counts_equal_words=False), *rest)
-
-    monkeypatch.setattr(decide._Access, "__init__", wrong)
+    of_rows(monkeypatch, lambda row: replace(row, counts_equal_words=False))
     found_by(verdicts.test_atomics_count_equal_words)
 
 
 def test_groups_of_the_wrong_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = decide._Access.__init__
-
-    def wrong(self: Any, row: Any, *rest: Any) -> None:
-        original(self, replace(row, group_lanes=max(1, row.group_lanes // 2)), *rest)
-
-    monkeypatch.setattr(decide._Access, "__init__", wrong)
+    of_rows(monkeypatch, lambda row: replace(row, group_lanes=max(1, row.group_lanes // 2)))
     found_by(lambda: verdicts.test_a_stride_has_its_ways(128, 32))
     found_by(lambda: verdicts.test_wide_loads_go_in_groups_of_eight(128, 8))
 
@@ -87,18 +92,18 @@ def test_a_shared_addend_dropped_from_narrow_accesses(monkeypatch: pytest.Monkey
 
 def test_one_engine_that_sees_no_lanes_meet_is_contradicted_or_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """`free` of the SMT engine alone is not enough where warps are priced."""
-    monkeypatch.setattr(decide, "lanes_meet", lambda *_: const(0, 1))
+    no_lanes_meet(monkeypatch)
     assert verdict(strided(8)) == ("conflict", 2)
 
 
 def test_pricing_that_sees_no_conflict_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
     free = price.Price(1, 1, 1, 0, 2)
-    monkeypatch.setattr(decide, "price", lambda *_: free)
+    monkeypatch.setattr(exact, "price", lambda *_: free)
     assert FAULT in last(strided(8), WHOLE).decision.reason
 
 
 def test_samples_contradict_an_smt_engine_that_sees_no_lanes_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "lanes_meet", lambda *_: const(0, 1))
+    no_lanes_meet(monkeypatch)
     assert FAULT in last(verdicts.SKEWED).decision.reason
     assert FAULT in last(verdicts.OF_LANE + verdicts.DATA).decision.reason
 
@@ -109,7 +114,7 @@ def test_lanes_that_the_guard_never_lets_meet(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_empty_guard_that_nobody_asks_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide._Access, "never_made", lambda _: None)
+    monkeypatch.setattr(Question, "never_made", lambda _: None)
     for access in (strided(4), strided(128), verdicts.SKEWED):
         found_by(lambda access=access: verdicts.test_an_access_that_no_lane_makes_is_not_free(access))
 
@@ -124,3 +129,58 @@ def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(price.Block, "values", wrong)
     assert FAULT in last(TILED, (8, 8, 1)).decision.reason
     found_by(verdicts.test_the_shape_of_the_block_counts)
+
+
+def test_a_narrow_access_that_is_decided_for_one_place_of_its_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "power_of", lambda _: 4)
+    assert FAULT in last(verdicts.STRADDLING, WHOLE, verdicts.BYTES).decision.reason
+
+
+def test_lanes_of_which_not_all_have_a_word_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collide, "combinations", lambda lanes, _: list(pairwise(lanes)))
+    found_by(verdicts.test_data_that_can_do_no_more_than_so_much)
+
+
+def test_data_that_every_lane_loads_from_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_from_places_of_their_own", lambda *_: True)
+    found_by(verdicts.test_data_of_one_place_are_not_free_to_differ)
+
+
+def test_trips_that_are_counted_one_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accesses, "range", lambda count: range(count - 1), raising=False)
+    found_by(verdicts.test_trips_that_are_counted)
+
+
+def test_trips_of_a_choice_that_not_every_trip_comes_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Above:
+        def above(self, *_: Any) -> bool:
+            return True
+
+    original = counts.Counts._count
+
+    def wrong(self: Any, loop: Any, block: int) -> Any:
+        before, self._flow.dominators = self._flow.dominators, Above()
+        try:
+            return original(self, loop, block)
+        finally:
+            self._flow.dominators = before
+
+    monkeypatch.setattr(counts.Counts, "_count", wrong)
+    found_by(verdicts.test_trips_by_a_choice_that_is_sometimes_passed_by)
+
+
+def test_a_choice_of_spaces_taken_for_shared_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = evaluate.InShared
+    monkeypatch.setattr(evaluate, "InShared", lambda address, _: original(address, TRUE))
+    found_by(verdicts.test_a_generic_address_that_is_shared_for_some_lanes)
+
+
+def test_a_result_that_is_read_taken_for_an_unused_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accesses, "is_read", lambda *_: False)
+    found_by(verdicts.test_one_more_by_many_lanes_counts_where_its_result_is_used)
+
+
+def test_a_compare_and_swap_with_the_wavefronts_of_an_add(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accesses, "IN_PARTS", "")
+    assert atomics.IN_PARTS
+    found_by(lambda: verdicts.test_atomics_that_run_in_parts("cas.b32 %r30, [%r20], %r2, %r9"))

@@ -48,8 +48,36 @@ def test_atomics_count_equal_words() -> None:
     assert verdict(strided(4, "red.shared.add.u32 [%r20], %r2;")) == ("free", 1)
 
 
-def test_one_more_by_many_lanes_is_not_decided_without_the_use_of_its_result() -> None:
-    assert verdict("red.shared.add.u32 [%r3], 1;")[0] == "unknown"
+@pytest.mark.parametrize("operation", ["min.u32", "max.s32", "and.b32", "xor.b32", "exch.b32", "inc.u32"])
+def test_all_operations_on_words_cost_the_same(operation: str) -> None:
+    assert verdict(strided(4, f"atom.shared.{operation} %r30, [%r20], %r2;")) == ("free", 1)
+    assert verdict(strided(8, f"atom.shared.{operation} %r30, [%r20], %r2;")) == ("conflict", 2)
+
+
+def test_one_more_by_many_lanes_counts_once_where_its_result_is_unused() -> None:
+    assert verdict("red.shared.add.u32 [%r3], 1;") == ("free", 1)
+    assert verdict("atom.shared.add.u32 %r30, [%r3], 1;") == ("free", 1)
+    assert verdict("atom.shared.add.u32 %r30, [%r3], 2;") == ("conflict", 32)
+    assert verdict("red.shared.min.u32 [%r3], 1;") == ("conflict", 32)
+
+
+def test_one_more_by_many_lanes_counts_where_its_result_is_used() -> None:
+    used = "st.global.u32 [%d1], %r30;"
+    assert (
+        scanned(f"and.b32 %r20, %r1, 4; add.u32 %r20, %r20, %r3; atom.shared.add.u32 %r30, [%r20], 1; {used}")[
+            0
+        ].decision.ways
+        == 16
+    )
+    assert scanned(f"atom.shared.add.u32 %r30, [%r3], 1; {used}")[0].decision.verdict == "unknown"
+
+
+@pytest.mark.parametrize("operation", ["add.f32 %r30, [%r20], %r2", "cas.b32 %r30, [%r20], %r2, %r9"])
+def test_atomics_that_run_in_parts(operation: str) -> None:
+    for factor, ways in ((4, 1), (8, 2)):
+        decision = last(strided(factor, f"atom.shared.{operation};")).decision
+        assert (decision.ways, decision.wavefronts) == (ways, None)
+        assert "several instructions" in decision.reason
 
 
 def test_halves_of_words_share_them() -> None:
@@ -60,6 +88,68 @@ def test_of_narrow_accesses_what_is_shared_counts() -> None:
     """126 bytes apart: of one bank if what is shared is 2 modulo 4, else of two."""
     body = "shl.b32 %r5, %r2, 1; and.b32 %r6, %r1, 1; mad.lo.u32 %r7, %r6, 126, %r3; add.u32 %r20, %r7, %r5;"
     assert verdict(body + "ld.shared.u16 %h1, [%r20];")[0] != "free"
+
+
+BYTES = ".shared .align 1 .b8 z[4096]; "
+STRADDLING = (
+    "mov.u32 %r4, z; and.b32 %r5, %r1, 1; mul.lo.u32 %r5, %r5, 127; add.u32 %r20, %r4, %r5; ld.shared.u8 %h1, [%r20];"
+)
+"""Bytes 0 and 127: of one bank where the array begins at 1 modulo 4, else of two."""
+
+
+def test_an_array_of_bytes_may_begin_anywhere() -> None:
+    place = "mov.u32 %r4, z; mul.lo.u32 %r5, %r1, {0}; add.u32 %r20, %r4, %r5; ld.shared.u8 %h1, [%r20];"
+    assert verdict(place.format(1), outside=BYTES) == ("free", 1)
+    assert verdict(place.format(128), outside=BYTES) == ("conflict", 32)
+    assert verdict(STRADDLING, outside=BYTES)[0] in ("unknown", "depends")
+
+
+def test_data_that_can_do_no_more_than_so_much() -> None:
+    """Data choose one of 2 rows, in which 4 lanes of a warp have one column."""
+    load = OF_LANE + "ld.global.u32 %r10, [%d1]; and.b32 %r10, %r10, 1; shl.b32 %r10, %r10, 7;"
+    column = (
+        "and.b32 %r11, %r1, 7; mad.lo.u32 %r11, %r11, 8, %r10; add.u32 %r20, %r3, %r11; ld.shared.u32 %r30, [%r20];"
+    )
+    decision = last(load + column).decision
+    assert (decision.verdict.value, decision.ways, decision.at_least) == ("conflict", 2, False)
+    assert "no data give more" in decision.reason
+
+
+def test_data_of_one_place_are_not_free_to_differ() -> None:
+    load = "ld.shared.u32 %r12, [%r3]; cvta.to.global.u64 %d4, %d3; mul.wide.u32 %d5, %r12, 4; add.u64 %d1, %d4, %d5;"
+    load += "setp.lt.u32 %p1, %r1, 40; @%p1 bra J; bar.sync 0; J: ld.global.u32 %r10, [%d1];"
+    mask = "and.b32 %r10, %r10, 15; shl.b32 %r10, %r10, 7; and.b32 %r11, %r1, 15;"
+    use = "mad.lo.u32 %r11, %r11, 8, %r10; add.u32 %r20, %r3, %r11; ld.shared.u32 %r30, [%r20];"
+    assert last(load + mask + use).decision.verdict != "conflict"
+
+
+COUNTED = (
+    "mov.u32 %r4, 0; mov.u32 %r5, %r1; L: {0} add.u32 %r5, %r5, 64; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r5, {1};"
+    " @%p1 bra L;"
+)
+"""%r5 goes from tid.x in steps of 64; %r4 counts."""
+STEPPED = "mul.lo.u32 %r6, %r4, %r4; shr.u32 %r6, %r6, 2; add.u32 %r6, %r6, 1; and.b32 %r6, %r6, 3;"
+STEPPED += "mul.lo.u32 %r7, %r1, %r6; mad.lo.u32 %r20, %r7, 4, %r3; ld.shared.u32 %r30, [%r20];"
+"""The word tid.x * (1 + trip * trip / 4 modulo 4): 2-way from trip 2 on."""
+
+
+def test_trips_that_are_counted() -> None:
+    assert verdict(COUNTED.format(STEPPED, 128)) == ("free", 1)
+    assert verdict(COUNTED.format(STEPPED, 192))[0] != "free"
+
+
+def test_trips_by_a_choice_that_is_sometimes_passed_by() -> None:
+    """The test of the trips is skipped for some parameters: there may be any number of them."""
+    jump = STEPPED + "add.u32 %r5, %r5, 64; add.u32 %r4, %r4, 1; setp.eq.u32 %p2, %r2, %r4; @%p2 bra L;"
+    body = "mov.u32 %r4, 0; mov.u32 %r5, %r1; L: " + jump + "setp.lt.u32 %p1, %r5, 128; @%p1 bra L;"
+    assert verdict(body)[0] != "free"
+
+
+def test_a_generic_address_that_is_shared_for_some_lanes() -> None:
+    """128 bytes apart, of which lanes 0 and 1 are in shared memory, and the others in global."""
+    place = "cvt.u64.u32 %d1, %r3; cvta.shared.u64 %d2, %d1; ld.param.u64 %d3, [q]; setp.lt.u32 %p1, %r1, 2;"
+    place += "selp.b64 %d4, %d2, %d3, %p1; mul.wide.u32 %d5, %r1, 128; add.u64 %d6, %d4, %d5; ld.u32 %r30, [%d6];"
+    assert verdict(place) == ("conflict", 2)
 
 
 def test_a_guard_that_lets_five_lanes_through_is_5_way() -> None:
@@ -169,7 +259,7 @@ def test_lanes_that_can_never_be_aligned_are_told() -> None:
 
 
 def test_an_instruction_that_no_table_has_is_told() -> None:
-    found = last("atom.shared.cas.b32 %r30, [%r3], %r1, %r2;").decision
+    found = last("atom.shared.cas.b16 %h1, [%r3], %h1, %h2;").decision
     assert (found.verdict, "SWZ401" in found.reason) == ("unknown", True)
 
 

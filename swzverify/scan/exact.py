@@ -1,0 +1,65 @@
+"""The verdict where lanes' distances are plain numbers."""
+
+from __future__ import annotations
+
+from swzverify.hardware import BANK_WORD_BYTES
+from swzverify.ir.expr import TRUE, Expr
+from swzverify.obligations import Answer
+from swzverify.scan.collide import lanes_meet
+from swzverify.scan.price import DisagreementError, Price, price
+from swzverify.scan.question import Array, Mask, Question
+from swzverify.scan.reach import reachable_ways
+from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, SMT, Decision, Verdict, unknown
+
+
+def exact(question: Question) -> Decision:
+    """The verdict where lanes' distances are plain numbers."""
+    row, parts, block = question.row, question.parts, question.block
+    active = block.exists if row.warp_wide else block.exists & (block.values(parts.own_guard, {}) != 0)
+    if not active.any():
+        return unknown("no thread of the block makes this access")
+    addresses = block.values(parts.own, {}) + parts.shared.number
+    aligned = _aligned(question, addresses, active)
+    if aligned is None:
+        return unknown(FAULTS)
+    found = price(row, aligned, active)
+    if found is None:
+        return unknown("no lane with an address makes this access")
+    if found.is_free:
+        # With fewer lanes, by the other parts of the guard, it is free too.
+        return _free(question, found, parts.own_guard)
+    if parts.other_guard is TRUE or row.warp_wide:
+        return question.conflict(found, aligned, active, found.ways)
+    whole = question.guard
+    apart = question.possible(lanes_meet(row, block.shape, parts, whole))
+    if apart.answer is Answer.EMPTY:
+        return question.free_by_smt(whole)
+    if apart.answer is not Answer.HOLDS:
+        return unknown(NOT_DECIDED)
+    ways = reachable_ways(row, block, parts, aligned, active, found.ways, question.possible)
+    if ways is None:
+        return unknown(NOT_DECIDED)
+    if ways <= 1:
+        return unknown(FAULT)
+    return question.conflict(found, aligned, active, ways)
+
+
+def _aligned(question: Question, addresses: Array, active: Mask) -> Array | None:
+    """Addresses as multiples of the width; None where no shared part can make all of them so."""
+    width = question.row.width_bytes
+    rest = addresses[active] % width
+    if (rest != rest[0]).any():
+        return None
+    if width < BANK_WORD_BYTES:
+        return addresses if rest[0] == 0 else None
+    return addresses - rest[0]
+
+
+def _free(question: Question, found: Price, guard: Expr) -> Decision:
+    asked = question.possible(lanes_meet(question.row, question.block.shape, question.parts, guard))
+    if asked.answer is Answer.HOLDS:
+        raise DisagreementError
+    if asked.answer is not Answer.EMPTY:
+        return unknown(NOT_DECIDED)
+    engines = (SMT, COUNTING)
+    return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=engines)

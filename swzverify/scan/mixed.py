@@ -1,0 +1,86 @@
+"""The verdict where lanes' distances depend on parameters, loops or data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from swzverify.ir.expr import TRUE, Expr
+from swzverify.kernel import Kind
+from swzverify.obligations import Answer, Finding
+from swzverify.scan.collide import lanes_meet
+from swzverify.scan.data import limited_by_data
+from swzverify.scan.question import Question
+from swzverify.scan.samples import Sampler
+from swzverify.scan.spell import spell_leaf
+from swzverify.scan.split import is_shared
+from swzverify.scan.verdict import NOT_DECIDED, SAMPLES, SMT, Decision, Verdict, unknown
+
+_PARAMETERS_TRIED: Final = 6
+
+
+def mixed(question: Question) -> Decision:
+    """The verdict where lanes' distances depend on parameters, loops or data."""
+    row, parts, shape = question.row, question.parts, question.block.shape
+    whole = question.guard
+    asked = question.possible(lanes_meet(row, shape, parts, parts.own_guard))
+    if asked.answer is not Answer.EMPTY and parts.other_guard is not TRUE and not row.warp_wide:
+        asked = question.possible(lanes_meet(row, shape, parts, whole))
+    if asked.answer is Answer.EMPTY:
+        return question.free_by_smt(whole)
+    data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
+    if data:
+        if asked.answer is Answer.HOLDS:
+            for way in (_always, limited_by_data):
+                if (found := way(question, whole)) is not None:
+                    return found
+        reasons = dict.fromkeys(f"{spell_leaf(leaf)} ({leaf.reason})" for leaf in data)
+        return unknown(f"the address depends on values of each lane: {', '.join(reasons)}")
+    if asked.answer is not Answer.HOLDS:
+        return unknown(NOT_DECIDED)
+    return _contended(question, asked, whole)
+
+
+def _always(question: Question, guard: Expr) -> Decision | None:
+    """A conflict whatever the lanes hold: two lanes that meet with all values."""
+    sampler = Sampler(question.row, question.parts, question.block, guard)
+    found = sampler.own_values()
+    if found is None or found.least <= 1:
+        return None
+    for first, second in found.always:
+        if question.possible(sampler.pair_apart(first, second)).answer is Answer.EMPTY:
+            return Decision(Verdict.CONFLICT, "", found.least, at_least=True, engines=(SMT, SAMPLES))
+    return None
+
+
+def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
+    """The verdict where two lanes can meet."""
+    sampler = Sampler(question.row, question.parts, question.block, guard)
+    found = sampler.shared_values(asked.point or {})
+    blamed = sampler.blamed
+    if found is None or found.price.is_free:
+        return unknown("two lanes can meet, but no warp instruction was found in which they surely do")
+    read = question.parts.leaves_of(question.parts.mixed)
+    if any(leaf.kind is Kind.TRIPS and leaf.line not in question.around for leaf in read):
+        return unknown("it conflicts for some number of trips of a loop before; whether it occurs is not known")
+    if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in read):
+        return unknown("it conflicts for some values that a loop carries; whether they occur is not known")
+    names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
+    worst = question.conflict(found.price, found.addresses, found.active, found.price.ways, at_least=True)
+    if not blamed:
+        return worst
+    for values in found.free_values[:_PARAMETERS_TRIED]:
+        fixed = sampler.fixed(values)
+        if (
+            question.possible(lanes_meet(question.row, question.block.shape, fixed, sampler.fixed_guard(values))).answer
+            is Answer.EMPTY
+        ):
+            shown = ", ".join(f"{spell_leaf(leaf)} = {values[leaf.name]}" for leaf in blamed)
+            reason = f"free for {shown}; not for all values"
+            return replace(worst, verdict=Verdict.DEPENDS, reason=reason, parameters=names)
+    if found.free_values:
+        return unknown(f"it depends on {', '.join(names)}; no values were shown to be free")
+    for first, second in found.always:
+        if question.possible(sampler.pair_apart(first, second)).answer is Answer.EMPTY:
+            return replace(worst, parameters=names)
+    return unknown(f"it conflicts for some values of {', '.join(names)}; whether for all is not known")

@@ -1,0 +1,80 @@
+"""One access, for one shape of the block, and what all verdicts on it share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.hardware import LANES, Instruction
+from swzverify.ir.expr import TRUE, Expr, conjunction
+from swzverify.obligations import Answer, Finding
+from swzverify.scan.collide import lane_runs
+from swzverify.scan.price import Block, DisagreementError, Price, lane_rows
+from swzverify.scan.samples import Sampler
+from swzverify.scan.split import Parts
+from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
+
+Possible = Callable[[Expr], Finding]
+"""Asks the SMT engine whether a condition can hold."""
+Array = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An access with its row, its parts and the block; `around` are the lines of the loops that it
+    stands in.
+    """
+
+    row: Instruction
+    parts: Parts
+    block: Block
+    possible: Possible
+    around: frozenset[int]
+
+    @property
+    def guard(self) -> Expr:
+        """Both parts of the guard."""
+        return conjunction((self.parts.own_guard, self.parts.other_guard))
+
+    def never_made(self) -> Decision | None:
+        """Why nothing is said of an access that no lane makes, or perhaps none; None where some lane
+        makes it. Without lanes it would be free of conflicts, and that says nothing.
+        """
+        found = self.possible(lane_runs(self.block.shape, self.parts))
+        if found.answer is Answer.HOLDS:
+            return None
+        return unknown("no lane makes this access" if found.answer is Answer.EMPTY else NOT_DECIDED)
+
+    def conflict(self, found: Price, addresses: Array, active: Mask, ways: int, *, at_least: bool = False) -> Decision:
+        """The conflict of the worst of some priced warp instructions; its figures where `ways` are
+        all of its ways.
+        """
+        warp = found.worst
+        all_of_them = ways == found.ways
+        return Decision(
+            Verdict.CONFLICT,
+            "",
+            ways,
+            found.wavefronts if all_of_them else None,
+            found.minimum if all_of_them else None,
+            at_least,
+            engines=(COUNTING,) if self.parts.other_guard is TRUE else (COUNTING, SMT),
+            warp=warp % self.block.warps if all_of_them else None,
+            lanes=self._rows(warp, addresses, active) if all_of_them else (),
+        )
+
+    def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[LaneRow, ...]:
+        flat_addresses, flat_active = addresses.reshape(-1, LANES), active.reshape(-1, LANES)
+        return lane_rows(self.row, self.block, warp % self.block.warps, flat_addresses[warp], flat_active[warp])
+
+    def free_by_smt(self, guard: Expr) -> Decision:
+        """Free, as the SMT engine says, unless some sample contradicts it."""
+        found = Sampler(self.row, self.parts, self.block, guard).own_values()
+        if found is not None and not found.price.is_free:
+            raise DisagreementError
+        wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
+        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(SMT, SAMPLES))
