@@ -11,6 +11,17 @@ of a warp are 32 successive threads, counted along x first; the given block is t
 """
 
 from swzverify.kernel.accesses import KernelAccess, LoopAround, accesses
-from swzverify.kernel.leaves import Kind, Leaf
+from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments, Field
+from swzverify.kernel.leaves import Kind, Leaf, parameter_variable
 
-__all__ = ["KernelAccess", "Kind", "Leaf", "LoopAround", "accesses"]
+__all__ = [
+    "NO_ARGUMENTS",
+    "Arguments",
+    "Field",
+    "KernelAccess",
+    "Kind",
+    "Leaf",
+    "LoopAround",
+    "accesses",
+    "parameter_variable",
+]

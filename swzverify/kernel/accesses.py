@@ -10,6 +10,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
+from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.evaluate import evaluate, in_shared
 from swzverify.kernel.flow import FlowError
@@ -64,12 +65,14 @@ class KernelAccess:
     no_row: str = ""
 
 
-def accesses(module: Module, function: Function, block: BlockShape | None = None) -> list[KernelAccess]:
+def accesses(
+    module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
+) -> list[KernelAccess]:
     """All accesses of a function to shared memory, in the order of the text, and all instructions
     that touch it in other ways, each with a reason.
 
     `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
-    without that too. Example: a lane reads the word of its number.
+    without that too. `arguments` are values of its parameters. Example: a lane reads the word of its number.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -91,7 +94,7 @@ def accesses(module: Module, function: Function, block: BlockShape | None = None
     if not uses:
         return []
     try:
-        return _Reader(module, function, block).read(uses)
+        return _Reader(module, function, block, arguments).read(uses)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
         return [replace(_blank(each, use), reason=reason) for each, use in uses]
@@ -139,8 +142,8 @@ class _Raw:
 class _Reader:
     """Reads the accesses of one function."""
 
-    def __init__(self, module: Module, function: Function, block: BlockShape | None) -> None:
-        self.slices = Slices(module, function, block, evaluate)
+    def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
+        self.slices = Slices(module, function, block, evaluate, arguments)
         self.threads = Threads(block) if block else None
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:

@@ -38,7 +38,8 @@ class Leaf:
     `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
-    all that a `CARRIED` leaf may be, in the order of the trips, if they are few; None otherwise.
+    all that a `CARRIED` leaf may be, in the order of the trips, if they are few; None otherwise. Of a
+    parameter they are some that its assumptions allow. `assumed` are the conditions that hold of it.
     """
 
     variable: Var
@@ -52,11 +53,21 @@ class Leaf:
     multiple: int = 1
     uniform: bool = False
     values: tuple[int, ...] | None = None
+    assumed: tuple[Expr, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the variable."""
         return self.variable.name
+
+
+def parameter_variable(name: str, begin: int, size: int) -> Var:
+    """The variable for some bytes of a parameter.
+
+    >>> parameter_variable("n", 0, 4).name
+    'n+0:4'
+    """
+    return var(f"{name}+{begin}:{size}", 1 << (8 * size))
 
 
 class Leaves:

@@ -72,6 +72,16 @@ class Lane:
 
 
 def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is known of the leaves' values, by the analysis and by what is assumed."""
+    return [*found_of(read, leaves), *assumed_of(read, leaves)]
+
+
+def assumed_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is assumed of the leaves' values; wider than 64 bits, perhaps."""
+    return list(dict.fromkeys(condition for each in read for condition in leaves[each.name].assumed))
+
+
+def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
     """What the analysis knows of the leaves' values."""
     found: list[Expr] = []
     for each in read:

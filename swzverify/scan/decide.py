@@ -27,6 +27,7 @@ from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Location, Module
 from swzverify.scan.collide import lane_runs, lanes_meet
+from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.price import Block, DisagreementError, Price, lane_rows, price
 from swzverify.scan.reach import reachable_ways
 from swzverify.scan.samples import Sampler
@@ -49,7 +50,9 @@ _PARAMETERS_TRIED = 6
 
 @dataclass(frozen=True, slots=True)
 class ScannedAccess:
-    """An access with its verdict. `address` is the byte address as people read it."""
+    """An access with its verdict. `address` is the byte address as people read it, `assumptions` are
+    what was given of the parameters that it depends on, `block` is the shape that was judged.
+    """
 
     kernel: str
     is_entry: bool
@@ -59,23 +62,33 @@ class ScannedAccess:
     instruction: str
     address: str
     decision: Decision
+    assumptions: tuple[str, ...] = ()
+    block: BlockShape | None = None
 
 
 def scan_module(
-    module: Module, block: BlockShape | None = None, kernel: str | None = None, target: str = "sm_90"
+    module: Module,
+    block: BlockShape | None = None,
+    kernel: str | None = None,
+    target: str = "sm_90",
+    given: Given = NOTHING_GIVEN,
 ) -> list[ScannedAccess]:
     """All accesses of all functions, in the order of the text; with `kernel`, of that one and of the
-    functions that are no kernels.
+    functions that are no kernels. `given` says what is known of parameters.
     """
     found: list[ScannedAccess] = []
     for function in module.functions:
         if kernel is None or function.name == kernel or not function.is_entry:
-            found += scan_function(module, function, block, target)
+            found += scan_function(module, function, block, target, given)
     return found
 
 
 def scan_function(
-    module: Module, function: Function, block: BlockShape | None = None, target: str = "sm_90"
+    module: Module,
+    function: Function,
+    block: BlockShape | None = None,
+    target: str = "sm_90",
+    given: Given = NOTHING_GIVEN,
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
@@ -91,10 +104,11 @@ def scan_function(
     # A kernel that requires a shape runs with no other.
     block = function.required_threads or block
     judge = _Judge(block, target)
+    facts = facts_of(function, given)
     found: list[ScannedAccess] = []
-    for access in accesses(module, function, block):
+    for access in accesses(module, function, block, facts.arguments):
         try:
-            decision = judge.decide(access)
+            decision = judge.decide(facts.on(access))
         except DisagreementError:
             decision = unknown(_FAULT)
         except ValueError as error:
@@ -111,6 +125,8 @@ def scan_function(
                 text,
                 address,
                 decision,
+                facts.texts_on(access),
+                block,
             )
         )
     return found
