@@ -72,7 +72,7 @@ class ExitCode(IntEnum):
     callback=report_files,
     multiple=True,
     metavar="FORMAT=FILE",
-    help="Write it to this file as well, such as sarif=out.sarif; may be given again.",
+    help="Write it to this file as well, such as json=out.json; may be given again.",
 )
 @click.option(
     "--fail-on",

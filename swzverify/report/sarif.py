@@ -25,7 +25,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swzverify.errors import Problem
@@ -40,7 +40,7 @@ from swzverify.report.escape import (
 from swzverify.report.finding import Severity, findings, plain_story
 from swzverify.report.json import Json, plain_integer, summary_object
 from swzverify.report.result import ClaimResult, ExitCode, Report
-from swzverify.report.rules import Rule, claim_rules, problem_rule
+from swzverify.report.rules import Rule, Vocabulary, claim_rules, problem_rule
 from swzverify.report.story import headline
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header
 
@@ -73,14 +73,6 @@ class Limits:
 
 
 GITHUB = Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What a command's results are about: its rules, and what its exit codes mean."""
-
-    rules: tuple[Rule, ...]
-    exit_words: Mapping[int, str]
 
 
 def render_sarif(

@@ -17,8 +17,7 @@ from typing import Final
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
-from swzverify.report.rules import Rule
-from swzverify.report.sarif import Vocabulary
+from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.scan import ScannedAccess
 from swzverify.scan import Verdict as Scanned

@@ -116,7 +116,8 @@ def facts_of(function: Function, given: Given) -> Facts:
             if any(each.offset < end and field.offset < each.offset + each.size for each in known.get(name, ())):
                 raise SwzError("SWZ551", f"{text!r}: {name} has a value already", hint="give each parameter once")
             known[name] = (*known.get(name, ()), field)
-            settings.append(text)
+            part = f"+{field.offset}:{field.size}" if "+" in text.partition("=")[0] else ""
+            settings.append(f"{name}{part} = {field.value}")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     arguments = Arguments(known, frozenset(each.name for found in read.values() for each in found.values()))
     return Facts(arguments, tuple(settings), tuple(_groups(read, function, arguments)))

@@ -125,7 +125,7 @@ def test_values_and_conditions_are_listed(ptx: str) -> None:
     assert "    assumed: n % 2 == 1" in result.stdout.splitlines()
     assert result.stdout.splitlines()[-1] == "2 accesses: 1 free, 1 conflict"
     result = run(ptx, "--block", "64", "--param", "0=33", "--format", "json")
-    assert [each["assumptions"] for each in json.loads(result.stdout)["accesses"]] == [["0=33"], ["0=33"]]
+    assert [each["assumptions"] for each in json.loads(result.stdout)["accesses"]] == [["n = 33"], ["n = 33"]]
     assert [each["verdict"] for each in json.loads(result.stdout)["accesses"]] == ["conflict", "free"]
 
 

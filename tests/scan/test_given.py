@@ -40,7 +40,7 @@ def test_a_value_gives_what_the_interpreter_sees(value: int) -> None:
     text = text_of(SKEWED)
     (found,) = scanned(text, parameters=(f"n={value}",))
     assert found.decision.ways == ways_of(text, value % 2**32, Buffer(64))
-    assert found.assumptions == (f"n={value}",)
+    assert found.assumptions == (f"n = {value}",)
 
 
 @pytest.mark.parametrize(
