@@ -21,7 +21,7 @@ from swzverify.errors import SwzError
 LIMIT_S: Final = 120.0
 """Seconds that cuobjdump may take; nvcc has `COMPILE_S`."""
 COMPILE_S: Final = 600.0
-MOST_BYTES: Final = 512 * 1024 * 1024
+MOST_BYTES: Final = 256 * 1024 * 1024
 """What a tool may write."""
 _FOLDERS: Final = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 _USUAL: Final = "/usr/local/cuda"

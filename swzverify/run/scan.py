@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -78,7 +78,7 @@ def scan_files(files: Sequence[str], settings: ScanSettings) -> list[ScannedFile
 
 def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
-    _check(texts, settings)
+    facts = _check(texts, settings)
     jobs = [
         (number, place)
         for number, text in enumerate(texts)
@@ -98,7 +98,7 @@ def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[Scanne
     told: list[list[Told]] = [[] for _ in texts]
     for job in jobs:
         told[job[0]].append(found[job])
-    return [_file(text, mine, settings) for text, mine in zip(texts, told, strict=True)]
+    return [_file(text, mine, facts) for text, mine in zip(texts, told, strict=True)]
 
 
 Job: TypeAlias = tuple[int, int]
@@ -126,8 +126,10 @@ def _texts(name: str, settings: ScanSettings) -> Iterator[ReadText]:
         yield ReadText(name, each.origin, each.text, read_module(each.text, name))
 
 
-def _check(texts: Sequence[ReadText], settings: ScanSettings) -> None:
-    """Refuse, before minutes of work, what fits no kernel."""
+def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, tuple[str, ...]]:
+    """What is given of each function that is looked at; refuses, before minutes of work, what fits no
+    kernel.
+    """
     functions = [function for text in texts for function in text.module.functions]
     names = list(dict.fromkeys(each.name for each in functions if each.is_entry))
     if settings.kernel is not None and settings.kernel not in names:
@@ -137,8 +139,7 @@ def _check(texts: Sequence[ReadText], settings: ScanSettings) -> None:
     wanted = [each for each in functions if settings.wants(each)]
     if message := unknown_names(settings.given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
-    for each in wanted:
-        facts_of(each, settings.given)
+    return {each: facts_of(each, settings.given).applied for each in wanted}
 
 
 def _scanned(module: Module, place: int, settings: ScanSettings) -> tuple[ScannedAccess, ...]:
@@ -146,7 +147,7 @@ def _scanned(module: Module, place: int, settings: ScanSettings) -> tuple[Scanne
     return tuple(scan_function(module, function, settings.block, settings.target, settings.given))
 
 
-def _file(text: ReadText, told: list[Told], settings: ScanSettings) -> ScannedFile:
+def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
     problems = [replace(each, file=text.name) for each in text.module.problems]
     for each in told:
@@ -155,10 +156,7 @@ def _file(text: ReadText, told: list[Told], settings: ScanSettings) -> ScannedFi
                 raise InternalError(each.words)
             raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
         accesses += each
-    applied: dict[str, tuple[str, ...]] = {}
-    for function in text.module.functions:
-        if settings.wants(function) and (texts := facts_of(function, settings.given).applied):
-            applied[function.name] = texts
+    applied = {each.name: texts for each in text.module.functions if (texts := given.get(each, ()))}
     return ScannedFile(text.name, tuple(accesses), dict(text.module.files), tuple(problems), text.origin, applied)
 
 

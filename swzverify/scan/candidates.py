@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Expr, Var, variables
+from swzverify.ir.expr import Expr, Var, substitute, var, variables
 
 _NEAR: Final = 1100
-_KEPT: Final = 40
+_KEPT: Final = 20
+_NAME: Final = "parameter"
 
 
 def candidates(variable: Var, conditions: Sequence[Expr], model: int | None) -> tuple[int, ...] | None:
@@ -21,18 +24,26 @@ def candidates(variable: Var, conditions: Sequence[Expr], model: int | None) -> 
     >>> candidates(n, [compare(Comparison.ULT, n, const(3, 8))], 1)
     (1, 0, 2)
     """
-    own = [each for each in conditions if variables(each) == (variable,)]
-    tried = [*range(_NEAR), *(((1 << bit) + step) for bit in range(11, 64) for step in (-1, 0, 1))]
-    tried += [variable.limit - step for step in (1, 2, 4, 32, 64, 128)]
-    found = [value for value in dict.fromkeys(tried) if 0 <= value < variable.limit and _holds(own, variable, value)]
-    if len(found) > _KEPT:
-        # The small ones are what launches have; the others are spread over the rest.
-        small, rest = found[: _KEPT // 2], found[_KEPT // 2 :]
-        found = small + rest[:: -(-len(rest) // (_KEPT // 2))]
+    # Kernels call one parameter by many names: what was found for one is found for all.
+    plain = var(_NAME, variable.limit)
+    own = [substitute(each, {variable: plain}) for each in conditions if variables(each) == (variable,)]
+    found = _found(tuple(own), variable.limit)
     if model is not None:
-        found = [model, *(value for value in found if value != model)]
-    return tuple(found) or None
+        found = (model, *(value for value in found if value != model))
+    return found or None
 
 
-def _holds(conditions: Sequence[Expr], variable: Var, value: int) -> bool:
-    return all(evaluate(each, {variable.name: value}) for each in conditions)
+@lru_cache(maxsize=256)
+def _found(conditions: tuple[Expr, ...], limit: int) -> tuple[int, ...]:
+    """The small ones, which launches have, and some that are far away."""
+    far = [(1 << bit) + step for bit in range(11, 64) for step in (-1, 0, 1)]
+    far = [limit - step for step in (1, 2, 4, 32, 64, 128)] + far[::2] + far[1::2]
+    kept = (*_kept(range(_NEAR), conditions, limit), *_kept(far, conditions, limit))
+    return tuple(dict.fromkeys(kept))
+
+
+def _kept(tried: Iterable[int], conditions: tuple[Expr, ...], limit: int) -> Iterable[int]:
+    held = (
+        value for value in tried if 0 <= value < limit and all(evaluate(each, {_NAME: value}) for each in conditions)
+    )
+    return islice(held, _KEPT)

@@ -154,6 +154,15 @@ def test_a_condition_settles_what_depends() -> None:
     assert verdict(SKEWED, "q % 2 == 1") == "depends"  # of another parameter
 
 
+@pytest.mark.parametrize("condition", ["n % 2 == 0 || n == 7", "n % 2 == 0 || n == 1001", "n > 4 && n < 10"])
+def test_the_values_that_are_shown_fulfil_the_condition(condition: str) -> None:
+    found = scanned(text_of(SKEWED), condition)[-1].decision
+    assert found.verdict.value == "depends"
+    value = int(found.reason.removeprefix("free for n = ").partition(";")[0])
+    assert eval(condition.replace("||", "or").replace("&&", "and"), {"n": value})  # noqa: S307
+    assert ways_of(text_of(SKEWED), value, Buffer(64)) == 1
+
+
 CONDITIONS = (
     ODD, "n % 2 == 0", "n % 4 == 1", "n < 3", "n > 2", "0 < n && n < 32", "n == 33 || n == 35", "n == 5", "n != 1",
     "n / 2 == 4", "(n & 3) == 3", "n * 4 < 100", "n > 5 ? n % 2 : n == 1", "min(n, 7) == n && n % 2", "-8 < n",
