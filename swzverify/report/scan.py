@@ -60,10 +60,15 @@ def scan_json(files: Iterable[ScannedFile]) -> str:
 
 
 def scan_jsonl(files: Iterable[ScannedFile]) -> str:
-    """A line for each access and each problem, as in the JSON document, with its `type`."""
+    """A line for each access and each problem, as in the JSON document, with its `type`; the last one
+    is the summary.
+    """
     given = list(files)
     rows = [{"type": "access", **_record(file, access)} for file in given for access in file.accesses]
     rows += [{"type": "problem", **each} for each in _problems(given)]
+    verdicts = [access.decision.verdict for file in given for access in file.accesses]
+    counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
+    rows.append({"type": "summary", **counts, "problems": len(rows) - len(verdicts)})
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 

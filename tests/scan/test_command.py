@@ -187,7 +187,8 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     assert 'failures="2"' in (tmp_path / "junit.out").read_text()
     assert "k.cu:7" in (tmp_path / "markdown.out").read_text()
     lines = [json.loads(line) for line in (tmp_path / "jsonl.out").read_text().splitlines()]
-    assert [(line["type"], line["verdict"]) for line in lines] == [("access", "conflict"), ("access", "depends")]
+    assert [(line["type"], line["verdict"]) for line in lines[:2]] == [("access", "conflict"), ("access", "depends")]
+    assert lines[2:] == [{"type": "summary", "free": 0, "conflict": 1, "depends": 1, "unknown": 0, "problems": 0}]
 
 
 def test_without_a_source_line_the_line_of_the_ptx_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
