@@ -98,6 +98,13 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ531": "not a PTX text",
         "SWZ532": "PTX that cannot be read",
         "SWZ533": "a PTX file beyond the limits",
+        # binaries and sources
+        "SWZ541": "a binary without PTX for the target",
+        "SWZ542": "no cuobjdump or nvcc",
+        "SWZ543": "cuobjdump or nvcc failed",
+        # what is given of kernels
+        "SWZ551": "not a kernel, a parameter or a value of one",
+        "SWZ552": "conditions that no parameters fulfil",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",
@@ -125,6 +132,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ806": "a function whose value is no byte address",
         "SWZ807": "hypothesis is not installed",
         "SWZ808": "a written test whose claim the spec no longer has",
+        "SWZ809": "nothing that can be scanned",
         # faults of swzverify
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",

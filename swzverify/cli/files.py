@@ -1,4 +1,4 @@
-"""Files that `swzverify prove` writes, and those of known failures that it reads."""
+"""Files that `prove` and `scan` write, and those of known failures that they read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def check_output(output: str, specs: list[str], option: str) -> None:
-    """Refuse, before minutes of work, a file to write that cannot be or that is one of the specs."""
+    """Refuse, before minutes of work, a file to write that cannot be or that is one of those to read."""
     folder = os.path.dirname(output) or os.curdir
     if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {folder!r}", param_hint=option)
     if os.path.isdir(output):
         raise click.BadParameter(f"{output!r} is a folder", param_hint=option)
     if os.path.realpath(output) in map(os.path.realpath, specs):
-        raise click.BadParameter(f"{output!r} is one of the specs to prove", param_hint=option)
+        raise click.BadParameter(f"{output!r} is one of the files to read", param_hint=option)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
 from enum import IntEnum
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from swzverify.cli.terminal import Failure, one_way_out, say
+from swzverify.cli.files import Known, check_output
+from swzverify.cli.reports import Format, ReportFile, check_reports, report_files
+from swzverify.cli.scan_reports import write_scan
+from swzverify.cli.terminal import one_way_out
 
 if TYPE_CHECKING:
-    from swzverify.report.scan import ScannedFile
+    from swzverify.report.result import Report
 
 MOST_THREADS = 1024
 """Threads of a block. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
@@ -33,12 +37,42 @@ class ExitCode(IntEnum):
 @click.option("--block", metavar="X,Y,Z", help="Threads of a block.  [default: what .reqntid says]")
 @click.option("--target", default="sm_90", show_default=True, metavar="SM", help="The GPU whose rules count.")
 @click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="The value of an integer parameter, by its name or number: lda=128, 3=128; may be given again.",
+)
+@click.option(
+    "--assume",
+    "assumptions",
+    multiple=True,
+    metavar="CONDITION",
+    help="A C condition on parameters that holds of every launch, such as 'lda % 32 == 0'; may be given again.",
+)
+@click.option(
+    "--nvcc-arg",
+    "nvcc_arguments",
+    multiple=True,
+    metavar="ARG",
+    help="An option for nvcc, which compiles .cu files, such as --nvcc-arg=-Iinclude; may be given again.",
+)
+@click.option(
     "--format",
     "form",
-    type=click.Choice(("text", "json")),
-    default="text",
+    type=click.Choice([form.value for form in Format]),
+    default=Format.TEXT.value,
     show_default=True,
     help="How to write what was found.",
+)
+@click.option("--output", metavar="FILE", help="Write it to a file instead of standard output.")
+@click.option(
+    "--report",
+    "reports",
+    callback=report_files,
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help="Write it to this file as well, such as json=out.json; may be given again.",
 )
 @click.option(
     "--fail-on",
@@ -46,32 +80,85 @@ class ExitCode(IntEnum):
     multiple=True,
     help="Exit with 1 if there is such a verdict; may be given again. A conflict for some parameters is one too.",
 )
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Accept the known findings in this file; fail on new ones only, of both kinds without --fail-on.",
+)
+@click.option("--write-baseline", metavar="FILE", help="Write what is found now as known findings.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to use.  [default: one per processor, for more than a few functions]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show in text only what is neither free nor known, and the summary.")
 def scan(
-    *, files: tuple[str, ...], kernel: str | None, block: str | None, target: str, form: str, fail_on: tuple[str, ...]
+    *,
+    files: tuple[str, ...],
+    kernel: str | None,
+    block: str | None,
+    target: str,
+    parameters: tuple[str, ...],
+    assumptions: tuple[str, ...],
+    nvcc_arguments: tuple[str, ...],
+    form: str,
+    output: str | None,
+    reports: tuple[ReportFile, ...],
+    fail_on: tuple[str, ...],
+    baseline: str | None,
+    write_baseline: str | None,
+    jobs: int | None,
+    quiet: bool,
 ) -> NoReturn:
     """Find the bank conflicts of compiled kernels, without a spec.
 
-    Each FILE is a .ptx file. Every access to shared memory is listed with a verdict: free,
-    conflict, depends (on parameters), or unknown with the reason.
+    Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
+    takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
+    verdict: free, conflict, depends (on parameters), or unknown with the reason.
 
     \b
     Exit codes:
       0  every access was listed
-      1  there is a verdict that --fail-on names
+      1  there is a verdict that --fail-on names, and no known finding
       2  an error in a file or in the usage
       5  no access to shared memory found
     """
     with one_way_out():
-        shape = _shape(block)
-        found = _scan(files, kernel, shape, target)
-        say(_text(found, form))
-    verdicts = {access.decision.verdict.value for file in found for access in file.accesses}
-    bad = {"conflict": {"conflict", "depends"}, "unknown": {"unknown"}}
-    failed = any(bad[each] & verdicts for each in fail_on)
-    if "unknown" in fail_on and any(file.problems for file in found):
-        failed = True
-    nothing = not verdicts and not any(file.problems for file in found)
-    sys.exit(int(ExitCode.FOUND if failed else ExitCode.NO_ACCESS if nothing else ExitCode.DONE))
+        from swzverify.report.scan_claims import report_of  # noqa: PLC0415 - `--help` is to be quick
+        from swzverify.run.scan import ScanSettings, scan_files  # noqa: PLC0415
+        from swzverify.run.settings import Settings  # noqa: PLC0415
+        from swzverify.scan import Given  # noqa: PLC0415
+
+        given = Given(parameters, assumptions)
+        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments)
+        known = Known(baseline, write_baseline)
+        if output is not None:
+            check_output(output, list(files), "--output")
+        taken = {"--output": output, "--baseline": baseline, "--write-baseline": write_baseline}
+        check_reports(reports, list(files), taken)
+        accepted = known.prepare(Settings(), output, list(files))
+        begin = time.monotonic()
+        found = scan_files(files, settings)
+        report = accepted(report_of(found, 1000 * (time.monotonic() - begin)))
+        if baseline is not None and not fail_on:
+            fail_on = ("conflict", "unknown")
+        code = _exit_code(report, fail_on)
+        write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet)
+        known.save(report)
+    sys.exit(int(code))
+
+
+def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:
+    from swzverify.claims.verdict import Outcome  # noqa: PLC0415 - see `scan`
+
+    if not report.results and not report.problems:
+        return ExitCode.NO_ACCESS
+    new = {result.verdict.outcome for result in report.results if result.failing}
+    conflict = "conflict" in fail_on and Outcome.REFUTED in new
+    unknown = "unknown" in fail_on and (Outcome.UNKNOWN in new or bool(report.problems))
+    return ExitCode.FOUND if conflict or unknown else ExitCode.DONE
 
 
 def _shape(block: str | None) -> tuple[int, int, int] | None:
@@ -86,32 +173,3 @@ def _shape(block: str | None) -> tuple[int, int, int] | None:
     if not 1 <= x * y * z <= MOST_THREADS or z > _MOST_ALONG_Z:
         raise click.UsageError(f"--block is {block!r}; a block has 1 to {MOST_THREADS} threads, 64 at most along z")
     return x, y, z
-
-
-def _scan(
-    files: tuple[str, ...], kernel: str | None, shape: tuple[int, int, int] | None, target: str
-) -> list[ScannedFile]:
-    from swzverify.errors import nearest  # noqa: PLC0415 - see cli/__init__.py
-    from swzverify.hardware import find_target  # noqa: PLC0415
-    from swzverify.ptx import read_module_file  # noqa: PLC0415
-    from swzverify.report.escape import visible  # noqa: PLC0415
-    from swzverify.report.scan import ScannedFile  # noqa: PLC0415
-    from swzverify.scan import scan_module  # noqa: PLC0415
-
-    find_target(target)
-    modules = [(name, read_module_file(name)) for name in files]
-    names = [each.name for _, module in modules for each in module.functions if each.is_entry]
-    if kernel is not None and kernel not in names:
-        hint = nearest(kernel, names) or "there are " + ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise Failure(f"no kernel is called {visible(kernel)}; {visible(hint) if names else 'there are none'}")
-    found: list[ScannedFile] = []
-    for name, module in modules:
-        problems = tuple(f"line {each.line}: {each.message}" for each in module.problems)
-        found.append(ScannedFile(name, tuple(scan_module(module, shape, kernel, target)), dict(module.files), problems))
-    return found
-
-
-def _text(found: list[ScannedFile], form: str) -> str:
-    from swzverify.report.scan import scan_json, scan_text  # noqa: PLC0415 - see cli/__init__.py
-
-    return scan_json(found) if form == "json" else scan_text(found)

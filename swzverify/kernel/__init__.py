@@ -12,7 +12,20 @@ of a warp are 32 successive threads, counted along x first; the given block is t
 """
 
 from swzverify.kernel.accesses import KernelAccess, LoopAround, accesses
+from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.kernel.calls import Inlined, inlined
-from swzverify.kernel.leaves import Kind, Leaf
+from swzverify.kernel.leaves import Kind, Leaf, parameter_variable
 
-__all__ = ["Inlined", "KernelAccess", "Kind", "Leaf", "LoopAround", "accesses", "inlined"]
+__all__ = [
+    "NO_ARGUMENTS",
+    "Arguments",
+    "Field",
+    "Inlined",
+    "KernelAccess",
+    "Kind",
+    "Leaf",
+    "LoopAround",
+    "accesses",
+    "inlined",
+    "parameter_variable",
+]

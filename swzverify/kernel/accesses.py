@@ -10,6 +10,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
+from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
 from swzverify.kernel.calls import inlined
@@ -73,12 +74,15 @@ class KernelAccess:
     is_result_used: bool = True
 
 
-def accesses(module: Module, function: Function, block: BlockShape | None = None) -> list[KernelAccess]:
+def accesses(
+    module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
+) -> list[KernelAccess]:
     """All accesses of a function and of those that it calls to shared memory, in the order in which
     they run, and all instructions that touch it in other ways, each with a reason.
 
     `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
-    without that too. Example: a lane reads the word of its number.
+    without that too. `arguments` are values of its parameters. Example: a lane reads the word of
+    its number.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -102,7 +106,7 @@ def accesses(module: Module, function: Function, block: BlockShape | None = None
     if not uses:
         return []
     try:
-        found = _Reader(module, function, block).read(uses)
+        found = _Reader(module, function, block, arguments).read(uses)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
         found = [replace(_blank(each, use), reason=reason) for each, use in uses]
@@ -155,8 +159,8 @@ class _Raw:
 class _Reader:
     """Reads the accesses of one function."""
 
-    def __init__(self, module: Module, function: Function, block: BlockShape | None) -> None:
-        self.slices = Slices(module, function, block, evaluate)
+    def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
+        self.slices = Slices(module, function, block, evaluate, arguments)
         self.threads = Threads(block) if block else None
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Generator
 from typing import Final, NamedTuple
 
-from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Ite, Var, const, extract, ite, var, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Ite, Var, const, extract, ite, variables
 from swzverify.kernel.arithmetic import add, bit_and, joined, sub, widened
 from swzverify.kernel.effects import DETERMINED, written
 from swzverify.kernel.flow import base_name
-from swzverify.kernel.leaves import Kind, Leaf
+from swzverify.kernel.leaves import Kind, Leaf, parameter_variable
 from swzverify.kernel.linear import Sum, normal, sum_of
 from swzverify.kernel.meaning import Operation, operation
 from swzverify.kernel.slices import Slices, Steps, Wanted, width_of
@@ -264,10 +264,21 @@ def _parameter(slices: Slices, place: Expr, offset: int, size: int) -> Expr | No
     parameter: Parameter | None = slices.function.parameter(name)
     if parameter is None or parameter.size_bytes is None or start + offset + size > parameter.size_bytes:
         return None
-    made = var(f"{name}+{start + offset}:{size}", 1 << (8 * size))
-    reason = f"bytes {start + offset} to {start + offset + size - 1} of the parameter {name}"
-    slices.symbols.parameters.add(made.name)
-    return slices.leaves.add(Leaf(made, Kind.UNIFORM, reason, slices.function.line))
+    begin = start + offset
+    given = slices.arguments.value(name, begin, size)
+    if given is not None:
+        return const(given, 8 * size)
+    if name in slices.arguments.whole:
+        return extract(parameter_leaf(slices, name, 0, parameter.size_bytes), 8 * begin, 8 * size)
+    return parameter_leaf(slices, name, begin, size)
+
+
+def parameter_leaf(slices: Slices, name: str, begin: int, size: int) -> Expr:
+    """The variable that stands for some bytes of a parameter."""
+    reason = f"bytes {begin} to {begin + size - 1} of the parameter {name}"
+    leaf = Leaf(parameter_variable(name, begin, size), Kind.UNIFORM, reason, slices.function.line)
+    slices.symbols.parameters.add(leaf.name)
+    return slices.leaves.add(leaf)
 
 
 # ---- lanes that exchange values

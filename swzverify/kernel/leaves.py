@@ -40,6 +40,7 @@ class Leaf:
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
     otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`.
+    `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
     """
 
     variable: Var
@@ -54,11 +55,22 @@ class Leaf:
     uniform: bool = False
     values: tuple[int, ...] | None = None
     is_input: bool = False
+    assumed: tuple[Expr, ...] = ()
+    candidates: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the variable."""
         return self.variable.name
+
+
+def parameter_variable(name: str, begin: int, size: int) -> Var:
+    """The variable for some bytes of a parameter.
+
+    >>> parameter_variable("n", 0, 4).name
+    'n+0:4'
+    """
+    return var(f"{name}+{begin}:{size}", 1 << (8 * size))
 
 
 class Leaves:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.ir.expr import FALSE, Comparison, Expr, Var, compare, const, extract, ite, negation, var, variables
+from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import add, both, either, joined, widened
 from swzverify.kernel.effects import registers_of, written
 from swzverify.kernel.flow import Flow, FlowError, Loop, Way
@@ -83,8 +84,15 @@ class Slices:
     A `FlowError` where control flow or operands cannot be read.
     """
 
-    def __init__(self, module: Module, function: Function, block: BlockShape | None, evaluate: Evaluate) -> None:
-        self.module, self.function, self.block = module, function, block
+    def __init__(
+        self,
+        module: Module,
+        function: Function,
+        block: BlockShape | None,
+        evaluate: Evaluate,
+        arguments: Arguments = NO_ARGUMENTS,
+    ) -> None:
+        self.module, self.function, self.block, self.arguments = module, function, block, arguments
         self.flow = Flow(function)
         self.leaves = Leaves()
         self.symbols = Symbols(module, function, self.leaves)

@@ -28,8 +28,11 @@ _MESSAGE = 4000
 """Characters; GitHub cuts annotations far beyond, and the text below has the rest."""
 
 
-def render_github(report: Report, style: TextStyle | None = None, exit_code: int | None = None) -> str:
-    """The workflow commands, a line each, and the text report, in which no line is a command.
+def render_github(
+    report: Report, style: TextStyle | None = None, exit_code: int | None = None, text: str | None = None
+) -> str:
+    """The workflow commands, a line each, and the text report (or another `text`), in which no line is
+    a command.
 
     >>> print(render_github(Report((), (Problem("SWZ104", "unknown key 'a'", file="a.yaml", line=3, column=5),))))
     ::error title=SWZ104 an unknown or missing key,file=a.yaml,line=3,col=5::unknown key 'a'
@@ -41,13 +44,13 @@ def render_github(report: Report, style: TextStyle | None = None, exit_code: int
     code = report.exit_code if exit_code is None else exit_code
     commands = [_problem(problem) for problem in report.problems]
     if code == ExitCode.NO_CLAIM:
-        commands.append(_command(Severity.ERROR, {"title": "swzverify"}, "no claim found"))
+        commands.append(_command(Severity.ERROR, {"title": "swzverify"}, report.nothing))
     commands += [_finding(grade, result) for grade, result in findings(report)]
     return "".join(
         [
             *(f"{command}\n" for command in commands),
             render_problems(report.problems, style) if report.problems else "",
-            render_text(report, style),
+            render_text(report, style) if text is None else text,
         ]
     )
 

@@ -46,7 +46,7 @@ def render_junit(report: Report, *, version: str = "", exit_code: int | None = N
         suite = _suite(root, index, file, results, problems)
         suite.set("timestamp", stamp)
         if file == _NO_FILE and code == ExitCode.NO_CLAIM:
-            _no_claim(suite)
+            _no_claim(suite, report.nothing)
         _count(suite)
         properties = {"swzverify.version": version, "swzverify.exit_code": str(int(code)), "spec": file}
         for name, value in properties.items():
@@ -113,10 +113,10 @@ def _problem(suite: Element, classname: str, problem: Problem) -> None:
     detail.text = xml_text(render_problems([problem], _STYLE))
 
 
-def _no_claim(suite: Element) -> None:
+def _no_claim(suite: Element, words: str) -> None:
     """A report without cases is read as a success by some; this run was none."""
-    case = Element("testcase", classname=_NO_FILE, name="no claim found", time=_seconds(0))
-    SubElement(case, "error", type="no claim", message="no claim found").text = "no claim found"
+    case = Element("testcase", classname=_NO_FILE, name=words, time=_seconds(0))
+    SubElement(case, "error", type="no claim", message=words).text = words
     suite.insert(1, case)
 
 

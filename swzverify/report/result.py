@@ -119,13 +119,15 @@ class Report:
     """Everything that a run has to tell: results in the order of the paths and claims, problems,
     wall time.
 
-    `baseline` is there where known failures were accepted or looked for.
+    `baseline` is there where known failures were accepted or looked for; `nothing` says in words that
+    there is no result.
     """
 
     results: tuple[ClaimResult, ...]
     problems: tuple[Problem, ...] = ()
     wall_ms: float = 0.0
     baseline: BaselineUse | None = None
+    nothing: str = "no claim found"
 
     @property
     def summary(self) -> Summary:

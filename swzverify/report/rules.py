@@ -6,6 +6,7 @@ no third place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swzverify.claims import claim_types
@@ -21,6 +22,14 @@ class Rule:
     name: str
     meaning: str
     help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a command's results are about: its rules, and what its exit codes mean."""
+
+    rules: tuple[Rule, ...]
+    exit_words: Mapping[int, str]
 
 
 def claim_rules() -> list[Rule]:

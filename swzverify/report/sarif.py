@@ -40,7 +40,7 @@ from swzverify.report.escape import (
 from swzverify.report.finding import Severity, findings, plain_story
 from swzverify.report.json import Json, plain_integer, summary_object
 from swzverify.report.result import ClaimResult, ExitCode, Report
-from swzverify.report.rules import Rule, claim_rules, problem_rule
+from swzverify.report.rules import Rule, Vocabulary, claim_rules, problem_rule
 from swzverify.report.story import headline
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header
 
@@ -75,26 +75,38 @@ class Limits:
 GITHUB = Limits()
 
 
-def render_sarif(report: Report, *, version: str = "", exit_code: int | None = None, limits: Limits = GITHUB) -> str:
+def render_sarif(
+    report: Report,
+    *,
+    version: str = "",
+    exit_code: int | None = None,
+    limits: Limits = GITHUB,
+    vocabulary: Vocabulary | None = None,
+) -> str:
     """The log, ASCII only, of one run; `limits` cuts it, the least grave findings first, and a
-    result says so.
+    result says so. `vocabulary` is that of claims by default.
 
     >>> json.loads(render_sarif(Report(())))["runs"][0]["invocations"][0]["exitCode"]
     5
     """
     code = ExitCode(report.exit_code if exit_code is None else exit_code)
+    words = _of_claims() if vocabulary is None else vocabulary
     results = [*map(_problem, report.problems), *(_claim(grade, result) for grade, result in findings(report))]
     keep = len(results)
     if keep > limits.results:
         keep = limits.results - 1
     while True:
-        text = _log(report, version, code, _cut(results, keep))
+        text = _log(report, version, code, _cut(results, keep), words)
         # A fraction of the results need not have that fraction of the bytes, so a step may have to
         # be taken again.
         size_bytes = len(gzip.compress(text.encode("ascii"), compresslevel=6))
         if size_bytes <= limits.gzip_bytes or keep == 0:
             return text
         keep = min(keep - 1, int(keep * limits.gzip_bytes / size_bytes * 0.95))
+
+
+def _of_claims() -> Vocabulary:
+    return Vocabulary(tuple(claim_rules()), {int(code): told for code, told in _EXIT_WORDS.items()})
 
 
 def _cut(results: list[dict[str, Json]], keep: int) -> list[dict[str, Json]]:
@@ -114,8 +126,8 @@ def _cut(results: list[dict[str, Json]], keep: int) -> list[dict[str, Json]]:
     return [*results[:keep], result]
 
 
-def _log(report: Report, version: str, code: ExitCode, results: list[dict[str, Json]]) -> str:
-    rules = claim_rules()
+def _log(report: Report, version: str, code: ExitCode, results: list[dict[str, Json]], words: Vocabulary) -> str:
+    rules = list(words.rules)
     rules += [problem_rule(name) for name in dict.fromkeys(visible(problem.code) for problem in report.problems)]
     if any(result["ruleId"] == _LEFT_OUT.name for result in results):
         rules.append(_LEFT_OUT)
@@ -128,7 +140,7 @@ def _log(report: Report, version: str, code: ExitCode, results: list[dict[str, J
     invocation: dict[str, Json] = {
         "executionSuccessful": code not in {ExitCode.ERROR, ExitCode.NO_CLAIM},
         "exitCode": int(code),
-        "exitCodeDescription": _EXIT_WORDS[code],
+        "exitCodeDescription": words.exit_words[code],
     }
     run: dict[str, Json] = {
         "tool": {"driver": driver},

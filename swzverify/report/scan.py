@@ -1,42 +1,90 @@
-"""What the scan of compiled kernels found, as text and as JSON."""
+"""What the scan of compiled kernels found, as text, as JSON and as JSON Lines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from swzverify.errors import Problem
 from swzverify.ptx import Location
 from swzverify.report.escape import visible
 from swzverify.scan import LaneRow, ScannedAccess, Verdict
+from swzverify.scan.verdict import Decision
+
+
+def _nothing() -> Mapping[str, tuple[str, ...]]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
-    """The accesses of one file, with the source files that its `.loc` lines number.
+    """The accesses of one PTX text, with the source files that its `.loc` lines number.
 
-    `problems` are the parts of the file that could not be read.
+    `problems` are the parts of the text that could not be read. `origin` says where in a binary it
+    was, `applied` what was given of the parameters of each kernel.
     """
 
     name: str
     accesses: tuple[ScannedAccess, ...]
     sources: dict[int, str]
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    origin: str = ""
+    applied: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+
+
+def block_words(block: tuple[int, int, int] | None) -> str:
+    """The shape that was judged.
+
+    >>> block_words((32, 8, 1)), block_words(None)
+    ('blocks of 32,8,1 threads', 'blocks of any shape')
+    """
+    return "blocks of any shape" if block is None else f"blocks of {','.join(map(str, block))} threads"
+
+
+def conflict_words(decision: Decision) -> str:
+    """How many words of a bank meet.
+
+    >>> conflict_words(Decision(Verdict.CONFLICT, ways=4, at_least=True))
+    'at least 4-way conflict'
+    """
+    return f"{'at least ' if decision.at_least else ''}{decision.ways}-way conflict"
 
 
 def scan_json(files: Iterable[ScannedFile]) -> str:
     """All accesses as one JSON document."""
     given = list(files)
     rows = [_record(file, access) for file in given for access in file.accesses]
-    problems = [{"file": file.name, "message": each} for file in given for each in file.problems]
-    return json.dumps({"accesses": rows, "problems": problems}, indent=1) + "\n"
+    return json.dumps({"accesses": rows, "problems": _problems(given)}, indent=1) + "\n"
+
+
+def scan_jsonl(files: Iterable[ScannedFile]) -> str:
+    """A line for each access and each problem, as in the JSON document, with its `type`; the last one
+    is the summary.
+    """
+    given = list(files)
+    rows = [{"type": "access", **_record(file, access)} for file in given for access in file.accesses]
+    rows += [{"type": "problem", **each} for each in _problems(given)]
+    verdicts = [access.decision.verdict for file in given for access in file.accesses]
+    counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
+    rows.append({"type": "summary", **counts, "problems": len(rows) - len(verdicts)})
+    return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+
+
+def _problems(files: Sequence[ScannedFile]) -> list[dict[str, Any]]:
+    return [{"file": file.name, "message": _problem(each)} for file in files for each in file.problems]
+
+
+def _problem(problem: Problem) -> str:
+    return f"line {problem.line}: {problem.message}"
 
 
 def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
     decision = access.decision
     return {
         "file": file.name,
+        "origin": file.origin,
         "kernel": access.kernel,
         "line": access.line,
         "calls": list(access.calls),
@@ -49,6 +97,7 @@ def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
         "wavefronts": decision.wavefronts,
         "minimum": decision.minimum,
         "parameters": list(decision.parameters),
+        "assumptions": list(access.assumptions),
         "reason": decision.reason,
         "engines": list(decision.engines),
     }
@@ -64,32 +113,50 @@ def _source(file: ScannedFile, location: Location | None) -> dict[str, Any] | No
     return found
 
 
-def scan_text(files: Sequence[ScannedFile]) -> str:
-    """All accesses as lines for people, the summary last."""
+def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet: bool = False) -> str:
+    """All accesses as lines for people, the summary last. `known` tells the known failures, access
+    by access; with `quiet` only accesses that are neither free nor known are shown.
+    """
     lines: list[str] = []
     counts = dict.fromkeys(Verdict, 0)
+    is_known = iter(known)
+    accepted = 0
     for file in files:
-        lines += [f"{visible(file.name)}: {visible(each)}" for each in file.problems]
+        lines += [f"{visible(file.name)}: {visible(_problem(each))}" for each in file.problems]
         kernel: str | None = None
         for access in file.accesses:
+            verdict, accept = access.decision.verdict, next(is_known, False)
+            counts[verdict] += 1
+            accepted += accept
+            if quiet and (accept or verdict is Verdict.FREE):
+                continue
             if access.kernel != kernel:
                 kernel = access.kernel
-                kind = "kernel" if access.is_entry else "function"
-                lines.append(f"{visible(file.name)}: {kind} {visible(kernel)}")
-            counts[access.decision.verdict] += 1
-            lines += _lines(file, access)
+                lines += _head(file, access)
+            lines += access_lines(file, access, accept)
     parts = [f"{count} {verdict}" for verdict, count in counts.items() if count]
-    lines.append(f"{sum(counts.values())} accesses: {', '.join(parts)}" if parts else "0 accesses")
+    last = f"{sum(counts.values())} accesses: {', '.join(parts)}" if parts else "0 accesses"
+    lines.append(last + (f"; {accepted} known" if accepted else ""))
     return "\n".join(lines) + "\n"
 
 
-def _lines(file: ScannedFile, access: ScannedAccess) -> list[str]:
+def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:
+    kind = "kernel" if access.is_entry else "function"
+    origin = f" ({visible(file.origin)})" if file.origin else ""
+    found = [f"{visible(file.name)}{origin}: {kind} {visible(access.kernel)}"]
+    return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
+
+
+def access_lines(file: ScannedFile, access: ScannedAccess, is_known: bool = False) -> list[str]:
+    """One access with its verdict and, where lanes collide, their table."""
     decision = access.decision
     words = str(decision.verdict)
     if decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and decision.ways is not None:
         words += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
     if decision.wavefronts is not None:
         words += f", {decision.wavefronts} wavefronts of at least {decision.minimum}"
+    if is_known:
+        words += ", known"
     place = ""
     source = _source(file, access.location)
     if source is not None:
@@ -100,7 +167,9 @@ def _lines(file: ScannedFile, access: ScannedAccess) -> list[str]:
         found.append(f"    {visible(decision.reason)}")
     if access.address:
         found.append(f"    address: {visible(access.address)}")
-    if decision.lanes and decision.verdict is not Verdict.FREE:
+    if access.assumptions:
+        found.append(f"    assumed: {visible('; '.join(access.assumptions))}")
+    if decision.lanes and decision.verdict is not Verdict.FREE and not is_known:
         found += _table(decision.warp or 0, decision.lanes)
     return found
 

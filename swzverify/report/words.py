@@ -125,7 +125,7 @@ def summary_line(report: Report) -> str:
             parts.append(f"{counted(summary.accepted, 'known failure')} accepted")
         parts.append(f"{summary.unexpected} unexpected{_unexpected_kinds(report)}")
     elif not report.problems:
-        parts.append("no claim found")
+        parts.append(report.nothing)
     if report.problems:
         parts.append(counted(len(report.problems), "problem"))
     return f"{', '.join(parts)} in {elapsed}"

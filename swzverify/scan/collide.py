@@ -73,13 +73,23 @@ class Lane:
 
 
 def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is known of the leaves' values, by the analysis and by what is assumed."""
+    return [*found_of(read, leaves), *assumed_of(read, leaves)]
+
+
+def assumed_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is assumed of the leaves' values; wider than 64 bits, perhaps."""
+    return list(dict.fromkeys(condition for each in read for condition in leaves[each.name].assumed))
+
+
+def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
     """What the analysis knows of the leaves' values."""
     found: list[Expr] = []
     for each in read:
         leaf = leaves[each.name]
         if leaf.kind is Kind.TRIPS and leaf.values is not None:
             found.append(less(each, const(len(leaf.values), each.width), signed=False))
-        elif leaf.values is not None:
+        elif leaf.kind is Kind.CARRIED and leaf.values is not None:
             one_of: Expr = FALSE
             for value in leaf.values:
                 one_of = either(one_of, compare(Comparison.EQ, each, const(value, each.width)))

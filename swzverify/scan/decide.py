@@ -24,6 +24,7 @@ from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Location, Module
 from swzverify.scan.exact import exact
+from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
 from swzverify.scan.price import Block, DisagreementError
@@ -42,7 +43,8 @@ _NO_BLOCK = "the shape of the block is not known: give --block"
 @dataclass(frozen=True, slots=True)
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
-    lines of the calls that lead to it.
+    lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
+    depends on, `block` is the shape that was judged.
     """
 
     kernel: str
@@ -54,21 +56,27 @@ class ScannedAccess:
     address: str
     decision: Decision
     calls: tuple[int, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    block: BlockShape | None = None
 
 
 def scan_module(
-    module: Module, block: BlockShape | None = None, kernel: str | None = None, target: str = "sm_90"
+    module: Module,
+    block: BlockShape | None = None,
+    kernel: str | None = None,
+    target: str = "sm_90",
+    given: Given = NOTHING_GIVEN,
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
     function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be.
+    be. `given` says what is known of parameters.
     """
     kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
     alone = _alone(module, kernels)
     found: list[ScannedAccess] = []
     for function in module.functions:
         if function in kernels or function in alone:
-            found += scan_function(module, function, block, target)
+            found += scan_function(module, function, block, target, given)
     return found
 
 
@@ -85,7 +93,11 @@ def _alone(module: Module, kernels: list[Function]) -> list[Function]:
 
 
 def scan_function(
-    module: Module, function: Function, block: BlockShape | None = None, target: str = "sm_90"
+    module: Module,
+    function: Function,
+    block: BlockShape | None = None,
+    target: str = "sm_90",
+    given: Given = NOTHING_GIVEN,
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
@@ -101,10 +113,11 @@ def scan_function(
     # A kernel that requires a shape runs with no other.
     block = function.required_threads or block
     judge = _Judge(block, target)
+    facts = facts_of(function, given)
     found: list[ScannedAccess] = []
-    for access in accesses(module, function, block):
+    for access in accesses(module, function, block, facts.arguments):
         try:
-            decision = judge.decide(access)
+            decision = judge.decide(facts.on(access))
         except DisagreementError:
             decision = unknown(FAULT)
         except ValueError as error:
@@ -122,6 +135,8 @@ def scan_function(
                 address,
                 decision,
                 access.calls,
+                facts.texts_on(access),
+                block,
             )
         )
     return found

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
+from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
-from swzverify.scan.collide import known_of
+from swzverify.scan.collide import assumed_of, found_of
 from swzverify.scan.price import Block, Price, price
 from swzverify.scan.split import Parts, is_shared
 
@@ -46,7 +47,8 @@ class Sampler:
 
     def __init__(self, row: Instruction, parts: Parts, block: Block, guard: Expr) -> None:
         self.row, self.parts, self.block, self.guard = row, parts, block, guard
-        read = parts.leaves_of(parts.varying, guard)
+        self.assumed = assumed_of(variables(parts.varying, guard), parts.leaves)
+        read = parts.leaves_of(parts.varying, guard, *self.assumed)
         self.free = [leaf for leaf in dict.fromkeys(read) if leaf.kind is not Kind.LANE]
         mixed = {leaf.name for leaf in parts.leaves_of(parts.mixed)}
         self.counters = [leaf.name for leaf in self.free if leaf.kind is Kind.TRIPS and leaf.name in mixed]
@@ -110,8 +112,8 @@ class Sampler:
         active = block.exists if self.row.warp_wide else block.exists & (block.values(self.guard, env) != 0)
         addresses = block.values(self.parts.varying, env) + self.parts.shared.number
         addresses &= 0xFFFFFFFF
-        known = conjunction(known_of(variables(self.parts.varying, self.guard), self.parts.leaves))
-        allowed = block.values(known, env) != 0
+        known = conjunction(found_of(variables(self.parts.varying, self.guard), self.parts.leaves))
+        allowed = (block.values(known, env) != 0) & self._fulfilled(env)
         shape = np.broadcast_shapes(addresses.shape, active.shape, allowed.shape)
         if len(shape) == 2:
             shape = (1, *shape)
@@ -119,6 +121,20 @@ class Sampler:
         self._align(addresses, active)
         found = price(self.row, addresses.reshape(-1, LANES), active.reshape(-1, LANES))
         return None if found is None else Sampled(found, addresses, active)
+
+    def _fulfilled(self, env: Mapping[str, Array]) -> Mask:
+        """The samples whose parameters fulfil what is assumed, in plain integers of any width."""
+        if not self.assumed:
+            return np.ones((1, 1, 1), dtype=np.bool_)
+        whole = conjunction(self.assumed)
+        read = variables(whole)
+        columns = np.broadcast_arrays(*(env[each.name].reshape(-1) for each in read))
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        held = [
+            evaluate(whole, {each.name: value % each.limit for each, value in zip(read, row, strict=True)}) != 0
+            for row in rows
+        ]
+        return np.array(held, dtype=np.bool_)[:, None, None]
 
     def _align(self, addresses: Array, active: Mask) -> None:
         """Move each sample so that its active lanes are aligned; take it out where none can be so."""
@@ -172,7 +188,7 @@ class Sampler:
     def pair_apart(self, first: int, second: int) -> Expr:
         """Whether two threads can make the access and not collide."""
         lanes = [self.thread(number, f"@{number}") for number in (first, second)]
-        conditions = [lanes[0][1], lanes[1][1]]
+        conditions = [lanes[0][1], lanes[1][1], *self.assumed]
         if self.row.width_bytes < BANK_WORD_BYTES:
             words = [extract(address, 2, 30) for address, _ in lanes]
             if self.row.width_bytes > 1:
@@ -242,8 +258,8 @@ def _runs(leaf: Leaf) -> bool:
 def _value(leaf: Leaf, draw: random.Random, at: int) -> int:
     """A value of a leaf; the first ones are small, the later ones random."""
     limit = leaf.variable.limit
-    if leaf.values:
-        return leaf.values[at % len(leaf.values)]
+    if known := leaf.candidates or leaf.values:
+        return known[at % len(known)]
     if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and at < _TRIPS:
         return at % limit
     number = draw.choice(_NUMBERS) if draw.random() < 0.8 else draw.getrandbits(16)

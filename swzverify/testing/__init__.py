@@ -2,9 +2,10 @@
 collects.
 
 `assertions` are the functions that a test calls, `layouts` and `accesses` read what they are given,
-`calls` checks Python callables, `failure` writes the message. `cases` has what the tests of
-`--write-test` call. `strategies` draws layouts for Hypothesis. `spec_items` and `named_specs`
-belong to the pytest plugin. docs/pytest.md shows them all.
+`calls` checks Python callables, `failure` writes the message. `scans` asserts of
+compiled kernels. `cases` has what the tests of `--write-test` call. `strategies` draws layouts for
+Hypothesis. `spec_items` and `named_specs` belong to the pytest plugin. docs/pytest.md shows them
+all.
 
 >>> from swzverify.testing import assert_bijective
 >>> assert_bijective("Swizzle<3,3,3> o 0 o (8,64):(64,1)", element_bits=16).outcome.value
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         assert_proved,
         assert_wavefronts,
     )
+    from swzverify.testing.scans import assert_scan_free
 
 __all__ = [
     "assert_bijective",
@@ -33,7 +35,8 @@ __all__ = [
     "assert_contiguous",
     "assert_equivalent",
     "assert_proved",
+    "assert_scan_free",
     "assert_wavefronts",
 ]
 
-__getattr__ = importer("swzverify.testing", dict.fromkeys(__all__, ".assertions"))
+__getattr__ = importer("swzverify.testing", {**dict.fromkeys(__all__, ".assertions"), "assert_scan_free": ".scans"})

@@ -103,7 +103,7 @@ class TestReportFiles:
             (["--report", "sarrif=o"], "formats: text, json"),
             (["--report", "sarif=no/such/o"], "there is no folder"),
             (["--report", "sarif=."], "is a folder"),
-            (["--report", "sarif=./a.swz.yaml"], "one of the specs"),
+            (["--report", "sarif=./a.swz.yaml"], "one of the files"),
             (["--report", "sarif=o", "--report", "junit=./o"], "another --report"),
             (["--output", "o", "--report", "junit=x/../o"], "--output"),
             (["--write-baseline", "o", "--report", "junit=o"], "--write-baseline"),

@@ -52,7 +52,7 @@ def test_in_several_processes_too(swzverify, write, specs):
         (["--write-test", "x.py", "--output", "./x.py"], "is the file of --output too"),
         (["--write-test", "x.py", "--report", "json=x.py"], "is the file of --write-test too"),
         (["--write-test", "x.py", "--write-baseline", "x.py"], "is the file of --write-baseline too"),
-        (["--write-test", "contract.py"], "is one of the specs to prove"),
+        (["--write-test", "contract.py"], "is one of the files to read"),
     ],
 )
 def test_files_that_cannot_be(swzverify, write, specs, answers, arguments, said):

@@ -23,6 +23,7 @@ from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
 from swzverify.run import fault, reading, starter
+from tests.binaries.fakes import cuobjdump, dump, only_tool
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
 from tests.gpu.test_calibration import honest
@@ -129,6 +130,38 @@ def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setattr(pool, "start", killed)
 
 
+_COLUMNS = """.version 8.3
+.target sm_90
+.address_size 64
+.shared .align 16 .b8 tile[4096];
+.entry columns() {
+    .reg .b32 %r<4>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, tile;
+    mad.lo.u32 %r2, %r1, 4, %r2;
+    st.shared.u32 [%r2], %r1;
+    ret;
+}
+"""
+
+
+def _only_the_shell(condition: pytest.MonkeyPatch, folder: Path) -> None:
+    only_tool(condition, folder)
+
+
+def _a_failing_nvcc(condition: pytest.MonkeyPatch, folder: Path) -> None:
+    only_tool(condition, folder, "nvcc", "echo 'kernel.cu(1): error: expected a \";\"' >&2; exit 2")
+
+
+def _cuobjdump_of(text: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
+    """NVIDIA's cuobjdump, which prints this."""
+
+    def simulate(condition: pytest.MonkeyPatch, folder: Path) -> None:
+        cuobjdump(condition, folder, text)
+
+    return simulate
+
+
 SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "a_gpu": _a_gpu,
     "no_gpu": _worker_of('printf "no NVIDIA driver: libcuda.so.1 was not found" > "$5/refused"; exit 3'),
@@ -140,6 +173,10 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "no_solver": _no_solver,
     "no_hypothesis": _no_hypothesis,
     "no_git": _no_git,
+    "no_cuda_tools": _only_the_shell,
+    "machine_code_only": _cuobjdump_of("ELF file    1: kernel.1.sm_90.cubin\n"),
+    "ptx_inside": _cuobjdump_of(dump(("sm_90", _COLUMNS))),
+    "a_failing_nvcc": _a_failing_nvcc,
     "a_claim_without_an_answer": _a_claim_without_an_answer,
     "a_fault": _a_fault,
     "a_killed_process": _a_killed_process,

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.cli import main
-from tests.kernel.texts import TOP
+from tests.binaries.fakes import cuobjdump, dump
+from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import DATA, SKEWED, strided, text_of
 
 
@@ -83,7 +84,7 @@ def test_a_target_that_is_not_there(ptx: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [(b"no ptx", "SWZ531"), (b"\xff\xfe\x00", "SWZ531"), (b"", "SWZ531"), (b"\x7fELF\x02\x01", "SWZ531")],
+    [(b"no ptx", "SWZ531"), (b"\xff\xfe\x00", "SWZ531"), (b"", "SWZ531")],
 )
 def test_a_file_that_is_no_ptx(tmp_path: Path, content: bytes, code: str) -> None:
     path = tmp_path / "bad.ptx"
@@ -113,3 +114,196 @@ def test_data_are_named_by_their_line(tmp_path: Path) -> None:
     body = "ld.param.u64 %d4, [q]; mul.wide.u32 %d5, %r1, 4; add.u64 %d1, %d4, %d5; " + DATA
     path.write_text(text_of(body), encoding="utf-8")
     assert "ld@6 (what global memory holds)" in run(str(path), "--block", "64").stdout
+
+
+# ---- parameters
+
+
+def test_values_and_conditions_are_listed(ptx: str) -> None:
+    result = run(ptx, "--block", "64", "--assume", "n % 2 == 1")
+    assert "  given: n % 2 == 1" in result.stdout.splitlines()
+    assert "    assumed: n % 2 == 1" in result.stdout.splitlines()
+    assert result.stdout.splitlines()[-1] == "2 accesses: 1 free, 1 conflict"
+    result = run(ptx, "--block", "64", "--param", "0=33", "--format", "json")
+    assert [each["assumptions"] for each in json.loads(result.stdout)["accesses"]] == [["n = 33"], ["n = 33"]]
+    assert [each["verdict"] for each in json.loads(result.stdout)["accesses"]] == ["conflict", "free"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--param", "m=1"), "SWZ551", "no kernel has a parameter m"),
+        (("--param", "n"), "SWZ551", "NAME=VALUE"),
+        (("--assume", "m > 1"), "SWZ551", "no kernel has a parameter m"),
+        (("--assume", "n > 1 && n < 1"), "SWZ552", "fulfil"),
+        (("--assume", "n >"), "SWZ302", "operand"),
+        (("--kernel", "k\x1b[31m"), "SWZ551", "no kernel is called"),
+    ],
+)
+def test_mistakes_in_what_is_given(ptx: str, words: tuple[str, ...], code: str, told: str) -> None:
+    result = run(ptx, *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert code in result.stderr
+    assert told in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+# ---- processes
+
+
+def test_processes_change_nothing(tmp_path: Path) -> None:
+    kernels = "".join(
+        HEAD.split("\n", 1)[1].replace("entry k(", f"entry k{number}(") + strided(4 * number) + "\nret; }\n"
+        for number in range(1, 12)
+    )
+    first, second = tmp_path / "a.ptx", tmp_path / "b.ptx"
+    first.write_text(TOP + HEAD.split("\n")[0] + "\n" + kernels, encoding="utf-8")
+    second.write_text(text_of(strided(8) + SKEWED), encoding="utf-8")
+    words = (str(first), str(second), "--block", "64", "--assume", "n % 2 == 1", "--format", "json")
+    alone = run(*words, "-j", "1")
+    assert len(json.loads(alone.stdout)["accesses"]) == 13
+    assert run(*words, "-j", "3").stdout == alone.stdout
+
+
+# ---- formats
+
+
+def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["--block", "64", "--fail-on", "conflict", "-q"]
+    for form in ("sarif", "junit", "markdown", "github", "jsonl"):
+        words += ["--report", f"{form}={form}.out"]
+    assert run(ptx, *words).exit_code == 1
+    found = json.loads((tmp_path / "sarif.out").read_text())["runs"][0]
+    place = found["results"][0]["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("k.cu", 7)
+    assert found["results"][0]["ruleId"] == found["tool"]["driver"]["rules"][0]["id"] == "bank_conflicts"
+    assert found["invocations"][0]["exitCodeDescription"] == "there is a verdict that --fail-on names"
+    assert "| x | 0 |" in found["results"][0]["message"]["markdown"]
+    github = (tmp_path / "github.out").read_text().splitlines()
+    assert github[0].startswith("::error title=bank_conflicts k%3A ld.shared.u32 ")
+    assert ",file=k.cu,line=7::" in github[0]
+    assert not any(line.startswith("::") for line in github[2:])
+    assert 'failures="2"' in (tmp_path / "junit.out").read_text()
+    assert "k.cu:7" in (tmp_path / "markdown.out").read_text()
+    lines = [json.loads(line) for line in (tmp_path / "jsonl.out").read_text().splitlines()]
+    assert [(line["type"], line["verdict"]) for line in lines[:2]] == [("access", "conflict"), ("access", "depends")]
+    assert lines[2:] == [{"type": "summary", "free": 0, "conflict": 1, "depends": 1, "unknown": 0, "problems": 0}]
+
+
+def test_without_a_source_line_the_line_of_the_ptx_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k.ptx").write_text(text_of("\n" + strided(8)), encoding="utf-8")
+    assert ",file=k.ptx,line=7::" in run("k.ptx", "--block", "64", "--format", "github").stdout
+
+
+def test_an_inlined_header_is_no_place_to_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = ".loc 1 7 3\n.loc 2 99 1, function_name $f, inlined_at 1 7 3\n" + strided(8)
+    files = f'\n.file 1 "{tmp_path}/src/k.cu"\n.file 2 "/usr/include/tile.h"\n'
+    Path("k.ptx").write_text(text_of(body) + files, encoding="utf-8")
+    result = run("k.ptx", "--block", "64", "--format", "github")
+    assert ",file=src/k.cu,line=7::" in result.stdout
+    assert "(/usr/include/tile.h:99)" in result.stdout
+
+
+def test_a_hostile_name_is_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "::error title=x::y\n::warning::.ptx"
+    Path(name.replace("/", "")).write_text(text_of(strided(8)), encoding="utf-8")
+    lines = run(name, "--block", "64", "--format", "github").stdout.splitlines()
+    assert [line for line in lines if line.lstrip().startswith("::")] == lines[:1]
+    assert lines[0].startswith("::error title=bank_conflicts")
+
+
+def test_nothing_found_is_said_in_every_format(tmp_path: Path) -> None:
+    path = tmp_path / "none.ptx"
+    path.write_text(text_of(""), encoding="utf-8")
+    for form in ("junit", "markdown", "github", "sarif"):
+        result = run(str(path), "--format", form)
+        assert (result.exit_code, "no access to shared memory found" in result.stdout) == (5, True)
+
+
+def test_a_report_over_an_input_is_refused(ptx: str) -> None:
+    before = Path(ptx).read_text()
+    for words in (("--output", ptx), ("--report", f"sarif={ptx}"), ("--write-baseline", ptx)):
+        assert run(ptx, *words).exit_code == 2
+    assert Path(ptx).read_text() == before
+
+
+# ---- known findings
+
+
+def known(tmp_path: Path, *words: str) -> str:
+    path = str(tmp_path / "known.json")
+    run(*words, "--write-baseline", path)
+    return path
+
+
+def test_only_new_findings_fail(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text_of(strided(8) + SKEWED), encoding="utf-8")
+    words = (str(path), "--block", "64")
+    file = known(tmp_path, *words)
+    result = run(*words, "--baseline", file)
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "2 accesses: 1 conflict, 1 depends; 2 known")
+    # Lines and registers that move are no news.
+    moved = text_of("\n\n\n" + strided(8).replace("%r20", "%r21") + SKEWED)
+    path.write_text(moved, encoding="utf-8")
+    assert run(*words, "--baseline", file).exit_code == 0
+    # One more of the same is.
+    path.write_text(text_of(strided(8) + SKEWED + strided(8)), encoding="utf-8")
+    assert run(*words, "--baseline", file).exit_code == 1
+    assert run(*words, "--baseline", file, "--fail-on", "unknown").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        text_of(strided(16)),  # another address
+        text_of(strided(8, "st.shared.u32 [%r20], %r1;")),
+        text_of("setp.gt.u32 %p1, %r2, 3; @%p1 bra OUT; " + SKEWED + " OUT:"),
+    ],
+)
+def test_a_worse_one_is_new(tmp_path: Path, worse: str) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text_of(strided(8)), encoding="utf-8")
+    file = known(tmp_path, str(path), "--block", "64")
+    path.write_text(worse, encoding="utf-8")
+    assert run(str(path), "--block", "64", "--baseline", file).exit_code == 1
+
+
+def test_another_block_or_condition_is_another_finding(tmp_path: Path) -> None:
+    """What was accepted for one launch says nothing of another one."""
+    path = tmp_path / "k.ptx"
+    path.write_text(text_of(SKEWED), encoding="utf-8")
+    file = known(tmp_path, str(path), "--block", "64", "--assume", "n % 4 == 2")
+    assert run(str(path), "--block", "64", "--assume", "n % 4 == 2", "--baseline", file).exit_code == 0
+    assert run(str(path), "--block", "64", "--baseline", file).exit_code == 1
+    assert run(str(path), "--block", "32", "--assume", "n % 4 == 2", "--baseline", file).exit_code == 1
+    assert run(str(path), "--baseline", file).exit_code == 1  # unknown now
+
+
+def test_a_fixed_one_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text_of(strided(8)), encoding="utf-8")
+    file = known(tmp_path, str(path), "--block", "64")
+    path.write_text(text_of(strided(4)), encoding="utf-8")
+    result = run(str(path), "--block", "64", "--baseline", file)
+    assert result.exit_code == 0
+    assert "known, and not in this scan: " in result.stdout
+
+
+# ---- binaries
+
+
+def test_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lib.so"
+    path.write_bytes(b"\x7fELF\x02\x01" + bytes(58))
+    old, new = (text_of(strided(factor)).replace("sm_90", target) for factor, target in ((4, "sm_80"), (8, "sm_90")))
+    cuobjdump(monkeypatch, tmp_path, dump(("sm_80", old), ("sm_90", new)))
+    result = run(str(path), "--block", "64")
+    assert f"{path} (PTX 2 of 2, of sm_90): kernel k" in result.stdout.splitlines()
+    assert result.stdout.splitlines()[-1] == "1 accesses: 1 conflict"
+    assert run(str(path), "--block", "64", "--target", "sm_89").stdout.splitlines()[-1] == "1 accesses: 1 free"
+    assert "SWZ541" in run(str(path), "--target", "sm_75").stderr

@@ -1,0 +1,44 @@
+"""What is known of the arguments that a kernel is launched with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Bytes of a parameter with their value, the lowest byte first; `size` is 8 at most."""
+
+    offset: int
+    size: int
+    value: int
+
+
+def _no_fields() -> Mapping[str, tuple[Field, ...]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`known` has fields of parameters by the parameters' names. Of those in `whole`, which have 8
+    bytes at most, every read is a part of one variable, so that a condition on it holds for all.
+    """
+
+    known: Mapping[str, tuple[Field, ...]] = field(default_factory=_no_fields)
+    whole: frozenset[str] = frozenset()
+
+    def value(self, name: str, offset: int, size: int) -> int | None:
+        """The value of some bytes of a parameter; None where they are not all known.
+
+        >>> Arguments({"n": (Field(0, 4, 0x10203),)}).value("n", 1, 2)
+        258
+        """
+        for each in self.known.get(name, ()):
+            if each.offset <= offset and offset + size <= each.offset + each.size:
+                shift = 8 * (offset - each.offset)
+                return ((each.value % (1 << 8 * each.size)) >> shift) & ((1 << 8 * size) - 1)
+        return None
+
+
+NO_ARGUMENTS = Arguments()

@@ -1,0 +1,137 @@
+"""Scanned accesses as claims with verdicts, for the reports that know claims: each access is claimed
+to be free of conflicts.
+
+An access stands at its source line, where `.loc` says one, else at its line of the PTX. Of code that
+was inlined the innermost place below the current folder counts: a header of the toolkit is no place
+to mend.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.ptx import Location
+from swzverify.report.result import ClaimResult, Report
+from swzverify.report.rules import Rule, Vocabulary
+from swzverify.report.scan import ScannedFile, block_words, conflict_words
+from swzverify.scan import ScannedAccess
+from swzverify.scan import Verdict as Scanned
+
+KIND: Final = "bank_conflicts"
+NOTHING: Final = "no access to shared memory found"
+_LINES: Final = re.compile(r"@\d+")
+_COLUMNS: Final = ("lane", "thread", "offset", "bank")
+_OUTCOMES: Final = {
+    Scanned.FREE: Outcome.PROVED,
+    Scanned.CONFLICT: Outcome.REFUTED,
+    Scanned.DEPENDS: Outcome.REFUTED,
+    Scanned.UNKNOWN: Outcome.UNKNOWN,
+}
+VOCABULARY: Final = Vocabulary(
+    (
+        Rule(
+            KIND,
+            "No warp instruction has a bank conflict.",
+            "The compiled kernel has an access whose lanes meet in a bank with different words, or one that could not "
+            "be decided. Pad or swizzle the array, or change which lane takes which element; the table has the lanes.",
+        ),
+    ),
+    {
+        0: "every access was listed",
+        1: "there is a verdict that --fail-on names",
+        2: "an error in a file, in the usage, or in swzverify",
+        5: NOTHING,
+    },
+)
+
+
+def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
+    """The accesses as results, in their order, and what could not be read as problems."""
+    seen: Counter[str] = Counter()
+    results: list[ClaimResult] = []
+    for file in files:
+        for access in file.accesses:
+            name = _id(file, access)
+            seen[name] += 1
+            number = f"#{seen[name]}" if seen[name] > 1 else ""
+            results.append(_result(file, access, f"{name}{number}::{KIND}"))
+    problems = tuple(problem for file in files for problem in file.problems)
+    return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
+
+
+def _id(file: ScannedFile, access: ScannedAccess) -> str:
+    """What an access is known by from run to run: no register, and no line."""
+    address = _LINES.sub("", access.address)
+    return f"{file.name}::{access.kernel}::{access.opcode} {address}".rstrip()
+
+
+def _result(file: ScannedFile, access: ScannedAccess, name: str) -> ClaimResult:
+    place, line = place_of(file, access)
+    origin = f" ({file.origin})" if file.origin else ""
+    return ClaimResult(
+        name,
+        place,
+        line,
+        KIND,
+        f"{access.kernel}: {access.instruction}",
+        Outcome.PROVED,
+        _verdict(access),
+        source=f"{file.name}{origin}, line {access.line}",
+    )
+
+
+def place_of(file: ScannedFile, access: ScannedAccess) -> tuple[str, int]:
+    """The file and line at which a person looks for an access."""
+    places: list[tuple[str, int]] = []
+    location: Location | None = access.location
+    while location is not None:
+        if location.line and (source := file.sources.get(location.file)):
+            places.append((source, location.line))
+        location = location.inlined_at
+    here = [(shown, line) for source, line in places if (shown := _below(source))]
+    return (here or places or [(file.name, access.line)])[0]
+
+
+def _below(path: str) -> str:
+    """A path as seen from the current folder; empty where it does not lie below it."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:
+        return ""
+    return "" if relative.startswith(os.pardir) else relative
+
+
+def _verdict(access: ScannedAccess) -> Verdict:
+    decision = access.decision
+    known = [block_words(access.block), *(f"assumed {text}" for text in access.assumptions)]
+    if decision.verdict is Scanned.DEPENDS:
+        known.append(f"for some values of {', '.join(decision.parameters)}")
+    measure: Measure | None = None
+    if decision.wavefronts is not None and decision.minimum is not None:
+        where = {} if decision.warp is None else {"warp": decision.warp}
+        worst = WarpMeasure(decision.wavefronts, decision.minimum, where)
+        measure = Measure.of_one(worst, exact=not decision.at_least)
+    elif decision.ways is not None and decision.ways > 1:
+        # Without a measure the scope is what a file of known failures compares.
+        known.append(conflict_words(decision))
+    counterexample: Counterexample | None = None
+    if _OUTCOMES[decision.verdict] is Outcome.REFUTED:
+        rows = tuple(
+            Row((row.lane, row.thread, row.offset, row.bank), "x" if row.collides else "") for row in decision.lanes
+        )
+        binding = {} if decision.warp is None else {"warp": decision.warp}
+        counterexample = Counterexample(binding, conflict_words(decision), _COLUMNS if rows else (), rows)
+    return Verdict(
+        _OUTCOMES[decision.verdict],
+        ", ".join(known),
+        decision.engines,
+        reason=decision.reason,
+        measure=measure,
+        counterexample=counterexample,
+        notes=(f"address: {access.address}",) if access.address else (),
+    )

@@ -1,0 +1,191 @@
+"""Files scanned, in this process or in several: PTX in, the accesses of each text out."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import TypeAlias
+
+from swzverify.binaries import PtxText, ptx_of_file
+from swzverify.errors import InternalError, SwzError, nearest
+from swzverify.hardware import find_target
+from swzverify.kernel.special import BlockShape
+from swzverify.pool import Lost, Service, run_jobs
+from swzverify.processes import collect_rarely, usable_cpus
+from swzverify.ptx import Function, Module, read_module
+from swzverify.ptx.plain import text_of_file
+from swzverify.report.escape import visible
+from swzverify.report.scan import ScannedFile
+from swzverify.run.fault import fault
+from swzverify.scan import NOTHING_GIVEN, Given, ScannedAccess, facts_of, scan_function, unknown_names
+
+FEW_FUNCTIONS = 8
+"""Up to so many functions are scanned in this process, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSettings:
+    """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
+    to look at, `given` what is known of parameters, `jobs` the number of processes (None: one for
+    every usable processor, and no other process for a few functions).
+    """
+
+    block: BlockShape | None = None
+    kernel: str | None = None
+    target: str = "sm_90"
+    given: Given = NOTHING_GIVEN
+    jobs: int | None = None
+    nvcc_arguments: tuple[str, ...] = ()
+
+    def wants(self, function: Function) -> bool:
+        """Whether a function is looked at; device functions always are."""
+        return self.kernel is None or function.name == self.kernel or not function.is_entry
+
+    def processes(self, functions: int) -> int:
+        """How many processes to scan so many functions in.
+
+        >>> ScanSettings(jobs=8).processes(2), ScanSettings().processes(2)
+        (2, 1)
+        """
+        if self.jobs is None:
+            return 1 if functions <= FEW_FUNCTIONS else min(usable_cpus(), functions)
+        return max(1, min(self.jobs, functions))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A PTX text that was read: the file's name, where in it the text was, the text, its module."""
+
+    name: str
+    origin: str
+    text: str
+    module: Module
+
+
+def scan_files(files: Sequence[str], settings: ScanSettings) -> list[ScannedFile]:
+    """The accesses of each PTX text of the files, in their order.
+
+    Errors: those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or condition
+    that no file has, SWZ552 for conditions that no values fulfil.
+    """
+    find_target(settings.target)
+    return scan_texts([text for name in files for text in _texts(name, settings)], settings)
+
+
+def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[ScannedFile]:
+    """As `scan_files`, of texts that are read already."""
+    facts = _check(texts, settings)
+    jobs = [
+        (number, place)
+        for number, text in enumerate(texts)
+        for place, function in enumerate(text.module.functions)
+        if settings.wants(function)
+    ]
+    found: dict[tuple[int, int], Told] = {}
+    processes = settings.processes(len(jobs))
+    if processes == 1:
+        for job in jobs:
+            found[job] = _scanned(texts[job[0]].module, job[1], settings)
+    else:
+        service: Service[Job, Told] = Service(_serve, (_sent(texts), settings), lambda _: True, _death)
+        with closing(run_jobs(jobs, processes, service)) as heard:
+            for at, news, _ in heard:
+                found[jobs[at]] = news
+    told: list[list[Told]] = [[] for _ in texts]
+    for job in jobs:
+        told[job[0]].append(found[job])
+    return [_file(text, mine, facts) for text, mine in zip(texts, told, strict=True)]
+
+
+Job: TypeAlias = tuple[int, int]
+"""The number of a text, and of a function in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong at a function, in words; `is_ours` tells a fault of this program."""
+
+    words: str
+    is_ours: bool
+
+
+Told: TypeAlias = "tuple[ScannedAccess, ...] | Fault"
+_Sent: TypeAlias = tuple[tuple[str, str], ...]
+
+
+def _texts(name: str, settings: ScanSettings) -> Iterator[ReadText]:
+    held = ptx_of_file(name, settings.target, settings.nvcc_arguments)
+    if held is None:
+        # What other processes read is this very text, whatever becomes of the file.
+        held = [PtxText(text_of_file(name), "")]
+    for each in held:
+        yield ReadText(name, each.origin, each.text, read_module(each.text, name))
+
+
+def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, tuple[str, ...]]:
+    """What is given of each function that is looked at; refuses, before minutes of work, what fits no
+    kernel.
+    """
+    functions = [function for text in texts for function in text.module.functions]
+    names = list(dict.fromkeys(each.name for each in functions if each.is_entry))
+    if settings.kernel is not None and settings.kernel not in names:
+        hint = nearest(settings.kernel, names) or "there are " + ", ".join(names[:8])
+        hint = (hint + (", ..." if len(names) > 8 else "")) if names else "there are none"
+        raise SwzError("SWZ551", f"no kernel is called {visible(settings.kernel)}", hint=hint)
+    wanted = [each for each in functions if settings.wants(each)]
+    if message := unknown_names(settings.given, wanted):
+        raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
+    return {each: facts_of(each, settings.given).applied for each in wanted}
+
+
+def _scanned(module: Module, place: int, settings: ScanSettings) -> tuple[ScannedAccess, ...]:
+    function = module.functions[place]
+    return tuple(scan_function(module, function, settings.block, settings.target, settings.given))
+
+
+def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
+    accesses: list[ScannedAccess] = []
+    problems = [replace(each, file=text.name) for each in text.module.problems]
+    for each in told:
+        if isinstance(each, Fault):
+            if each.is_ours:
+                raise InternalError(each.words)
+            raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
+        accesses += each
+    applied = {each.name: texts for each in text.module.functions if (texts := given.get(each, ()))}
+    return ScannedFile(text.name, tuple(accesses), dict(text.module.files), tuple(problems), text.origin, applied)
+
+
+# ---- other processes
+
+
+def _sent(texts: Sequence[ReadText]) -> _Sent:
+    return tuple((each.name, each.text) for each in texts)
+
+
+def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) -> None:
+    """A worker's life: scan the functions that come along the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
+    modules: dict[int, Module] = {}
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            number, place = pipe.recv()
+            try:
+                if number not in modules:
+                    name, text = texts[number]
+                    modules[number] = read_module(text, name)
+                told: Told = _scanned(modules[number], place, settings)
+            except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
+                told = Fault(fault(error), is_ours=True)
+            pipe.send(told)
+
+
+def _death(lost: Lost[Job, Told]) -> Told:
+    name = lost.signal_name
+    how = f"was killed by {name}" if name else f"ended with code {lost.exit_code}"
+    return Fault(f"the process at function {lost.job[1] + 1} {how}", is_ours=False)

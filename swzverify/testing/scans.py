@@ -1,0 +1,209 @@
+"""`assert_scan_free`: compiled code in, its accesses out, or an AssertionError that shows what
+conflicts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from swzverify.errors import SwzError
+from swzverify.ptx import read_module
+from swzverify.report.escape import shortened, visible
+from swzverify.report.scan import ScannedFile, access_lines
+from swzverify.report.scan_claims import place_of
+from swzverify.run.scan import ReadText, ScanSettings, scan_files, scan_texts
+from swzverify.scan import Given, ScannedAccess, Verdict
+
+_LANES = 32
+_MOST_SHOWN = 20
+_MOST_TABLES = 2
+_LONGEST = 100
+
+
+def assert_scan_free(
+    code: object,
+    *,
+    kernel: str | None = None,
+    block: int | Sequence[int] | None = None,
+    target: str | None = None,
+    parameters: Mapping[str, int] | None = None,
+    assume: Iterable[str] = (),
+    allow: Iterable[int | str] = (),
+    at_most: int | None = None,
+    allow_unknown: bool = False,
+) -> tuple[ScannedAccess, ...]:
+    """Assert that compiled kernels have no bank conflict; all their accesses are returned.
+
+    `code` is PTX text, the path of a file that `swzverify scan` takes, or a kernel that Triton
+    compiled: then block and target are those of its metadata. `kernel` is the only kernel to look
+    at. `parameters` and `assume` say what is known of parameters, as `--param` and `--assume` do.
+
+    `allow` lists accesses that may conflict: a line of the PTX, a source line such as `"k.py:12"`,
+    or an opcode or its begin, `"wgmma.mma_async"`; each has to be found. With `at_most` an access
+    may take so many wavefronts. `unknown` fails too, unless `allow_unknown`; so does code without
+    an access to shared memory.
+
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2]; ret; }"
+    >>> assert_scan_free(text, block=32)[0].decision.verdict.value
+    'free'
+    """
+    __tracebackhide__ = True
+    try:
+        files, allowed = _scanned(code, kernel, block, target, parameters or {}, tuple(assume)), _Allowed(tuple(allow))
+    except SwzError as error:
+        raise error.with_traceback(None) from None
+    faults = _faults(files, allowed, at_most, allow_unknown)
+    if faults:
+        raise AssertionError("\n".join(faults))
+    return tuple(access for file in files for access in file.accesses)
+
+
+class _Allowed:
+    """What may conflict, and which of it was found."""
+
+    def __init__(self, wanted: tuple[int | str, ...]) -> None:
+        for each in wanted:
+            if type(each) not in (int, str):
+                message = f"allow has {each!r}, which is neither a line nor text"
+                raise SwzError("SWZ803", message, hint="give lines of the PTX, 'k.py:12', or opcodes")
+        self.left = dict.fromkeys(wanted)
+        self.wanted = wanted
+
+    def takes(self, file: ScannedFile, access: ScannedAccess) -> bool:
+        """Whether an access may conflict."""
+        path, line = place_of(file, access)
+        names = {access.line, f"{path}:{line}", f"{os.path.basename(path)}:{line}"}
+        parts = access.opcode.split(".")
+        names |= {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        found = [each for each in self.wanted if each in names]
+        for each in found:
+            self.left.pop(each, None)
+        return bool(found)
+
+
+def _faults(files: Sequence[ScannedFile], allowed: _Allowed, at_most: int | None, allow_unknown: bool) -> list[str]:
+    """What is wrong, as lines to read; none where all is well."""
+    bad: list[tuple[ScannedFile, ScannedAccess]] = []
+    count = 0
+    for file in files:
+        for access in file.accesses:
+            count += 1
+            verdict = access.decision.verdict
+            may = allowed.takes(file, access)
+            if verdict is Verdict.UNKNOWN:
+                may = may or allow_unknown
+            elif at_most is not None and not access.decision.at_least and access.decision.wavefronts is not None:
+                may = may or access.decision.wavefronts <= at_most
+            if verdict is not Verdict.FREE and not may:
+                bad.append((file, access))
+    problems = [visible(f"{file.name}: line {each.line}: {each.message}") for file in files for each in file.problems]
+    lines: list[str] = []
+    if bad:
+        kinds = [access.decision.verdict for _, access in bad]
+        counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in Verdict if kind in kinds)
+        lines += [f"{len(bad)} of {count} accesses are not free of bank conflicts: {counts}", *_table(bad)]
+        for file, access in [pair for pair in bad if pair[1].decision.lanes][:_MOST_TABLES]:
+            lines += ["", *access_lines(file, access)]
+    if problems and not allow_unknown:
+        lines += ["some of the text cannot be read, so that nothing is known of it:", *problems[:_MOST_SHOWN]]
+    if not count:
+        lines.append("no access to shared memory found: nothing was shown")
+    if allowed.left:
+        lines.append(f"allowed, but there is no such access: {', '.join(map(repr, allowed.left))}")
+    return lines
+
+
+def _table(bad: Sequence[tuple[ScannedFile, ScannedAccess]]) -> list[str]:
+    rows = [("at", "ptx", "verdict", "instruction")]
+    for file, access in bad[:_MOST_SHOWN]:
+        path, line = place_of(file, access)
+        decision = access.decision
+        words = decision.verdict.value
+        if decision.ways is not None and decision.verdict is not Verdict.UNKNOWN:
+            words += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
+        told = shortened(f"{access.kernel}: {access.instruction}", _LONGEST) + (
+            f"  ({decision.reason})" if decision.reason else ""
+        )
+        rows.append((visible(f"{path}:{line}"), str(access.line), words, visible(told)))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines = ["  " + "  ".join((*(row[each].ljust(widths[each]) for each in range(3)), row[3])) for row in rows]
+    return lines + ([f"  and {len(bad) - _MOST_SHOWN} more"] if len(bad) > _MOST_SHOWN else [])
+
+
+# ---- what is given
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """PTX text, with the launch that the compiler's metadata tell."""
+
+    text: str
+    name: str
+    block: tuple[int, int, int] | None = None
+    target: str | None = None
+
+
+def _scanned(
+    code: object,
+    kernel: str | None,
+    block: int | Sequence[int] | None,
+    target: str | None,
+    parameters: Mapping[str, int],
+    assume: tuple[str, ...],
+) -> list[ScannedFile]:
+    given = Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume)
+    shape = None if block is None else _shape(block)
+    if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
+        path = os.fspath(cast("os.PathLike[str] | str", code))
+        return scan_files([path], ScanSettings(shape, kernel, target or "sm_90", given, jobs=1))
+    compiled = _compiled(code)
+    settings = ScanSettings(shape or compiled.block, kernel, target or compiled.target or "sm_90", given, jobs=1)
+    text = ReadText(compiled.name, "", compiled.text, read_module(compiled.text, compiled.name))
+    return scan_texts([text], settings)
+
+
+def _compiled(code: object) -> _Compiled:
+    if isinstance(code, str):
+        return _Compiled(code, "the PTX text")
+    forms = getattr(code, "asm", None)
+    text = cast("Mapping[str, object]", forms).get("ptx") if isinstance(forms, Mapping) else None
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    if not isinstance(text, str):
+        raise SwzError(
+            "SWZ809",
+            f"{type(code).__name__} is nothing that can be scanned",
+            hint="give PTX text, the path of a file, or a compiled Triton kernel, which has asm['ptx']",
+        )
+    metadata = getattr(code, "metadata", None)
+    warps = _told(metadata, "num_warps")
+    arch = _told(_told(metadata, "target"), "arch")
+    name = _told(metadata, "name")
+    return _Compiled(
+        text,
+        name if isinstance(name, str) else "the compiled kernel",
+        (_LANES * warps, 1, 1) if isinstance(warps, int) else None,
+        f"sm_{arch}" if isinstance(arch, int) else None,
+    )
+
+
+def _told(metadata: object, name: str) -> object:
+    """A field of Triton's metadata, which are a tuple with names or a dictionary."""
+    if isinstance(metadata, Mapping):
+        return cast("Mapping[str, object]", metadata).get(name)
+    return getattr(metadata, name, None)
+
+
+def _shape(block: int | Sequence[int]) -> tuple[int, int, int]:
+    extents = (block,) if isinstance(block, int) else tuple(block)
+    if not 1 <= len(extents) <= 3 or any(type(each) is not int or each < 1 for each in extents):
+        raise SwzError("SWZ803", f"block={block!r} is no shape", hint="give one to three positive numbers: (32, 8)")
+    x, y, z = (*extents, 1, 1)[:3]
+    if x * y * z > 1024 or z > 64:
+        raise SwzError("SWZ803", f"block={block!r}: a block has at most 1024 threads, 64 of them along z")
+    return x, y, z

@@ -1,0 +1,119 @@
+"""Scanned accesses as results of the reports that know claims."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+import xmlschema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator
+
+from swzverify.claims.verdict import Outcome
+from swzverify.cli.reports import Format
+from swzverify.cli.scan_reports import rendered
+from swzverify.errors import Problem
+from swzverify.ptx import Location
+from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_claims import place_of, report_of
+from swzverify.scan import LaneRow, ScannedAccess, Verdict
+from swzverify.scan.verdict import Decision
+from tests.report.test_sinks import NASTY
+
+SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
+SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text(encoding="utf-8")))
+LANES = tuple(LaneRow(lane, (lane, 0, 0), 8 * lane, 2 * lane % 32, lane % 16 == 0) for lane in range(32))
+CONFLICT = Decision(Verdict.CONFLICT, "", 2, 2, 1, engines=("counting",), warp=1, lanes=LANES)
+DEPENDS = Decision(Verdict.DEPENDS, "free for n = 1", 32, 32, 1, at_least=True, parameters=("n",), lanes=LANES)
+FREE = Decision(Verdict.FREE, "", 1, 1, 1, engines=("z3", "counting"))
+UNKNOWN = Decision(Verdict.UNKNOWN, "not decided")
+REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("counting", "z3"))
+
+
+def access(decision: Decision, line: int = 7, location: Location | None = None, **words: str) -> ScannedAccess:
+    told = {"kernel": "k", "instruction": "ld.shared.u32 %r1, [%r2]", "address": "s + tid.x*8", **words}
+    texts = (told["instruction"], told["address"])
+    return ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, (), (64, 1, 1))
+
+
+def file(*accesses: ScannedAccess, name: str = "k.ptx", **sources: str) -> ScannedFile:
+    return ScannedFile(name, accesses, {int(number[1:]): path for number, path in sources.items()})
+
+
+def test_outcomes_and_costs() -> None:
+    report = report_of([file(*map(access, (CONFLICT, DEPENDS, FREE, UNKNOWN, REACHED)))])
+    outcomes = [result.verdict.outcome for result in report.results]
+    refuted, proved = Outcome.REFUTED, Outcome.PROVED
+    assert outcomes == [refuted, refuted, proved, Outcome.UNKNOWN, refuted]
+    costs = [result.verdict.measure for result in report.results]
+    assert [None if cost is None else (cost.wavefronts, cost.exact) for cost in costs] == [
+        (2, True), (32, False), (1, True), None, None
+    ]  # fmt: skip
+    # Without a measure the scope tells a worse conflict apart.
+    assert "3-way conflict" in report.results[4].verdict.scope
+    assert "for some values of n" in report.results[1].verdict.scope
+
+
+def test_names_have_no_line_and_no_register_and_are_different() -> None:
+    one = report_of([file(access(CONFLICT, 7), access(CONFLICT, 9, address="s + loop@8*4"))])
+    moved = access(CONFLICT, 17, instruction="ld.shared.u32 %r9, [%r8]")
+    other = report_of([file(moved, access(CONFLICT, 19, address="s + loop@18*4"))])
+    assert [each.id for each in one.results] == [each.id for each in other.results]
+    same = report_of([file(access(CONFLICT), access(CONFLICT)), file(access(CONFLICT), name="b.ptx")])
+    assert len({each.id for each in same.results}) == 3
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [
+        (None, ("k.ptx", 7)),
+        (Location(1, 5, 0), ("src/k.cu", 5)),
+        (Location(1, 0, 0), ("k.ptx", 7)),
+        (Location(9, 5, 0), ("k.ptx", 7)),  # a file that no `.file` numbers
+        (Location(2, 5, 0), ("/usr/include/cub.h", 5)),
+        (Location(2, 5, 0, "f", Location(1, 6, 0)), ("src/k.cu", 6)),
+        (Location(3, 5, 0, "f", Location(1, 6, 0)), ("src/k.h", 5)),
+        (Location(2, 5, 0, "f", Location(2, 6, 0)), ("/usr/include/cub.h", 5)),
+        (Location(2, 5, 0, "f", Location(2, 6, 0, "g", Location(1, 8, 0))), ("src/k.cu", 8)),
+    ],
+)
+def test_places(
+    location: Location | None, place: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = file(_1=f"{tmp_path}/src/k.cu", _2="/usr/include/cub.h", _3=os.path.join("src", "k.h"))
+    assert place_of(found, access(CONFLICT, 7, location)) == place
+
+
+@settings(deadline=None, max_examples=40)
+@given(NASTY, NASTY, NASTY, st.sampled_from([CONFLICT, DEPENDS, UNKNOWN, REACHED]))
+def test_hostile_names_in_every_format(name: str, source: str, words: str, decision: Decision) -> None:
+    one = access(decision, 7, Location(1, 3, 0), kernel=words, instruction=words, address=words)
+    found = [
+        ScannedFile(name, (one,), {1: source}, (Problem("SWZ532", words, line=3, file=name),), words, {words: (words,)})
+    ]
+    report = report_of(found)
+    texts = {form: rendered(found, report, 1, form) for form in Format}
+    SARIF.validate(json.loads(texts[Format.SARIF]))
+    json.loads(texts[Format.JSON])
+    for line in texts[Format.JSONL].splitlines():
+        json.loads(line)
+    shown = set(texts[Format.TEXT]) - {"\n"}
+    assert not [each for each in shown if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    commands = [line for line in texts[Format.GITHUB].split("\n") if re.match(r"\s*(::|##\[|##vso|##teamcity)", line)]
+    assert all(line.startswith(("::error ", "::warning ")) for line in commands)
+    assert len(commands) == 2
+
+
+def test_junit_is_valid() -> None:
+    found = [file(*map(access, (CONFLICT, FREE, UNKNOWN)))]
+    text = rendered(found, report_of(found), 1, Format.JUNIT)
+    names = sorted(SCHEMAS.glob("*.xsd"))
+    assert names
+    for name in names:
+        xmlschema.XMLSchema(name).validate(text)

@@ -1,0 +1,69 @@
+"""Random kernels with values and conditions of parameters: no launch that they allow is worse than
+what the scan says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from swzverify.ptx import read_module
+from swzverify.scan import Given, scan_module
+from tests.kernel.programs import program
+from tests.kernel.test_programs import SHAPES, WIDE
+from tests.ptx_oracle import launch
+
+NUMBERS = (0, 1, 3, 6)
+CONDITIONS: dict[str, tuple[int, ...]] = {
+    "n % 2 == 1": (1, 3),
+    "n >= 0 && n < 4": (0, 1, 3),
+    "n != 0": (1, 3, 6),
+    "n == 6 || n == 3": (3, 6),
+    "n % 3 == 0": (0, 3, 6),
+    "n > 0": (1, 3, 6),
+    "n == 1": (1,),
+}
+"""Conditions with the numbers of those above that fulfil them."""
+
+
+def compared(seed: int, given: Given, numbers: tuple[int, ...]) -> Counter[str]:
+    """The verdicts of a random kernel, held against launches that what is given allows."""
+    text, shape = program(seed), SHAPES[seed % len(SHAPES)]
+    module = read_module(text, "k.ptx")
+    scanned = {each.line: each.decision for each in scan_module(module, shape, None, "sm_90", given)}
+    for number in numbers:
+        result = launch(text, "k", [2], shape, 0, [number, WIDE], seed, steps=3000)
+        assert not result.error or "no end" in result.error, result.error
+        for access in result.accesses:
+            said = scanned[access.line]
+            where = (seed, given, number, access.line, access.text)
+            if said.verdict == "free":
+                assert access.ways <= 1, where
+            if said.verdict == "conflict" and not said.at_least:
+                assert access.ways <= (said.ways or 0), where
+            if said.reason == "no lane makes this access":
+                assert not access.executions, where
+    return Counter(each.verdict.value for each in scanned.values())
+
+
+def both(seed: int) -> Counter[str]:
+    number = NUMBERS[seed % len(NUMBERS)]
+    total = compared(seed, Given((f"n={number}", f"wide={WIDE}")), (number,))
+    condition = list(CONDITIONS)[seed % len(CONDITIONS)]
+    return total + compared(seed, Given((), (condition,)), CONDITIONS[condition])
+
+
+@pytest.mark.parametrize("start", range(0, 9, 3))
+def test_random_kernels(start: int) -> None:
+    total: Counter[str] = Counter()
+    for seed in range(start, start + 3):
+        total += both(seed)
+    assert total["free"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(12, 300, 6))
+def test_many_random_kernels(start: int) -> None:
+    for seed in range(start, start + 6):
+        both(seed)
