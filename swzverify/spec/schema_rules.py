@@ -44,6 +44,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "TilePart.stages": (1, MAX_STAGES),
     "TilePart.bytes": (1, MAX_INTEGER),
     "LoopPart.step": (1, MAX_INTEGER),
+    "LaneRangePart.step": (1, MAX_INTEGER),
+    "LaneBitsPart.bits": (1, 32),
     "AccessPart.threads": (1, MAX_THREADS),
     "AccessPart.block": (1, MAX_THREADS),
     "AccessPart.for[]": (0, MAX_INTEGER),
