@@ -15,6 +15,7 @@ from collections.abc import Callable
 from . import (
     random_blocks,
     random_boxes,
+    random_lanes,
     random_loop_pairs,
     random_names,
     random_open_copies,
@@ -57,6 +58,14 @@ def new_theme_spec(rng: random.Random) -> Spec:
         _add_theme(draft, NEW_THEMES)
     if not draft.claims:
         random_open_loops.open_loops(draft)
+    return dressed(draft)
+
+
+def lane_spec(rng: random.Random) -> Spec:
+    """A spec of accesses whose lanes have values of their own, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(LANE_THEMES)(draft)
     return dressed(draft)
 
 
@@ -257,7 +266,11 @@ NEW_THEMES: list[Theme] = [
     random_boxes.boxes,
     random_boxes.older_target,
     random_boxes.older_target,
+    random_lanes.lane_values,
+    random_lanes.lane_values,
+    random_lanes.lane_value_pairs,
 ]
+LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
 
 
 def main(count: int = 1000, draw: Callable[[random.Random], Spec] = random_spec) -> None:
