@@ -126,9 +126,8 @@ def _bare(draft: Draft) -> None:
     instruction = rng.choice(LOADS_THAT_JOIN if draft.chance(0.35) else list(WIDTH_BYTES))
     names = rng.choice([["b"], ["b"], ["b"], ["b", "c"]])
     lanes: dict[str, Yaml] = {}
-    last = 0
     for name in names:
-        lanes[name], last = _range(draft, [1, 2, 2, 3, 3, 4, 4] if name == "b" else [1, 2])
+        lanes[name], _ = _range(draft, [1, 2, 2, 3, 3, 4, 4] if name == "b" else [1, 2])
     threads = rng.choice([32, 32, 32, 64, 40, 1, 2, 4, 5, 8])
     access: dict[str, Yaml] = {"instruction": instruction, "threads": threads, "lanes": lanes}
     address = _address(draft, instruction, names)
