@@ -5,7 +5,7 @@ of the page).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -59,7 +59,7 @@ class Iteration:
 
     values: tuple[int, ...]
     weight: int | None = 1
-    own: tuple[int, ...] = ()
+    own: tuple[int, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

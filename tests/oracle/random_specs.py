@@ -1,7 +1,8 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
 Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
-oracle; with `new`, of those of the new themes alone.
+oracle; with `new` or `lanes`, of those of the new themes alone, or of those with values of the lanes'
+own.
 """
 
 from __future__ import annotations
@@ -266,11 +267,12 @@ NEW_THEMES: list[Theme] = [
     random_boxes.boxes,
     random_boxes.older_target,
     random_boxes.older_target,
-    random_lanes.lane_values,
-    random_lanes.lane_values,
-    random_lanes.lane_value_pairs,
 ]
 LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
+
+
+DRAWS: dict[str, Callable[[random.Random], Spec]] = {"all": random_spec, "new": new_theme_spec, "lanes": lane_spec}
+"""What is drawn, by the name that a run is asked for it."""
 
 
 def main(count: int = 1000, draw: Callable[[random.Random], Spec] = random_spec) -> None:
@@ -298,4 +300,4 @@ def main(count: int = 1000, draw: Callable[[random.Random], Spec] = random_spec)
 
 
 if __name__ == "__main__":
-    main(draw=new_theme_spec if "new" in sys.argv else random_spec)
+    main(draw=DRAWS[next((name for name in sys.argv[1:] if name in DRAWS), "all")])
