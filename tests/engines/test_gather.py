@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from swzverify.claims.cost_claim import cost_goal, cost_replay
 from swzverify.claims.goal import Goal
+from swzverify.engines import crowd as crowds
 from swzverify.engines.bipartite import largest_matching
 from swzverify.engines.crowd import crowd
 from swzverify.engines.gather import Matching
@@ -68,6 +69,10 @@ CASES = {
     "a load whose groups join at every choice": access(
         "lane/2*8 + (lane/16 == 0 ? 0 : bin*0)", instruction="ld.shared.b64"
     ),
+    "groups that collide where they join": access("lane/16*128 + (lane == 3)*bin*8", instruction="ld.shared.b64"),
+    "groups that collide where a lane lets them join": access(
+        "lane/16*128 + (lane == 2 || lane == 3 && bin == 1)*8", instruction="ld.shared.b64"
+    ),
     "a wide load": access("bin*128 + lane%8*16", instruction="ld.shared.v4.b32", lanes="lane%8 < 2"),
     "an atomic counts each lane": access("bin*4", instruction="atom.shared.add.u32", lanes="lane < 6"),
     "copies of sixteen bytes": access("bin*16 + lane*32", instruction="cp.async.16", lanes="lane < 4"),
@@ -92,6 +97,15 @@ def test_both_engines_know_the_worst_choice(name: str) -> None:
         exact = Matching().decide(asked).worst
         assert exact is not None
         assert (exact.most_wavefronts.wavefronts, exact.most_conflicts.bank_conflicts) == (most, conflicts)
+
+
+def test_groups_that_never_join_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted mistake: what lanes can do to make groups join is forgotten."""
+    monkeypatch.setattr(crowds, "_can_differ", lambda *_: True)
+    monkeypatch.setattr(crowds, "_joined", lambda *_: crowds._Joined([None] * 32, (0,)))
+    wrong = Matching().decide(goal(CASES["groups that collide where a lane lets them join"], None))
+    right = SMT().decide(goal(CASES["groups that collide where a lane lets them join"], None))
+    assert (wrong.answer, right.answer) == (Answer.HOLDS, Answer.FAILS)
 
 
 def test_engines_that_know_no_choices_keep_out() -> None:

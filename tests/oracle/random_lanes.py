@@ -116,6 +116,9 @@ def _address(draft: Draft, instruction: str, names: list[str]) -> str:
             f"((lane & ~1) + ({_few(draft)} ? {b} & 1 : 0))*{w}",
             f"{plain} + (lane < 4 ? {wild} & {rng.choice([1, 3])} : 0)*{row}",
             f"max({b}, lane/8)*{row} + lane%8*{w}",
+            # Groups that collide with each other only where they join, which some lane can prevent.
+            f"lane/{rng.choice([8, 16])}*{rng.choice([128, 256])} + ({_few(draft)})*{b}*{w}",
+            f"lane/{rng.choice([8, 16])}*128 + ({_few(draft)} ? {b} & 1 : 0)*{w} + lane%8/4*{2 * w}",
             f"({_few(draft)}) ? ({b} + 1)*{row} : {plain} + (lane%16 == 3 ? {b}*{w} : 0)",
         ]
     )
