@@ -106,7 +106,7 @@ def _gather(goal: GatherCost) -> Finding:
     counts_here, address, active = cost.definition(arrays)
     inside, on = np.broadcast_to(counts_here, shape), np.broadcast_to(active, shape)
     where = np.broadcast_to(address, shape)
-    if (where[on] % cost.instruction.width_bytes).any():
+    if (where[on & inside] % cost.instruction.width_bytes).any():
         return _OTHER  # the rule presumes alignment, which is a goal of its own
     counting = np.flatnonzero(inside[:, 0, 0] & on.any(axis=(1, 2)))
     if not counting.size:

@@ -13,7 +13,7 @@ class LaneRangePart(Part):
     """A lane's value is one of start, start + step, ..., below stop."""
 
     start: Count = Field(0, description="the first value", examples=[0])
-    stop: Count = Field(description="the first value that is not reached", examples=[64, "ROWS"])
+    stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
     step: Count = Field(1, description="from one value to the next", examples=[4])
 
 
