@@ -120,6 +120,30 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class GatherCost:
+    """The cost of `cost` at every choice: each lane has values of its own for `own`, whatever other
+    lanes have.
+
+    `address` and `active` of `cost` read the variables of `own`, which its domain does not have: one
+    lane's address is the formula at that lane's values, so two lanes need two copies. `definition`
+    takes arrays of them too. A point of a choice has lane l's value of `bin` under the name that
+    `of_lane("bin", l)` gives.
+    """
+
+    cost: Cost
+    own: tuple[Var, ...]
+
+
+def of_lane(name: str, lane: int) -> str:
+    """What the point of a choice calls one lane's value; no variable of a spec has such a name.
+
+    >>> of_lane("bin", 5)
+    'bin[5]'
+    """
+    return f"{name}[{lane}]"
+
+
+@dataclass(frozen=True, slots=True)
 class Covers:
     """Every element's range is met by exactly `times` active points' ranges, for each value of the
     shared variables.
@@ -143,7 +167,7 @@ class Covers:
     elements_definition: Callable[[Arrays], Numbers]
 
 
-Obligation: TypeAlias = Always | Injective | Apart | Cost | Covers
+Obligation: TypeAlias = Always | Injective | Apart | Cost | GatherCost | Covers
 
 
 class Answer(StrEnum):

@@ -118,6 +118,23 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that each thread has of its own in each iteration: start, start + step, ..., below
+    stop.
+    """
+
+    name: str
+    start: int
+    stop: int
+    step: int
+
+    @property
+    def count(self) -> int:
+        """The number of values."""
+        return -(-(self.stop - self.start) // self.step)
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """A warp instruction at a tile's coordinate (`tile`, `coord`, perhaps `stage`), or at `address`
     from `base` on.
@@ -138,6 +155,7 @@ class Access:
     bytes: int | None = None
     predicate: str | None = None
     assume: tuple[str, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
 
     @property
     def threads(self) -> int:

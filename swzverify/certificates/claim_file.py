@@ -23,6 +23,7 @@ from swzverify.certificates.claim import (
     Loop,
     Swizzle,
     Tile,
+    Unknown,
 )
 from swzverify.certificates.kinds import KINDS
 from swzverify.certificates.reader import MAX_NUMBER, Reader, is_list, is_number
@@ -203,6 +204,7 @@ def _access(reader: Reader) -> Access:
         bytes=reader.number_or_none("bytes", 1),
         predicate=reader.text_or_none("if"),
         assume=reader.texts("assume"),
+        unknowns=tuple(_unknown(item) for item in reader.readers("lanes")),
     )
     try:
         rule = warp_rule(access.instruction)
@@ -219,11 +221,15 @@ def _access(reader: Reader) -> Access:
     if not (at_address or at_tile):
         raise reader.refuse("tile", "`coord` and `stage` of a tile, or `base` and `bytes` of an address,")
     loops = [loop.name for loop in access.loops]
-    _check_names(reader, [*loops, *access.constants], _TAKEN)
+    own = [each.name for each in access.unknowns]
+    _check_names(reader, [*loops, *own, *access.constants], _TAKEN)
+    if own and any(loop.stop is None for loop in access.loops):
+        raise reader.refuse("lanes", "none beside a loop without a bound")
     single = (access.stage, access.address, access.predicate)
     of_threads = [*access.coord, *(text for text in single if text is not None)]
-    read = _check_expressions(reader, of_threads, _threads_of(access).union(loops, access.constants))
+    read = _check_expressions(reader, of_threads, _threads_of(access).union(loops, own, access.constants))
     read |= _check_expressions(reader, access.assume, frozenset(loops).union(access.constants))
+    _all_read(reader, dict.fromkeys(own, 0), read)
     return replace(access, constants=_all_read(reader, access.constants, read))
 
 
@@ -238,6 +244,15 @@ def _loop(reader: Reader) -> Loop:
     loop = Loop(reader.text("name"), reader.number("start", -MAX_NUMBER), stop, reader.number("step", 1))
     reader.done()
     return loop
+
+
+def _unknown(reader: Reader) -> Unknown:
+    name, start, stop = reader.text("name"), reader.number("start", -MAX_NUMBER), reader.number("stop", -MAX_NUMBER)
+    found = Unknown(name, start, stop, reader.number("step", 1))
+    if found.count < 1:
+        raise reader.refuse("stop", "a number above the start")
+    reader.done()
+    return found
 
 
 def _map(reader: Reader) -> IndexMap:

@@ -51,6 +51,7 @@ def _base(base: Base) -> str:
 def _access(access: Access) -> str:
     parts = [f"access {access.name}: {access.instruction} by a block of {' x '.join(map(str, access.block))} threads"]
     parts += [_loop(loop) for loop in access.loops]
+    parts += [f"{x.name} from {x.start} below {x.stop} in steps of {x.step}, in each lane any" for x in access.unknowns]
     if access.tile:
         stage = "every stage" if access.stage is None else f"stage {_plain(access.stage)}"
         parts.append(f"at [{_list(access.coord)}] of tile {access.tile}, {stage}")

@@ -57,6 +57,7 @@ def _access_data(access: Access) -> dict[str, object]:
         "bytes": access.bytes,
         "if": access.predicate,
         "assume": list(access.assume),
+        "lanes": [{"name": x.name, "start": x.start, "stop": x.stop, "step": x.step} for x in access.unknowns],
     }
 
 

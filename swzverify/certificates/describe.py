@@ -87,6 +87,7 @@ def _access(access: Access) -> st.Access:
         bytes=None if access.tile is not None else access.bytes,
         predicate=None if access.predicate is None else access.predicate.text,
         assume=tuple(each.text for each in access.assume),
+        unknowns=tuple(st.Unknown(each.name, each.start, each.stop, each.step) for each in access.read_unknowns),
     )
 
 

@@ -15,7 +15,7 @@ from typing import assert_never
 
 from swzverify.certificates.encode_cost import cost_parts
 from swzverify.certificates.program import Builder, Operation, Program, reachable
-from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, GatherCost, Injective, Statement
 from swzverify.certificates.table import table
 
 MAX_WRITTEN_OUT = 1 << 16
@@ -50,7 +50,7 @@ def parts(statement: Statement) -> tuple[Part, ...]:
             return (_injective(statement),)
         case Apart():
             return (_apart(statement),)
-        case Cost():
+        case Cost() | GatherCost():
             return tuple(Part(name, finished(out, root)) for name, out, root in cost_parts(statement))
         case Covers():
             return _covers(statement)

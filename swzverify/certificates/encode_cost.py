@@ -7,22 +7,28 @@ other one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from swzverify.certificates.encode_octets import octet_classes, octet_conflict
 from swzverify.certificates.program import Builder
-from swzverify.certificates.statement import Cost
+from swzverify.certificates.statement import Cost, GatherCost
 from swzverify.certificates.warp_rule import LANES, WarpRule, warp_rule
 
 Question = tuple[str, Builder, int]
+AnyCost: TypeAlias = Cost | GatherCost
+MAX_CROWD = 17
+"""Lanes that are looked for at once; of more all lanes are written out."""
 
 
-def cost_parts(goal: Cost) -> Iterator[Question]:
+def cost_parts(goal: AnyCost) -> Iterator[Question]:
     """A lane that is misaligned, and a warp that costs too much."""
     rule = warp_rule(goal.instruction)
     if rule.width_bytes > 1:
         yield _misaligned(goal, rule)
-    if goal.at_most:
+    if goal.at_most and isinstance(goal, GatherCost) and _is_crowd(rule, goal.at_most[0]):
+        yield _crowd(goal, rule, goal.at_most[0] + 1)
+    elif goal.at_most:
         yield _too_many(goal, rule, goal.at_most[0])
     else:
         yield _conflict(goal, rule)
@@ -31,28 +37,32 @@ def cost_parts(goal: Cost) -> Iterator[Question]:
 class _Warp:
     """The lanes of a warp over common free variables: each with its address and whether it is
     active.
+
+    Each lane has copies of the variables that lanes have of their own, under its mark.
     """
 
-    def __init__(self, goal: Cost, rule: WarpRule) -> None:
+    def __init__(self, goal: AnyCost, rule: WarpRule) -> None:
         self.out = Builder()
         self.goal, self.rule = goal, rule
         program = goal.program
         self.free = {p: self.out.var(program[p].name, program[p].number, program[p].width) for p in goal.free}
 
-    def lane(self, value: int) -> tuple[int, int]:
+    def lane(self, value: int, mark: str) -> tuple[int, int]:
         """(address, active) of a lane that a place gives; only the rule's leading lanes are ever
         active.
         """
         goal, out = self.goal, self.out
+        lines = [(place, goal.program[place]) for place in (goal.own if isinstance(goal, GatherCost) else ())]
+        own = {place: out.var(f"{line.name} of lane {mark}", line.number, line.width) for place, line in lines}
         address, active, assumed = out.copy(
-            goal.program, (goal.address, goal.active, goal.assumption), {**self.free, goal.lane: value}
+            goal.program, (goal.address, goal.active, goal.assumption), {**self.free, **own, goal.lane: value}
         )
         within = out.op("bvult", out.widen(value, 6), out.const(self.rule.address_lanes, 6))
         return address, out.all([assumed, active, within])
 
     def all_lanes(self) -> list[tuple[int, int]]:
         """Every lane with a number."""
-        return [self.lane(self.out.const(lane, 5)) for lane in range(LANES)]
+        return [self.lane(self.out.const(lane, 5), str(lane)) for lane in range(LANES)]
 
     def some_lane(self, name: str) -> int:
         """A lane that is looked for; no variable of the front end has a name with a blank."""
@@ -90,23 +100,28 @@ class _Warp:
         return out.any(agree)
 
 
-def _misaligned(goal: Cost, rule: WarpRule) -> Question:
+def _misaligned(goal: AnyCost, rule: WarpRule) -> Question:
     warp = _Warp(goal, rule)
     out = warp.out
-    address, active = warp.lane(warp.some_lane("i"))
+    address, active = warp.lane(warp.some_lane("i"), "i")
     bits = rule.width_bytes.bit_length() - 1
     low = out.extract(out.widen(address, max(bits, out.width(address))), 0, bits)
     return "a lane is misaligned", out, out.all([active, out.negate(out.op("=", low, out.const(0, bits)))])
 
 
-def _conflict(goal: Cost, rule: WarpRule) -> Question:
+def _conflict(goal: AnyCost, rule: WarpRule) -> Question:
     """A group costs more than 1: two of its lanes are looked for."""
     warp = _Warp(goal, rule)
     out = warp.out
     if rule.octets:
         return "two lanes of an octet conflict", out, octet_conflict(out, warp.all_lanes())
     i, j = warp.some_lane("i"), warp.some_lane("j")
-    (address_i, active_i), (address_j, active_j) = warp.lane(i), warp.lane(j)
+    lanes = warp.all_lanes() if rule.joins else []
+    if rule.joins and isinstance(goal, GatherCost):
+        # The two are lanes of the one choice whose groups may join.
+        (address_i, active_i), (address_j, active_j) = _picked(out, lanes, i), _picked(out, lanes, j)
+    else:
+        (address_i, active_i), (address_j, active_j) = warp.lane(i, "i"), warp.lane(j, "j")
     unit_i, unit_j = warp.unit(address_i), warp.unit(address_j)
     apart = out.op("=", warp.slot(unit_i), warp.slot(unit_j))
     if not rule.repeats:
@@ -114,9 +129,44 @@ def _conflict(goal: Cost, rule: WarpRule) -> Question:
     group = _same_group(out, i, j, rule.group_lanes)
     if rule.joins:
         wider = _same_group(out, i, j, rule.joined_lanes)
-        group = out.any([group, out.all([wider, warp.joined(warp.all_lanes())])])
+        group = out.any([group, out.all([wider, warp.joined(lanes)])])
     ordered = out.op("bvult", i, j)
     return "two lanes of a group conflict", out, out.all([ordered, active_i, active_j, group, apart])
+
+
+def _picked(out: Builder, lanes: Sequence[tuple[int, int]], which: int) -> tuple[int, int]:
+    """(address, active) of the lane of that number."""
+    address, active = lanes[0]
+    for number, (own, on) in enumerate(lanes[1:], start=1):
+        here = out.op("=", which, out.const(number, 5))
+        width = max(out.width(own), out.width(address))
+        address = out.ite(here, out.widen(own, width), out.widen(address, width))
+        active = out.ite(here, on, active)
+    return address, active
+
+
+def _is_crowd(rule: WarpRule, at_most: int) -> bool:
+    """Whether one group is all there is, and few enough of its lanes break the limit."""
+    return not rule.octets and rule.address_lanes == rule.group_lanes and at_most < min(MAX_CROWD, rule.group_lanes)
+
+
+def _crowd(goal: GatherCost, rule: WarpRule, size: int) -> Question:
+    """So many lanes of the only group that take a wavefront each: one slot, and different units in
+    ascending order.
+    """
+    warp = _Warp(goal, rule)
+    out = warp.out
+    marks = [f"i{number}" for number in range(size)]
+    lanes = [warp.some_lane(mark) for mark in marks]
+    found = [warp.lane(lane, mark) for lane, mark in zip(lanes, marks, strict=True)]
+    units = [warp.unit(address) for address, _ in found]
+    conditions = [active for _, active in found]
+    for at in range(1, size):
+        conditions.append(warp.same(warp.slot(units[at - 1]), warp.slot(units[at])))
+        conditions.append(out.op("bvult", *((lanes if rule.repeats else units)[at - 1 : at + 1])))
+        if not rule.repeats:
+            conditions += [out.negate(warp.same(lanes[before], lanes[at])) for before in range(at)]
+    return f"{size} lanes take a wavefront each", out, out.all(conditions)
 
 
 def _same_group(out: Builder, i: int, j: int, lanes: int) -> int:
@@ -126,7 +176,7 @@ def _same_group(out: Builder, i: int, j: int, lanes: int) -> int:
     return out.op("=", out.extract(i, low, 5 - low), out.extract(j, low, 5 - low))
 
 
-def _too_many(goal: Cost, rule: WarpRule, at_most: int) -> Question:
+def _too_many(goal: AnyCost, rule: WarpRule, at_most: int) -> Question:
     """More than so many wavefronts, counted over all groups; each group's worst slot is looked for."""
     warp = _Warp(goal, rule)
     out = warp.out

@@ -8,7 +8,7 @@ from swzverify.certificates.exact import Exact
 from swzverify.certificates.goals_tiles import leaf_digits, placement, stage_of, within
 from swzverify.certificates.lanes import Lanes, counted_counts, existing_counts, lanes_of
 from swzverify.certificates.places import Origin, common_origins, origin_of, position
-from swzverify.certificates.statement import Always, Cost, Covers
+from swzverify.certificates.statement import Always, Cost, Covers, GatherCost
 from swzverify.certificates.warp_rule import warp_rule
 
 
@@ -105,11 +105,15 @@ def cost(claim: Claim, access: Access, at_most: tuple[int, ...]) -> Goals:
         instruction=access.instruction,
         at_most=at_most,
     )
+    if lanes.own:
+        goal = GatherCost.of(goal, tuple(at[place] for place in lanes.own))
     return _with(claim, access, Asked("aligned", _aligned(claim, access)), Asked("cost", goal))
 
 
 def covers(claim: Claim, access: Access, tile: Tile, times: int) -> Goals:
     """Over all threads and iterations each element of each stage is touched so many times."""
+    if access.unknowns:
+        raise MeaninglessError(f"what {access.name} touches depends on values of its lanes' own")
     own = claim.tile_of(access)
     if own is not None and own.name != tile.name and max(own.stages, tile.stages) > 1:
         raise MeaninglessError(f"nothing says which stage of {own.name} covers which of {tile.name}")
@@ -181,6 +185,11 @@ def _check_alike(first: Access, other: Access, tiles: list[Tile | None]) -> None
     loops = [{loop.name: (loop.start, loop.step, loop.count) for loop in access.loops} for access in (first, other)]
     if loops[0] != loops[1]:
         raise UntrueError(f"{pair} have different loops")
+    own = [{each.name: (each.start, each.step, each.count) for each in access.unknowns} for access in (first, other)]
+    if any(own[1].get(name, values) != values for name, values in own[0].items()):
+        raise UntrueError(f"{pair} have different values in their lanes")
+    if any({loop.name for loop in access.loops} & set(own[0] | own[1]) for access in (first, other)):
+        raise MeaninglessError(f"{pair}: one name for a loop and for values of the lanes")
     stages = [
         1 if tile is None or access.stage is not None else tile.stages
         for access, tile in zip((first, other), tiles, strict=True)

@@ -35,7 +35,7 @@ class Where:
 @dataclass(frozen=True, slots=True)
 class Lanes:
     """The lanes of an access over its variables: the lane, the warp, the loops, perhaps a stage and
-    a base.
+    a base, and last its `own`, of which each lane has a value of its own.
 
     `assumption` says which iterations there are, `existing` which there are before `assume:` is
     read. The expressions mean something where each of `must_hold` is 1, at every point of
@@ -49,6 +49,7 @@ class Lanes:
     existing: int
     present: int
     must_hold: tuple[int, ...]
+    own: tuple[int, ...] = ()
 
     @property
     def lane(self) -> int:
@@ -58,7 +59,7 @@ class Lanes:
     @property
     def free(self) -> tuple[int, ...]:
         """The variables that all lanes share."""
-        return self.variables[1:]
+        return self.variables[1 : len(self.variables) - len(self.own)]
 
 
 def lanes_of(
@@ -106,6 +107,9 @@ class _Reading:
         for loop, index in zip(access.loops, self.indices, strict=True):
             self.fixed[loop.name] = numbers.add(numbers.times(index, loop.step), numbers.number(loop.start))
         self.names = {**self.fixed, **thread_names(numbers, access, self.tid), "lane": self.lane, "warp": self.warp}
+        self.own = [numbers.variable(each.name, each.count) for each in access.unknowns]
+        for each, index in zip(access.unknowns, self.own, strict=True):
+            self.names[each.name] = numbers.add(numbers.times(index, each.step), numbers.number(each.start))
         self.open_ended = any(loop.stop is None for loop in access.loops)
         self.inside: list[int] = []
         self.defined: list[int] = []
@@ -134,6 +138,7 @@ class _Reading:
             variables.append(stage)
         if self.origin.count > 1:
             variables.append(numbers.variable(self.origin.name, self.origin.count))
+        variables += self.own
         return Lanes(
             variables=tuple(one.place for one in variables),
             where=self._of_address(own) if self.tile is None else self._of_tile(self.tile, coord, stage),
@@ -142,6 +147,7 @@ class _Reading:
             existing=existing,
             present=out.all([existing, self._thread_exists()]),
             must_hold=tuple(one for one in held if out.known(one) != 1),
+            own=tuple(one.place for one in self.own),
         )
 
     def _value(self, text: str, names: Mapping[str, Exact]) -> Exact:

@@ -156,6 +156,8 @@ def _presumed(goal: ob.Obligation) -> Expr:
             return domain.assumption
         case ob.Cost(domain, _, _, active):
             return conjunction([domain.assumption, active])
+        case ob.GatherCost(cost):
+            return conjunction([cost.domain.assumption, cost.active])
         case ob.Apart():
             return goal.condition
         case ob.Covers():

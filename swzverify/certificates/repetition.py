@@ -12,7 +12,7 @@ from typing import assert_never
 
 from swzverify.certificates.affine import columns, forms, numbering
 from swzverify.certificates.program import reachable
-from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, GatherCost, Injective, Statement
 from swzverify.certificates.steps import Step
 from swzverify.certificates.warp_rule import LINE_BYTES, WORD_BYTES, warp_rule
 
@@ -24,7 +24,7 @@ def repeating(goal: Statement) -> tuple[int, ...]:
     match goal:
         case Always():
             return goal.variables
-        case Cost():
+        case Cost() | GatherCost():
             return goal.free
         case Injective() | Covers() | Apart():
             return goal.shared
@@ -46,6 +46,8 @@ def may_drop(goal: Statement) -> bool:
             return True
         case Cost():
             return goal.lane not in reachable(goal.program, [goal.assumption])
+        case GatherCost():
+            return not {goal.lane, *goal.own} & set(reachable(goal.program, [goal.assumption]))
         case Covers() | Apart():
             return False
         case _:
@@ -67,6 +69,9 @@ def repeats(goal: Statement, place: int, after: After) -> bool:
             return is_still(after, goal.holds)
         case Cost():
             return is_still(after, goal.active) and (_turns(goal, after) or _flips(goal, place))
+        case GatherCost():
+            # What moves every lane's address alike, at every value, moves the lanes of every choice alike.
+            return is_still(after, goal.active) and _turns(goal, after)
         case Injective():
             return not goal.outer and _alike(after, goal.inner)
         case Covers():
@@ -83,7 +88,7 @@ def _alike(after: After, *roots: int) -> bool:
     return all(one is not None and one.exact and one == found[0] for one in found)
 
 
-def _turns(goal: Cost, after: After) -> bool:
+def _turns(goal: Cost | GatherCost, after: After) -> bool:
     """Every address grows by the same multiple of a unit: banks turn, and equal stays equal."""
     rule = warp_rule(goal.instruction)
     unit = lcm(LINE_BYTES if rule.octets else WORD_BYTES, rule.width_bytes)

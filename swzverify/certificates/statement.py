@@ -1,4 +1,4 @@
-"""The obligation as a certificate states it: five kinds over a program, and their text.
+"""The obligation as a certificate states it: six kinds over a program, and their text.
 
 The meanings are those of docs/semantics.md and docs/certificates.md. A place is the number of a
 line of the program.
@@ -83,6 +83,29 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class GatherCost:
+    """The same where each lane has a value of its own for each of `own`, for every choice of
+    them.
+    """
+
+    program: Program
+    lane: int
+    free: tuple[int, ...]
+    own: tuple[int, ...]
+    assumption: int
+    address: int
+    active: int
+    instruction: str
+    at_most: tuple[int, ...]
+
+    @staticmethod
+    def of(cost: Cost, own: tuple[int, ...]) -> GatherCost:
+        """The cost, over every choice."""
+        parts = (cost.assumption, cost.address, cost.active, cost.instruction, cost.at_most)
+        return GatherCost(cost.program, cost.lane, cost.free, own, *parts)
+
+
+@dataclass(frozen=True, slots=True)
 class Covers:
     """Every element's range is met by the ranges of exactly `times` active points, at each value of
     `shared`.
@@ -101,16 +124,17 @@ class Covers:
     times: int
 
 
-Statement: TypeAlias = Always | Injective | Apart | Cost | Covers
+Statement: TypeAlias = Always | Injective | Apart | Cost | GatherCost | Covers
 
 KINDS: Mapping[str, type[Statement]] = {
     "always": Always,
     "injective": Injective,
     "apart": Apart,
     "cost": Cost,
+    "gather_cost": GatherCost,
     "covers": Covers,
 }
-_VARIABLES = ("variables", "shared", "distinct", "first", "second", "free", "points", "elements")
+_VARIABLES = ("variables", "shared", "distinct", "first", "second", "free", "own", "points", "elements")
 _BITS = ("assumption", "holds", "condition", "active")
 _PLACES = (*_BITS, "inner", "first_position", "second_position", "lane", "address", "position")
 
@@ -140,7 +164,7 @@ def kind_of(statement: Statement) -> str:
 def variables_of(statement: Statement) -> tuple[int, ...]:
     """The places of all variables of a statement, but `x` of an outer map."""
     found = [place for name in _VARIABLES for place in getattr(statement, name, ())]
-    return tuple(found) if not isinstance(statement, Cost) else (statement.lane, *found)
+    return tuple(found) if not isinstance(statement, Cost | GatherCost) else (statement.lane, *found)
 
 
 def roots_of(statement: Statement) -> tuple[int, ...]:
@@ -295,7 +319,9 @@ def _check_closed(statement: Statement, line: int) -> None:
             raise _broken(line, "", "the outer map must be of one variable as wide as `inner`")
         if statement.extent != 1:
             raise _broken(line, "", "under an outer map a range has one unit")
-    if isinstance(statement, Cost) and (program[statement.lane].number != 32 or len(statement.at_most) > 1):
+    if isinstance(statement, Cost | GatherCost) and (
+        program[statement.lane].number != 32 or len(statement.at_most) > 1
+    ):
         raise _broken(line, "", "a warp has 32 lanes, and one limit at most")
     lengths = [getattr(statement, name, 1) for name in ("extent", "first_extent", "second_extent", "reach")]
     if min(lengths) < 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swzverify.certificates.program import evaluate
-from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, GatherCost, Injective, Statement
 from swzverify.certificates.witness import WitnessError
 
 
@@ -16,7 +16,7 @@ def conditions_of(statement: Statement) -> tuple[int, ...]:
             return (statement.assumption,)
         case Apart():
             return (statement.condition,)
-        case Cost() | Covers():
+        case Cost() | GatherCost() | Covers():
             return (statement.assumption, statement.active)
 
 

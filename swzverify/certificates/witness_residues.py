@@ -15,7 +15,7 @@ from typing import assert_never
 
 from swzverify.certificates.program import evaluate, reachable
 from swzverify.certificates.repetition import assumption_of, is_still, may_drop, repeating, repeats
-from swzverify.certificates.statement import Always, Apart, Cost, Covers, Injective, Statement
+from swzverify.certificates.statement import Always, Apart, Cost, Covers, GatherCost, Injective, Statement
 from swzverify.certificates.steps import steps
 from swzverify.certificates.table import Table, table
 from swzverify.certificates.warp_rule import LANES, warp_cost, warp_rule
@@ -48,7 +48,7 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
     """
     counts = periods_of(data, statement.program, repeating(statement))
     try:
-        assumption = _checked(statement, counts)
+        assumption = counted_line(statement, counts)
         match statement:
             case Always():
                 return _always(statement, counts, assumption)
@@ -60,13 +60,15 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
                 return _covers(statement, counts)
             case Apart():
                 return _apart(statement, counts)
+            case GatherCost():
+                raise WitnessError("choices have a witness of their own")
             case _:
                 assert_never(statement)
     except ValueError as error:
         raise WitnessError(str(error)) from None
 
 
-def _checked(statement: Statement, counts: Counts) -> int | None:
+def counted_line(statement: Statement, counts: Counts) -> int | None:
     """Refuse periods that are none. The assumption, or None where it does not repeat and every
     point is looked at.
     """

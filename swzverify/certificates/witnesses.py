@@ -12,12 +12,14 @@ from swzverify.certificates.propose import periods
 from swzverify.certificates.statement import Statement
 from swzverify.certificates.witness import Data
 from swzverify.certificates.witness_bounds import check_bounds, find_bounds
+from swzverify.certificates.witness_choices import check_choices, find_choices
 from swzverify.certificates.witness_gf2 import check_gf2, find_gf2
 from swzverify.certificates.witness_radix import check_radix, find_radix
 from swzverify.certificates.witness_residues import check_residues, find_residues
 
 CHECKERS: Mapping[str, Callable[[Statement, Data], None]] = {
     "bounds": check_bounds,
+    "choices": check_choices,
     "gf2": check_gf2,
     "radix": check_radix,
     "residues": check_residues,
@@ -31,7 +33,8 @@ def find_witness(statement: Statement) -> tuple[str, dict[str, object]] | None:
         if found is not None:
             return name, found
     for proposed in periods(statement):
-        found = find_residues(statement, proposed)
-        if found is not None:
-            return "residues", found
+        for name, examine in (("residues", find_residues), ("choices", find_choices)):
+            found = examine(statement, proposed)
+            if found is not None:
+                return name, found
     return None

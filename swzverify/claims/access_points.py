@@ -15,6 +15,7 @@ from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE
 from swzverify.subjects.memory import base_text
 from swzverify.subjects.plain_access import LaneRecord
+from swzverify.subjects.unknown import columns as own_columns
 
 
 def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], ...]:
@@ -28,7 +29,11 @@ def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], 
 
 
 def access_domain(access: Access, granule_bytes: int) -> Domain:
-    """Every lane, warp, iteration, stage and base for which the assumptions hold."""
+    """Every lane, warp, iteration, stage and base for which the assumptions hold, and every value of
+    the lane's unknowns.
+
+    One lane at a time: what speaks of several lanes needs a copy of the unknowns for each.
+    """
     return Domain(access.variables, access.lowered.assumption, access_enough(access, granule_bytes))
 
 
@@ -42,7 +47,7 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     parts = [f"all {access.warps} warps" if access.warps > 1 else "the warp"]
     if access.threads % 32:
         parts.append(f"{access.threads} threads")
-    parts += access.describe_loops()
+    parts += [*access.describe_loops(), *access.describe_unknowns()]
     if access.predicate is not None:
         parts.append(f"lanes with {access.predicate}")
     parts += [f"assuming {condition}" for condition in access.assume]
@@ -69,17 +74,20 @@ def lane_where(record: LaneRecord) -> str:
 
 def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
     """All lanes at a point, the marked ones colliding; inactive lanes have no cells."""
-    columns = ("lane", "coord", "offset", "address", "word", "bank")
+    rest = ("coord", "offset", "address", "word", "bank")
     if access.tile is None:
-        columns = ("lane", "address", "word", "bank")
+        rest = ("address", "word", "bank")
+    own = own_columns(access.read_unknowns, rest)
+    columns = ("lane", *own, *rest)
     rows: list[Row] = []
     for record in access.lanes_at(point):
         address = record.address_bytes
         word = None if address is None else address // BANK_WORD_BYTES
         bank = None if word is None else word % BANKS
-        cells = (record.lane, record.coord, record.offset_elements, address, word, bank)
+        values = record.values or (None,) * len(own)
+        cells = (record.lane, *values, record.coord, record.offset_elements, address, word, bank)
         if access.tile is None:
-            cells = (record.lane, address, word, bank)
+            cells = (record.lane, *values, address, word, bank)
         rows.append(Row(cells, marks.get(record.lane, "")))
     free = {name: value for name, value in point.items() if name != LANE}
     return Counterexample(access.binding(free), note, columns, tuple(rows))

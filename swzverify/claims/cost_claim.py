@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
+from swzverify.claims.access_points import access_enough, access_scope, exists_active, lane_table
 from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
@@ -20,7 +20,8 @@ from swzverify.hardware import (
     evidence,
 )
 from swzverify.ir import integers as ints
-from swzverify.obligations import Always, Arrays, Cost, Numbers, Truths
+from swzverify.ir.domain import Domain
+from swzverify.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
 from swzverify.subjects import Access
 
 
@@ -77,8 +78,10 @@ def cost_plan(access: Access, at_most: int | None) -> Plan:
     return Plan((*aligned, Goal(cost, "cost")), exists=exists_active(access))
 
 
-def cost_goal(access: Access, at_most: int | None) -> Cost:
-    """The cost of every warp instruction, over byte addresses."""
+def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
+    """The cost of every warp instruction, over byte addresses; at every choice, where lanes have
+    values of their own.
+    """
     lowered = access.lowered
     bits_per_unit = ints.integer(8 // access.unit_bits)
     address = ints.divide(lowered.position, bits_per_unit)
@@ -88,8 +91,9 @@ def cost_goal(access: Access, at_most: int | None) -> Cost:
         assumed, active, position, _ = access.definition(arrays)
         return assumed, position // (8 // access.unit_bits), active
 
-    return Cost(
-        access_domain(access, max(granule, access.instruction.width_bytes)),
+    enough = access_enough(access, max(granule, access.instruction.width_bytes))
+    cost = Cost(
+        Domain((access.lane, *access.free), lowered.assumption, enough),
         access.lane,
         address.bits,
         lowered.active,
@@ -97,6 +101,7 @@ def cost_goal(access: Access, at_most: int | None) -> Cost:
         at_most,
         definition,
     )
+    return GatherCost(cost, access.own) if access.own else cost
 
 
 def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:

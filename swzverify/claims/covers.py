@@ -67,6 +67,14 @@ class Covers(Claim):
                 hint=f"say what it covers of {own.name} itself",
             )
 
+        if self.access.own:
+            names = ", ".join(f"'{each.name}'" for each in self.access.own)
+            raise SwzError(
+                "SWZ105",
+                f"covers: the lanes of {self.access.name} read {names}, which each lane has of its own: "
+                "which elements are touched depends on the data",
+                hint="`in_bounds`, `conflict_free` and `wavefronts` hold for every choice of the lanes",
+            )
         base = own.base if own is not None else self.access.base
         check_comparable(base, self.tile.base, f"covers: {self.access.name} of {self.tile.name}")
 

@@ -19,6 +19,8 @@ from swzverify.obligations import Always, Arrays, Numbers, Truths
 from swzverify.subjects import Access
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.plain_access import LaneRecord
+from swzverify.subjects.unknown import columns as own_columns
+from swzverify.subjects.unknown import own_values
 
 
 def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> Always:
@@ -77,19 +79,20 @@ def lanes_that_differ(
     rows: list[Row] = []
     note = ""
     nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))
+    own = tuple(dict.fromkeys(each for x in (a, b) for each in x.read_unknowns))
     sides = [x.lanes_at(point) if x.assumed_at(point) else nothing for x in (a, b)]
     for one, two in zip(*sides, strict=True):
         differ = (one.address_bytes, one.bit) != (two.address_bytes, two.bit)
         shown = [_shown_address(record, in_bits=in_bits) for record in (one, two)]
         if differ and not note:
             note = f"lane {one.lane}: {first.name} gives {shown[0]}, {other.name} gives {shown[1]}"
-        rows.append(Row((one.lane, *shown), "x" if differ else ""))
+        values = own_values(own, point, one.lane).values()
+        rows.append(Row((one.lane, *values, *shown), "x" if differ else ""))
     if not note:
         return None
     note += "".join(_not_there(x, point) for x in (a, b) if not x.exists_at(point))
-    return Counterexample(
-        a.binding({k: v for k, v in point.items() if k != "lane"}), note, ("lane", first.name, other.name), tuple(rows)
-    )
+    columns = ("lane", *own_columns(own, (first.name, other.name)), first.name, other.name)
+    return Counterexample(a.binding({k: v for k, v in point.items() if k != "lane"}), note, columns, tuple(rows))
 
 
 def _not_there(access: Access, point: Mapping[str, int]) -> str:

@@ -112,6 +112,9 @@ class Equivalent(Claim):
                 loops = [{loop.name: (loop.start, loop.step, loop.count) for loop in x.loops} for x in (a, b)]
                 if loops[0] != loops[1]:
                     return f"{a.name} and {b.name} have different loops"
+                own = [{each.name: (each.start, each.step, each.count) for each in x.unknowns} for x in (a, b)]
+                if own[0] != own[1]:
+                    return f"{a.name} and {b.name} have different unknowns in their lanes"
                 stages = [x.tile.stages if x.tile is not None and x.stage is None else 1 for x in (a, b)]
                 if stages[0] != stages[1] and min(stages) > 1:
                     return f"{a.name} runs in {stages[0]} stages, {b.name} in {stages[1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.obligations import Cost, Obligation
+from swzverify.obligations import Cost, GatherCost, Obligation
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +43,4 @@ class Plan:
     facts: tuple[Fact, ...] = ()
     exists: Expr = TRUE
     empty: str = ""
-    measured: Cost | None = None
+    measured: Cost | GatherCost | None = None

@@ -26,6 +26,7 @@ from swzverify.obligations import Always, Arrays, Truths
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.plain_access import LaneRecord
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
+from swzverify.subjects.unknown import own_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +170,11 @@ def _outside(access: Access, record: LaneRecord, point: Mapping[str, int]) -> bo
     if access.tile is None:
         return not base <= record.address_bytes <= base + (access.bytes or 0) - access.instruction.width_bytes
     tile = access.tile
+    seen = own_places(access.unknowns, point, record.lane)
     if record.coord is not None and any(c >= n for c, n in zip(record.coord, tile.extents, strict=True)):
         return True
     _, _, position, start = access.definition(
-        {name: np.asarray([value], dtype=np.int64) for name, value in {**point, "lane": record.lane}.items()}
+        {name: np.asarray([value], dtype=np.int64) for name, value in {**seen, "lane": record.lane}.items()}
     )
     room = tile.allocation_bytes * tile.units_per_byte
     return not int(start[0]) <= int(position[0]) <= int(start[0]) + room - access.width_units

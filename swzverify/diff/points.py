@@ -107,6 +107,9 @@ def cover(inner: Access, outer: Access) -> Cover:
     apart = [pair for pair in pairs if not pair.axis.within(pair.other)]
     if inner.threads <= outer.threads and not apart and _no_stricter(inner, outer, pairs):
         return Cover(holds=True)
+    own = {each.name for access in (inner, outer) for each in access.unknowns}
+    if own & (_names(_conditions(inner)) | _names(_conditions(outer))):
+        return Cover(holds=None, note="a condition reads values of the lanes' own")
     return _by_points(inner, outer, pairs, gone, apart)
 
 

@@ -9,6 +9,7 @@ from swzverify.claims import claim_types
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.diff.canonical import canonical, spelled, spelled_values
 from swzverify.diff.change import Aspect, Change, Direction
+from swzverify.diff.choices import choice_change
 from swzverify.diff.places import base_change, period_bytes
 from swzverify.diff.points import cover, same_stage, stages_perhaps
 from swzverify.hardware import Instruction
@@ -24,7 +25,7 @@ _TILE_FIELDS = frozenset(
 )
 _ACCESS_FIELDS = frozenset(
     {"name", "instruction", "target", "block", "loops", "constants", "tile", "coord", "stage", "address", "base"}
-    | {"bytes", "predicate", "assume"}
+    | {"bytes", "predicate", "assume", "unknowns"}
 )
 _MAP_FIELDS = frozenset({"name", "over", "value", "onto", "constants", "base"})
 
@@ -114,7 +115,12 @@ def _natural_bytes(tile: Tile) -> int:
 
 def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
     """Between two accesses that a claim of this kind is about."""
-    changes = [_runs(before, after), _instruction(before, after, kind), _target(before, after, kind)]
+    changes = [
+        _runs(before, after),
+        choice_change(before, after),
+        _instruction(before, after, kind),
+        _target(before, after, kind),
+    ]
     changes += [_place(before, after), _visited(before, after), _bytes(before, after, kind)]
     changes += _expressions(before, after)
     if before.tile is not None and after.tile is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from swzverify.ir.intervals import intervals
-from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, Injective, Obligation
+from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, GatherCost, Injective, Obligation
 
 NAME = "intervals"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
@@ -26,7 +26,7 @@ class Intervals:
             case Always():
                 holds = obligation.holds
                 return Finding(NAME, Answer.HOLDS) if intervals(holds)[holds] == (1, 1) else _OTHER
-            case Injective() | Apart() | Cost() | Covers():
+            case Injective() | Apart() | Cost() | GatherCost() | Covers():
                 return _OTHER
             case _:
                 assert_never(obligation)

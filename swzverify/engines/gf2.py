@@ -24,6 +24,7 @@ from swzverify.obligations import (
     Cost,
     Covers,
     Finding,
+    GatherCost,
     Injective,
     Obligation,
     Point,
@@ -50,7 +51,7 @@ class GF2:
                 return _injective(obligation)
             case Cost():
                 return _cost(obligation)
-            case Apart() | Covers():
+            case Apart() | Covers() | GatherCost():
                 return _OTHER
             case _:
                 assert_never(obligation)

@@ -31,6 +31,7 @@ from swzverify.obligations import (
     Cost,
     Covers,
     Finding,
+    GatherCost,
     Injective,
     Obligation,
     Side,
@@ -53,7 +54,7 @@ class Radix:
                 return _injective(obligation)
             case Apart():
                 return _apart(obligation)
-            case Always() | Cost() | Covers():
+            case Always() | Cost() | GatherCost() | Covers():
                 return _OTHER
             case _:
                 assert_never(obligation)

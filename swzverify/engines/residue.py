@@ -15,6 +15,7 @@ from typing import assert_never
 import numpy as np
 
 from swzverify.engines.enumeration import first_overlap, grid
+from swzverify.engines.gather_bound import gather_bound
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.ir.evaluate import evaluate_many
@@ -28,6 +29,7 @@ from swzverify.obligations import (
     Cost,
     Covers,
     Finding,
+    GatherCost,
     Injective,
     Obligation,
     Point,
@@ -52,6 +54,8 @@ class Residues:
                 return _cost(obligation)
             case Injective():
                 return _injective(obligation)
+            case GatherCost():
+                return gather_bound(NAME, obligation)
             case Apart() | Covers():
                 return _OTHER
             case _:

@@ -24,7 +24,7 @@ from swzverify.claims.cost_claim import CostClaim, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
-from swzverify.obligations import Answer, Cost, Finding
+from swzverify.obligations import Answer, Cost, Finding, GatherCost
 from swzverify.prover.options import Options
 from swzverify.prover.panel import FOLDING, Panel
 
@@ -200,8 +200,9 @@ def _decide(claim: Claim, goal: Goal, panel: Panel) -> _Decision:
     answers = {finding.answer for finding in (*natives, smt)}
     if Answer.HOLDS in answers and Answer.FAILS in answers:
         return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
-    cost = native if isinstance(goal.obligation, Cost) and native is not None else None
-    if cost is None and isinstance(goal.obligation, Cost) and smt.worst is not None:
+    of_cost = isinstance(goal.obligation, Cost | GatherCost)
+    cost = native if of_cost and native is not None else None
+    if cost is None and of_cost and smt.worst is not None:
         cost = smt
     if Answer.FAILS in answers:
         found = next(finding for finding in (*natives, smt) if finding.answer is Answer.FAILS)
@@ -244,7 +245,7 @@ def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> 
         (*dict.fromkeys(engines), "replay"),
         reason=counterexample.note,
         counterexample=replace(counterexample, point=finding.point),
-        worst=finding if isinstance(goal.obligation, Cost) else None,
+        worst=finding if isinstance(goal.obligation, Cost | GatherCost) else None,
     )
 
 

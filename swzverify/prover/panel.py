@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from swzverify.engines.bounds import Intervals
 from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
@@ -18,7 +19,7 @@ from swzverify.prover.options import Options
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
 
-NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Residues(), Exhaustion())
+NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Matching(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""
 PLAIN: tuple[Engine, ...] = (Exhaustion(),)
 """Those that read the plain definition, and not the formula."""

@@ -26,10 +26,12 @@ from swzverify.claims.common_base import common_origins
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.tile_points import TilePoints
+from swzverify.hardware import LANES
 from swzverify.obligations import second
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.loop import LANE, STAGE
 from swzverify.subjects.memory import Origin
+from swzverify.subjects.unknown import own_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,11 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
         case Injective() | Bijective():
             return _of_elements(claim, found)
         case InBounds(about=about):
-            return _outside_tile(about, found, "claim.about") if isinstance(about, Tile) else _outside(found)
+            return _outside_tile(about, found, "claim.about") if isinstance(about, Tile) else _outside(about, found)
         case Contiguous():
             return _torn(claim, found)
         case Aligned():
-            return CaseCode([_lanes(found), *_ALIGNED], ["lanes_of"])
+            return CaseCode([_lanes(claim, found), *_ALIGNED], ["lanes_of"])
         case CostClaim():
             return _cost(claim, found)
         case Covers():
@@ -81,8 +83,16 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
             raise TypeError(f"no test is known for {claim.kind}")
 
 
-def _lanes(found: Counterexample) -> str:
-    return f"lanes = lanes_of(claim.access, {_where(found)})"
+def _lanes(claim: Aligned | CostClaim, found: Counterexample) -> str:
+    return f"lanes = lanes_of(claim.access, {_where(found)}{_own(claim.access, found)})"
+
+
+def _own(access: Access, found: Counterexample) -> str:
+    """The argument for the values that lanes have of their own, lane by lane; empty without any."""
+    point = found.point or {}
+    values = [own_values(access.read_unknowns, point, lane) for lane in range(LANES)]
+    chosen = {each.name: literal([lane[each.name] for lane in values]) for each in access.read_unknowns}
+    return f", own={_mapping(chosen)}" if chosen else ""
 
 
 _ALIGNED = (
@@ -136,9 +146,9 @@ def _outside_tile(tile: Tile, found: Counterexample, named: str) -> CaseCode:
     return CaseCode(lines, ["allocation_of", "bits_of"])
 
 
-def _outside(found: Counterexample) -> CaseCode:
+def _outside(about: Access, found: Counterexample) -> CaseCode:
     lines = [
-        f"for lane in lanes_of(claim.about, {_where(found)}):",
+        f"for lane in lanes_of(claim.about, {_where(found)}{_own(about, found)}):",
         "    if lane.first_bit is not None:",
         "        assert all(c < n for c, n in zip(lane.coord, lane.extents, strict=True)), lane",
         "        assert lane.room.start <= lane.first_bit, lane",
@@ -159,7 +169,7 @@ def _torn(claim: Contiguous, found: Counterexample) -> CaseCode:
 
 def _cost(claim: CostClaim, found: Counterexample) -> CaseCode:
     lines = [
-        _lanes(found),
+        _lanes(claim, found),
         *_ALIGNED,
         "addresses = [lane.address for lane in lanes]",
         "banks = [None if address is None else address // 4 % 32 for address in addresses]",
@@ -211,8 +221,9 @@ def _unequal(claim: Equivalent, found: Counterexample) -> CaseCode:
     if isinstance(claim.first, Access) and isinstance(claim.second, Access):
         where = {name: value for name, value in found.binding.items() if name != LANE}
         lines = [
-            f"{name} = lanes_of(claim.{name}, {_mapping({**where, 'base': _base_at(place, found)})}, compared=True)"
-            for name, place in zip(("first", "second"), places, strict=True)
+            f"{name} = lanes_of(claim.{name}, {_mapping({**where, 'base': _base_at(place, found)})}"
+            f"{_own(side, found)}, compared=True)"
+            for name, side, place in zip(("first", "second"), (claim.first, claim.second), places, strict=True)
         ]
         lines.append("assert [lane.first_bit for lane in first] == [lane.first_bit for lane in second]")
         return CaseCode(lines, ["lanes_of"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from swzverify.hardware import Instruction, Target, find_instruction, require
+from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_tile import build_base
 from swzverify.spec.models import AccessPart, LoopPart, MapPart
 from swzverify.spec.names import Names
@@ -25,7 +26,8 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     instruction = _instruction(part, values, target)
     block = _block(part, values)
     loops = tuple(_loop(loop, value, values) for loop, value in part.for_.items())
-    known = THREAD_NAMES.union(part.for_)
+    unknowns = build_unknowns(part.lanes, values, part.for_)
+    known = THREAD_NAMES.union(part.for_, part.lanes)
     coord = tuple(values.expression(entry, known, "coord", mode) for mode, entry in enumerate(part.coord or ()))
     address = None if part.address is None else values.expression(part.address, known, "address")
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
@@ -57,6 +59,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
             bytes=size,
             predicate=predicate,
             assume=assume,
+            unknowns=unknowns,
         )
     raise Broken
 

@@ -30,6 +30,7 @@ def check_limits(checked: Checked, characters: int, problems: Problems) -> bool:
     _check_constants(checked, characters, problems)
     for name, access in checked.spec.accesses.items():
         _check_count(checked, ("accesses", name, "for"), len(access.for_), MAX_VARIABLES, "loops", problems)
+        _check_count(checked, ("accesses", name, "lanes"), len(access.lanes), MAX_VARIABLES, "values", problems)
         for key, entries in (("coord", access.coord or []), ("assume", access.assume)):
             _check_count(checked, ("accesses", name, key), len(entries), MAX_EXPRESSIONS, "expressions", problems)
     for name, index_map in checked.spec.maps.items():

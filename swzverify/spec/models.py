@@ -15,6 +15,7 @@ from swzverify.layout.tma import TmaMode
 from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.elements import ELEMENT_BITS
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
+from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart, LaneValue
 
 
 class MemoryPart(Part):
@@ -204,6 +205,11 @@ class AccessPart(Part):
         description="loop variables and their values",
         examples=[{"i": 4}, {"k": {"start": 0, "stop": 64, "step": 16}}],
     )
+    lanes: dict[Identifier, LaneValue] = Field(
+        default_factory=dict,
+        description="values that each lane has of its own, such as data that it reads; claims hold for every choice",
+        examples=[{"bin": 64}, {"row": {"start": 0, "stop": 64, "step": 8}}, {"index": {"bits": 8}}],
+    )
     coord: list[Expression] | None = Field(
         None,
         min_length=1,
@@ -348,6 +354,8 @@ PARTS: dict[str, type[Part]] = {
         SwizzlePart,
         StagesPart,
         LoopPart,
+        LaneRangePart,
+        LaneBitsPart,
         SourceConstantPart,
     )
 }

@@ -44,9 +44,12 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "TilePart.stages": (1, MAX_STAGES),
     "TilePart.bytes": (1, MAX_INTEGER),
     "LoopPart.step": (1, MAX_INTEGER),
+    "LaneRangePart.step": (1, MAX_INTEGER),
+    "LaneBitsPart.bits": (1, 32),
     "AccessPart.threads": (1, MAX_THREADS),
     "AccessPart.block": (1, MAX_THREADS),
     "AccessPart.for[]": (0, MAX_INTEGER),
+    "AccessPart.lanes[]": (1, MAX_INTEGER),
     "AccessPart.base": _ADDRESS,
     "AccessPart.bytes": (1, MAX_INTEGER),
     "MapPart.over[]": (1, MAX_INTEGER),
@@ -90,6 +93,7 @@ SIZES: Mapping[str, Schema] = {
     "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
     "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "AccessPart.lanes": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.over": {
@@ -109,6 +113,7 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
     "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, or `any` for every value from 0",
+    "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",
     "MapPart.over": "how many values from 0",
 }
 """What the entries of a mapping are; their names are the user's own."""

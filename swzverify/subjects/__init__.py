@@ -11,5 +11,17 @@ from swzverify.subjects.index_map import IndexMap
 from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.tile import Tile
+from swzverify.subjects.unknown import Unknown
 
-__all__ = ["Access", "AlignedBase", "Base", "FixedBase", "IndexMap", "Loop", "Memory", "MemoryBase", "Tile"]
+__all__ = [
+    "Access",
+    "AlignedBase",
+    "Base",
+    "FixedBase",
+    "IndexMap",
+    "Loop",
+    "Memory",
+    "MemoryBase",
+    "Tile",
+    "Unknown",
+]

@@ -74,12 +74,19 @@ class Access(StatedAccess):
 
     @property
     def variables(self) -> tuple[Var, ...]:
-        """The lane, then the free variables: warp, loops (counted from 0), stage, base."""
-        return (self.lane, *self.free)
+        """The lane, then the free variables: warp, loops (counted from 0), stage, base; last the
+        lane's own unknowns.
+        """
+        return (self.lane, *self.free, *self.own)
+
+    @property
+    def own(self) -> tuple[Var, ...]:
+        """The unknowns that expressions read: each lane has values of its own."""
+        return tuple(each.variable for each in self.read_unknowns)
 
     @cached_property
     def free(self) -> tuple[Var, ...]:
-        """Every variable but the lane, if it has more than one value."""
+        """Every variable that all lanes of a warp instruction share, if it has more than one value."""
         nodes = [var(WARP, self.warps)]
         nodes += [var(loop.name, max(1, n)) for loop, n in zip(self.loops, self.loop_room, strict=True)]
         if self.tile is not None and self.tile.stages > 1 and self.stage is None:
@@ -139,6 +146,10 @@ class Access(StatedAccess):
         """
         found = self.iterations
         return describe_loops(self.loops, found.limits, dict(found.ended_by), all_exist=found.all_exist)
+
+    def describe_unknowns(self) -> tuple[str, ...]:
+        """The values of the lanes' own in words."""
+        return tuple(each.describe() for each in self.read_unknowns)
 
     @property
     def conditional(self) -> bool:

@@ -77,6 +77,15 @@ def loops(
     return env
 
 
+def unknowns(access: StatedAccess) -> dict[str, Integer]:
+    """Each unknown's value, over its place in the range."""
+    env: dict[str, Integer] = {}
+    for each in access.unknowns:
+        index = ints.named(each.name, each.count)
+        env[each.name] = ints.add(ints.multiply(index, ints.integer(each.step)), ints.integer(each.start))
+    return env
+
+
 def joint_values(
     access: StatedAccess, names: frozenset[str], limits: Sequence[int], tid: int | None = None
 ) -> dict[str, Array] | None:
@@ -85,15 +94,17 @@ def joint_values(
     """
     arrays: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
     axes: dict[str, Array] = {}
-    if not names <= {loop.name for loop in access.loops} | set(access.constants):
+    own = [each for each in access.unknowns if each.name in names]
+    if not names <= {each.name for each in (*access.loops, *own)} | set(access.constants):
         axes["tid"] = np.arange(access.threads, dtype=np.int64) if tid is None else np.full(1, tid, dtype=np.int64)
     for loop, limit in zip(access.loops, limits, strict=True):
         if loop.name in names:
             if limit > MAX_ENUMERATED:
                 return None
             axes[loop.name] = loop.start + loop.step * np.arange(max(1, limit), dtype=np.int64)
-    if prod(axis.size for axis in axes.values()) > MAX_ENUMERATED:
+    if prod([*(axis.size for axis in axes.values()), *(each.count for each in own)]) > MAX_ENUMERATED:
         return None
+    axes |= {each.name: each.start + each.step * np.arange(each.count, dtype=np.int64) for each in own}
     if axes:
         grids = np.meshgrid(*axes.values(), indexing="ij")
         arrays |= {name: grid.ravel() for name, grid in zip(axes, grids, strict=True)}

@@ -71,7 +71,7 @@ def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) 
     # leaves undefined.
     assumed = [ints.truth(each.lowered(assuming)) for each in access.assume]
     assumption = conjunction(assumed)
-    env = constants | loops | names.threads(access)
+    env = constants | loops | names.threads(access) | names.unknowns(access)
     reading = Reading(env, every, leaving)
     active = _lower_active(access, reading)
     stage = ints.integer(0)
@@ -135,7 +135,7 @@ def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> _Reac
     every = _active_values(access, iterations, node)
     if every is not None:
         return _Reach(int(every.min()), int(every.max()), True) if every.size else _Reach(0, 0, True)
-    env = names.constants(access) | names.loops(access, iterations.limits)
+    env = names.constants(access) | names.loops(access, iterations.limits) | names.unknowns(access)
     bounds: list[Integer] = []
     for tid in range(access.threads):
         if tid % LANES < access.instruction.address_lanes:

@@ -9,7 +9,7 @@ shows against the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.formula import Formula
 from swzverify.subjects.loop import LANE, STAGE, WARP
 from swzverify.subjects.stated_access import StatedAccess
+from swzverify.subjects.unknown import own_values
 
 Array = NDArray[np.int64]
 MAX_POINTS = 1 << 20
@@ -33,7 +34,8 @@ class LaneRecord:
     inactive.
 
     `bit` says where inside the byte an element begins that is no whole number of bytes: 0 to 7,
-    else 0.
+    else 0. `values` are those of the unknowns that expressions read, of every lane that the block
+    has.
     """
 
     lane: int
@@ -41,6 +43,7 @@ class LaneRecord:
     offset_elements: int | None
     address_bytes: int | None
     bit: int = 0
+    values: tuple[int, ...] = ()
 
     @property
     def in_whole_bytes(self) -> bool:
@@ -67,6 +70,8 @@ def environment(access: StatedAccess, point: Mapping[str, Array]) -> dict[str, A
     env |= thread_names(access, np.asarray(tid))
     for loop in access.loops:
         env[loop.name] = loop.start + loop.step * point[loop.name]
+    for each in access.read_unknowns:
+        env[each.name] = each.start + each.step * point[each.name]
     return env
 
 
@@ -174,7 +179,9 @@ def lanes_at(access: StatedAccess, point: Mapping[str, int]) -> tuple[LaneRecord
         if tid >= access.threads or lane >= access.instruction.address_lanes:
             found.append(LaneRecord(lane, None, None, None))
             continue
-        found.append(_lane_at(access, {**common, **_thread_at(access, tid)}, base, point.get(STAGE, 0)))
+        values = own_values(access.unknowns, point, lane)
+        record = _lane_at(access, {**common, **_thread_at(access, tid), **values}, base, point.get(STAGE, 0))
+        found.append(replace(record, values=tuple(values[each.name] for each in access.read_unknowns)))
     return tuple(found)
 
 

@@ -17,6 +17,7 @@ from swzverify.ir.formula import Formula
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants
 from swzverify.subjects.memory import Base, FixedBase, Origin, origin
 from swzverify.subjects.tile import Tile
+from swzverify.subjects.unknown import Unknown
 
 AT_ZERO = FixedBase(0)
 
@@ -41,6 +42,7 @@ class StatedAccess:
     assume: tuple[Formula, ...] = ()
     place: Origin | None = None
     room: tuple[int, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
@@ -61,6 +63,7 @@ class StatedAccess:
             ("tile", self.tile, (Tile, NoneType), "the Tile itself"),
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, Loop, "Loop('k', 0, 64, 16)") for loop in self.loops),
+            *(("unknowns", each, Unknown, "Unknown('bin', 0, 64)") for each in self.unknowns),
             *(("expression", each, Formula, "parse('tid*4')") for each in self.expressions),
         ]
         for what, value, kinds, example in wanted:
@@ -71,7 +74,9 @@ class StatedAccess:
 
     def _check_names(self) -> None:
         """Each name has one meaning, and axes of a thread are those that the block says."""
-        check_variables(f"access {self.name}", [loop.name for loop in self.loops], self.constants)
+        own = [each.name for each in (*self.loops, *self.unknowns)]
+        check_variables(f"access {self.name}", own, self.constants)
+        self._check_unknowns()
         unsaid = {f"{word}{axis}": axis for axis in "xyz"[len(self.block) :] for word in AXIS_WORDS}
         for expression in self.expressions:
             for name in sorted(expression.names & set(unsaid)):
@@ -84,6 +89,29 @@ class StatedAccess:
                     text=expression.text,
                     span=expression.span_of(name),
                 )
+
+    def _check_unknowns(self) -> None:
+        """Refuse what has no meaning: an assumption on a lane's value, and a loop without a bound
+        beside one.
+        """
+        names = {each.name for each in self.unknowns}
+        for condition in self.assume:
+            for name in sorted(condition.names & names):
+                raise SwzError(
+                    "SWZ105",
+                    f"access {self.name}: an assumption is about iterations, and '{name}' is a value of each lane",
+                    hint="give it a smaller range in `lanes:`, or leave lanes out with `if:`",
+                    text=condition.text,
+                    span=condition.span_of(name),
+                )
+        if names and self.is_unbounded:
+            loop = next(loop.name for loop in self.loops if loop.stop is None)
+            raise SwzError(
+                "SWZ206",
+                f"access {self.name}: loop '{loop}' has no bound, and lanes have values of their own "
+                f"({', '.join(sorted(names))}): not modelled together",
+                hint=f"give the loop a bound, such as `for: {{{loop}: 1024}}`",
+            )
 
     def _check_lanes(self) -> None:
         if not self.block or min(self.block) < 1 or prod(self.block) > 1024:
@@ -155,6 +183,12 @@ class StatedAccess:
     def is_unbounded(self) -> bool:
         """Whether some loop has no bound, so that some iterations do not exist."""
         return any(loop.stop is None for loop in self.loops)
+
+    @property
+    def read_unknowns(self) -> tuple[Unknown, ...]:
+        """The unknowns that some expression reads: on the others nothing depends."""
+        read = frozenset[str]().union(*(each.names for each in self.expressions))
+        return tuple(each for each in self.unknowns if each.name in read)
 
     @property
     def lane(self) -> Var:

@@ -25,11 +25,13 @@ from swzverify.claims.covers import Covers
 from swzverify.claims.form import Subject
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
+from swzverify.obligations import of_lane
 from swzverify.spec import load_spec
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.iterations import last_active
 from swzverify.subjects.loop import LANE, STAGE, WARP
 from swzverify.subjects.memory import Origin
+from swzverify.subjects.unknown import own_places
 
 _Claim = TypeVar("_Claim", bound=Claim)
 _Subject = TypeVar("_Subject", Tile, Access, IndexMap)
@@ -116,16 +118,22 @@ def value_of(index: Subject, point: Mapping[str, int], *, base: int = 0) -> tupl
     return index.at({**point, "base": base} if index.uses_base else point)
 
 
-def lanes_of(access: Subject, where: Mapping[str, int], *, compared: bool = False) -> list[Lane]:
+def lanes_of(
+    access: Subject,
+    where: Mapping[str, int],
+    *,
+    own: Mapping[str, Sequence[int]] | None = None,
+    compared: bool = False,
+) -> list[Lane]:
     """The 32 lanes of the warp instruction at `where`: `warp`, the loops by value, `stage` and
-    `base` as they apply.
+    `base` as they apply; `own` has the values of each lane's own, lane by lane.
 
     `compared`: an iteration that does not exist, or that the assumptions exclude, has lanes that
     are not active; such a case is a difference for `equivalent`, and no case at all for every other
     claim.
     """
     access = _only(Access, access)
-    point = _point(access, where, compared=compared)
+    point = _point(access, where, compared=compared) | _choice(access, own or {})
     if not access.assumed_at(point):
         if not compared:
             _skip(f"access {access.name} does not run at {dict(where)}")
@@ -223,8 +231,25 @@ def _point(access: Access, where: Mapping[str, int], *, compared: bool) -> dict[
     return {**point, STAGE: stage, place.name: _base_index(access.name, place, where.get("base", place.start_bytes))}
 
 
+def _choice(access: Access, own: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """The choice of the lanes' values as the engines know it: each by its place in the range."""
+    _check_names(
+        f"in its lanes, access {access.name}", {each.name: 0 for each in access.read_unknowns}, dict.fromkeys(own, 0)
+    )
+    found: dict[str, int] = {}
+    for each in access.read_unknowns:
+        for lane, value in enumerate(own[each.name]):
+            place, rest = divmod(value - each.start, each.step)
+            if rest or not 0 <= place < each.count:
+                _skip(f"{each.name} of {access.name} never is {value}")
+            found[of_lane(each.name, lane)] = place
+    return found
+
+
 def _starts(access: Access, point: Mapping[str, int]) -> list[int]:
     """For each lane, the first bit of the stage that it goes to, or of the bytes that it may touch."""
     arrays = {name: np.full(LANES, value, dtype=np.int64) for name, value in point.items()}
+    lanes = [own_places(access.unknowns, point, lane) for lane in range(LANES)]
+    arrays |= {each.name: np.asarray([lane[each.name] for lane in lanes]) for each in access.unknowns}
     start = access.definition({**arrays, LANE: np.arange(LANES, dtype=np.int64)})[3]
     return [int(each) * access.unit_bits for each in np.broadcast_to(start, LANES)]

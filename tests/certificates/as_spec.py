@@ -98,6 +98,10 @@ def _access(access: dict[str, Any], memories: dict[str, Any]) -> dict[str, Any]:
     for name in ("stage", "bytes", "if"):
         if access[name] is not None:
             found[name] = access[name]
+    if access["lanes"]:
+        found["lanes"] = {
+            each["name"]: {key: each[key] for key in ("start", "stop", "step")} for each in access["lanes"]
+        }
     return {**found, "assume": access["assume"]}
 
 

@@ -60,6 +60,20 @@ def _state(goal: ob.Obligation) -> st.Statement:
                 instruction=instruction.name,
                 at_most=() if at_most is None else (at_most,),
             )
+        case ob.GatherCost(cost, own):
+            nodes = (*cost.domain.variables, *own)
+            out, roots, places = _written(nodes, (cost.domain.assumption, cost.address, cost.active))
+            return st.GatherCost(
+                program=out,
+                lane=places[cost.lane],
+                free=_at(places, cost.free),
+                own=_at(places, own),
+                assumption=roots[0],
+                address=roots[1],
+                active=roots[2],
+                instruction=cost.instruction.name,
+                at_most=() if cost.at_most is None else (cost.at_most,),
+            )
         case ob.Covers():
             return _covers(goal)
         case _:

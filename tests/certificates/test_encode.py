@@ -16,8 +16,8 @@ from swzverify.certificates.encode import UnwrittenError, meet, parts, trailing_
 from swzverify.certificates.program import Builder, evaluate
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.smt import SMT
-from swzverify.ir.expr import Comparison, compare, negation, var
-from swzverify.obligations import Answer, Apart
+from swzverify.ir.expr import Comparison, compare, extend, negation, var
+from swzverify.obligations import Answer, Apart, GatherCost
 from tests.certificates.export import state
 from tests.certificates.judge import holds, random_program
 from tests.engines import obligations as ob
@@ -375,6 +375,7 @@ def test_every_kind_is_stated_once() -> None:
         ob.injective((X, Y), (Y,), compact(), 1, ob.bijection(6, lambda x: ob.swizzled(x, 1, 0, 2))),
         apart_case(1)[0],
         cost_case(2, [1, 2, 3])[0],
+        GatherCost(replace(cost_case(2, [1, 2, 3])[0], address=extend(t, 10, signed=False)), (t,)),
         ob.covers((), (t,), leaf(t), None, 2, (X,), leaf(X), 1, 1),
     ]
     assert isinstance(goals[2], Apart)

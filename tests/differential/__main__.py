@@ -33,12 +33,14 @@ def main() -> int:
     parser.add_argument(
         "--new-themes", action="store_true", help="specs of the themes that an attack found missing, alone"
     )
+    parser.add_argument("--lanes", action="store_true", help="specs with values of the lanes' own, alone")
     arguments = parser.parse_args()
+    themes = "new" if arguments.new_themes else "lanes" if arguments.lanes else "all"
     first, end = (int(number) for number in arguments.seeds.split("-"))
-    record = _record(arguments.record, first, end, arguments.rlimit, new=arguments.new_themes)
+    record = _record(arguments.record, first, end, arguments.rlimit, themes=themes)
     left = [start for start in range(first, end, CHUNK_SPECS) if start not in record["chunks"]]
     began, before, done = time.perf_counter(), record["elapsed_s"], 0
-    for chunk in _chunks(left, end, arguments.rlimit, arguments.jobs, new=arguments.new_themes):
+    for chunk in _chunks(left, end, arguments.rlimit, arguments.jobs, themes=themes):
         done += chunk.comparison.specs
         record["elapsed_s"] = round(before + time.perf_counter() - began, 1)
         _note(record, chunk)
@@ -49,8 +51,8 @@ def main() -> int:
     return 1 if record["disagreements"] else 0
 
 
-def _chunks(starts: list[int], end: int, rlimit: int, jobs: int, *, new: bool) -> Iterator[Chunk]:
-    run = partial(run_chunk, rlimit=rlimit, new=new)
+def _chunks(starts: list[int], end: int, rlimit: int, jobs: int, *, themes: str) -> Iterator[Chunk]:
+    run = partial(run_chunk, rlimit=rlimit, themes=themes)
     if jobs == 1:
         yield from (run(start, min(start + CHUNK_SPECS, end)) for start in starts)
         return
@@ -61,17 +63,18 @@ def _chunks(starts: list[int], end: int, rlimit: int, jobs: int, *, new: bool) -
             yield from (future.result() for future in ended)
 
 
-def _record(path: Path, first: int, end: int, rlimit: int, *, new: bool) -> dict:  # type: ignore[type-arg]  # JSON
+def _record(path: Path, first: int, end: int, rlimit: int, *, themes: str) -> dict:  # type: ignore[type-arg]  # JSON
     if path.exists():
         record = json.loads(path.read_text())
-        if (record["first_seed"], record["rlimit"], record["new_themes"]) == (first, rlimit, new):
+        if (record["first_seed"], record["rlimit"], _themes_of(record)) == (first, rlimit, themes):
             return {**record, "end_seed": end}
         raise SystemExit(f"{path} is the record of another run; choose another file")
     return {
         "first_seed": first,
         "end_seed": end,
         "rlimit": rlimit,
-        "new_themes": new,
+        "new_themes": themes == "new",
+        "lanes": themes == "lanes",
         "versions": versions(),
         "chunks": [],
         "elapsed_s": 0.0,
@@ -86,6 +89,10 @@ def _record(path: Path, first: int, end: int, rlimit: int, *, new: bool) -> dict
         "slowest": [],
         "disagreements": [],
     }
+
+
+def _themes_of(record: dict) -> str:  # type: ignore[type-arg]  # JSON
+    return "new" if record["new_themes"] else "lanes" if record.get("lanes") else "all"
 
 
 def _note(record: dict, chunk: Chunk) -> None:  # type: ignore[type-arg]  # JSON

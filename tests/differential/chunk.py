@@ -34,8 +34,8 @@ class Chunk:
     slowest_seed: int
 
 
-def run_chunk(first: int, end: int, rlimit: int, *, new: bool = False) -> Chunk:
-    """Compare the seeds from `first` to `end` - 1; with `new`, specs of the new themes alone."""
+def run_chunk(first: int, end: int, rlimit: int, *, themes: str = "all") -> Chunk:
+    """Compare the seeds from `first` to `end` - 1; `themes` as in `DRAWS`."""
     signal.signal(signal.SIGALRM, _out_of_time)
     total, unfinished, small = Comparison(), [], []
     slowest_s, slowest_seed = 0.0, first
@@ -43,7 +43,7 @@ def run_chunk(first: int, end: int, rlimit: int, *, new: bool = False) -> Chunk:
         began = time.perf_counter()
         signal.alarm(SPEC_LIMIT_S)
         try:
-            found = compare_seed(seed, rlimit, new=new)
+            found = compare_seed(seed, rlimit, themes=themes)
         except _OutOfTimeError:
             unfinished.append(seed)
             continue
@@ -53,7 +53,7 @@ def run_chunk(first: int, end: int, rlimit: int, *, new: bool = False) -> Chunk:
         finally:
             signal.alarm(0)
         total.add(found)
-        small += [smallest(drawn(seed, new=new), each, rlimit) for each in found.disagreements[:1]]
+        small += [smallest(drawn(seed, themes=themes), each, rlimit) for each in found.disagreements[:1]]
         took = time.perf_counter() - began
         if took > slowest_s:
             slowest_s, slowest_seed = took, seed

@@ -16,7 +16,7 @@ from swzverify.spec.build import SpecClaim
 from swzverify.spec.load import parse_spec
 from swzverify.subjects import Access, IndexMap, Tile
 from tests.oracle.brute_force import Judgement, OracleAmbiguousError, OracleError, judge
-from tests.oracle.random_specs import new_theme_spec, random_spec
+from tests.oracle.random_specs import DRAWS
 from tests.oracle.yaml_values import Spec, Yaml
 
 EVERY_ENGINE_EACH = 5
@@ -81,14 +81,14 @@ class Comparison:
         self.disagreements += other.disagreements
 
 
-def drawn(seed: int, *, new: bool = False) -> Spec:
-    """The spec of a seed; with `new`, one of the new themes alone."""
-    return (new_theme_spec if new else random_spec)(random.Random(seed))
+def drawn(seed: int, *, themes: str = "all") -> Spec:
+    """The spec of a seed; `themes` as in `DRAWS`."""
+    return DRAWS[themes](random.Random(seed))
 
 
-def compare_seed(seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool = True, new: bool = False) -> Comparison:
+def compare_seed(seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool = True, themes: str = "all") -> Comparison:
     """The spec of a seed, both ways."""
-    return compare(drawn(seed, new=new), seed, rlimit, starve=starve)
+    return compare(drawn(seed, themes=themes), seed, rlimit, starve=starve)
 
 
 def compare(spec: Spec, seed: int, rlimit: int = DEFAULT_RLIMIT, *, starve: bool = True) -> Comparison:

@@ -250,7 +250,7 @@ PLANTS: list[Callable[[Patch], None]] = [
 def first_found(seeds: Sequence[int], *, new: bool = False) -> Disagreement | None:
     for seed in seeds:
         try:
-            outcome = compare_seed(seed, new=new, starve=not new)
+            outcome = compare_seed(seed, themes="new" if new else "all", starve=not new)
         except Exception as error:  # noqa: BLE001 - a plant may break the tool; that shows too
             return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
         if outcome.disagreements:

@@ -139,6 +139,8 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "TmaPart": (("tiles", "C"), {"element": "f16", "tma": {"swizzle": "128B", "box": [64, 64]}}),
     "StagesPart": ((*A, "stages"), {"count": 2}),
     "LoopPart": ((*READ, "for", "k"), {"stop": 4}),
+    "LaneRangePart": ((*READ, "lanes", "row"), {"stop": 4}),
+    "LaneBitsPart": ((*READ, "lanes", "index"), {"bits": 4}),
     "SourceConstantPart": (("from_source", "BK"), {"file": "../src/gemm.cu"}),
     "TileArgument": (("claims", 0), {"injective": {"tile": "A"}}),
     "AccessArgument": (("claims", 0), {"aligned": {"access": "read_A"}}),

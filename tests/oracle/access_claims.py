@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from .accesses import Access
+from .accesses import Access, laid_out
+from .choices import costs_of
 from .hardware import Cost, warp_cost
 from .judgement import REFUTED, VACUOUS, Finding, Verdict, holds
 from .oracle_errors import OracleAmbiguousError, OracleError
@@ -61,6 +62,11 @@ def cost(access: Access, at_most: int | None) -> Finding:
     costs: set[Cost] = set()
     for base, stage in access.runs(COST_PERIOD):
         addresses = access.addresses(base, stage)
+        if access.form.reads_own:
+            for choices in access.choosing:
+                options = [{None if point is None else addresses[point] for point in lane} for lane in choices]
+                costs |= costs_of(access.instruction, options)
+            continue
         for warp in access.warps:
             lanes = [None if point is None else addresses[point] for point in warp]
             costs.add(warp_cost(access.instruction, lanes))
@@ -81,6 +87,11 @@ def covers(access: Access, tile: Tile, times: int) -> Finding:
     elements the page could also be read as counting that touch; such a case is judged only if both
     readings agree. An iteration that stands for several counts so often.
     """
+    if access.form.reads_own:
+        raise OracleError(f"covers: what access {access.name} touches depends on data", "SWZ105")
+    if access.form.own:
+        # Values that nothing reads: each iteration is one, whatever they are.
+        access = laid_out(access.form, [each for each in access.iterations if each.own == access.iterations[0].own])
     if not access.active:
         return VACUOUS
     if any(access.weight(point) is None for point in access.active):

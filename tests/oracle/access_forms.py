@@ -5,7 +5,7 @@ of the page).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -53,11 +53,13 @@ class Iteration:
     """One value of each loop, by the loops' names in alphabetical order.
 
     It stands for `weight` iterations in which every lane does the same; None where it is one of
-    several that stand together for all others, though lanes do not do the same in them.
+    several that stand together for all others, though lanes do not do the same in them. `own` are
+    values of the unknowns that a lane can have in it, by their names in alphabetical order.
     """
 
     values: tuple[int, ...]
     weight: int | None = 1
+    own: tuple[int, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,16 @@ class AccessForm:
     coordinates: tuple[Expr, ...]
     stage: Expr | None
     address: Expr | None
+    own: dict[str, Loop]
+
+    @property
+    def own_names(self) -> list[str]:
+        return sorted(self.own)
+
+    @property
+    def reads_own(self) -> bool:
+        """Whether something of a thread depends on values of its own."""
+        return any(name in self.own for tree in self.of_threads for name in c_expr.names_in(tree))
 
     @property
     def threads(self) -> int:
@@ -121,7 +133,9 @@ class AccessForm:
         """
         columns = {key: values * len(iterations) for key, values in self.thread_columns.items()}
         threads = self.threads
-        for key, values in self.loop_columns(iterations).items():
+        shared = self.loop_columns(iterations)
+        shared |= {key: [i.own[at] for i in iterations] for at, key in enumerate(self.own_names)}
+        for key, values in shared.items():
             columns[key] = [value for value in values for _ in range(threads)]
         return columns
 
@@ -132,7 +146,9 @@ class AccessForm:
 
     def closed_iterations(self) -> list[Iteration]:
         """All iterations, where no loop is open."""
-        return [Iteration(values) for values in product(*(self.loops[name].judged for name in self.loop_names))]
+        iterations = product(*(self.loops[name].judged for name in self.loop_names))
+        own = list(product(*(self.own[name].values for name in self.own_names)))
+        return [Iteration(values, 1, each) for values in iterations for each in own]
 
 
 def read_form(
@@ -167,7 +183,10 @@ def read_form(
         tuple(c_expr.parse(item) for item in as_list(spec["coord"])) if tile else (),
         _parsed(spec, "stage") if tile else None,
         None if tile else c_expr.parse(spec["address"]),
+        {key: read_own(values, constants) for key, values in as_dict(spec.get("lanes")).items()},
     )
+    if form.own and form.open_loops:
+        raise OracleError(f"access {name}: an open loop, and values of the lanes' own", "SWZ206")
     _check_axes(form)
     _check_literals(form)
     if instruction.kind == "matrix" and (form.condition is not None or form.threads % 32):
@@ -193,6 +212,16 @@ def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:
     return Loop(start, stop, step)
 
 
+def read_own(values: Yaml, constants: Mapping[str, int]) -> Loop:
+    """The range of a lane's value: a count, C's three numbers, or bits."""
+    if isinstance(values, dict) and "bits" in values:
+        return Loop(0, 1 << c_expr.constant(values["bits"], constants), 1)
+    found = read_loop(values, constants)
+    if not found.values:
+        raise OracleError("a lane's value has an empty range", "SWZ105")
+    return found
+
+
 def _parsed(spec: dict[str, Yaml], key: str) -> Expr | None:
     return c_expr.parse(spec[key]) if key in spec else None
 
@@ -200,7 +229,7 @@ def _parsed(spec: dict[str, Yaml], key: str) -> Expr | None:
 def _check_axes(form: AccessForm) -> None:
     """Refuse `tid_y` where nothing says what the y axis is."""
     read = {name for tree in form.of_threads for name in c_expr.names_in(tree)}
-    for name in sorted(read - {*form.loops, *form.constants}):
+    for name in sorted(read - {*form.loops, *form.constants, *form.own}):
         if AXES_FROM.get(name, 0) > len(form.block):
             raise OracleError(f"access {form.name}: {name} under a block of {len(form.block)} extents", "SWZ307")
 

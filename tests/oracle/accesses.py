@@ -60,10 +60,32 @@ class Access:
         return [point for warp in self.warps for point in warp if point is not None]
 
     @property
-    def places(self) -> dict[tuple[tuple[int, ...], int], int]:
-        """Of each active (iteration, thread) its point."""
-        threads = self.form.threads
-        return {(self.iterations[point // threads].values, point % threads): point for point in self.active}
+    def places(self) -> dict[tuple[tuple[int, ...], tuple[int, ...], int], int]:
+        """Of each active (iteration, own values, thread) its point."""
+        threads, found = self.form.threads, self.iterations
+        return {
+            (found[point // threads].values, found[point // threads].own, point % threads): point
+            for point in self.active
+        }
+
+    @cached_property
+    def choosing(self) -> list[list[set[int | None]]]:
+        """For each warp instruction the points that each lane can choose by values of its own, None
+        where it can be inactive.
+        """
+        threads, active = self.form.threads, set(self.active)
+        together: dict[tuple[int, ...], list[int]] = {}
+        for at, iteration in enumerate(self.iterations):
+            together.setdefault(iteration.values, []).append(at)
+        found: list[list[set[int | None]]] = []
+        for members in together.values():
+            for first in range(0, threads, 32):
+                lanes: list[set[int | None]] = []
+                for thread in range(first, first + 32):
+                    points = {at * threads + thread for at in members} if thread < threads else {-1}
+                    lanes.append({point if point in active else None for point in points})
+                found.append(lanes)
+        return [lanes for lanes in found if any(lane != {None} for lane in lanes)]
 
     def weight(self, point: int) -> int | None:
         """How many iterations the point stands for, None where that does not say how often it does

@@ -64,6 +64,8 @@ CONSTANT_POSITIONS = (
     "covers.times",
 )
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
+LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
+"""The positions of values of the lanes' own, which have random specs to themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +153,8 @@ def _tile(tile: dict[str, Yaml]) -> Iterator[Place]:
 
 
 def _access(access: dict[str, Yaml]) -> Iterator[Place]:
-    loops = as_dict(access.get("for"))
-    names = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x", *loops)
+    loops, own = as_dict(access.get("for")), as_dict(access.get("lanes"))
+    names = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x", *loops, *own)
     if "threads" in access:
         yield Place("threads", access, "threads")
     yield from _items(access, "block", "block")
@@ -168,6 +170,11 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
             yield from _at(bounds, "loop", ("start", "stop", "step"))
         elif bounds != "any":
             yield Place("loop.count", loops, name)
+    for name, values in own.items():
+        if isinstance(values, dict):
+            yield from _at(values, "lane", ("start", "stop", "step", "bits"))
+        else:
+            yield Place("lane.count", own, name)
 
 
 def map_leaves(text: str, change: Callable[[str, str], str]) -> str:

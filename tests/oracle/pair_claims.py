@@ -34,7 +34,7 @@ def equivalent_accesses(p: Access, q: Access) -> Finding:
     """Iteration by iteration; one that does not exist, or that `assume:` excludes, has no active
     lane.
     """
-    alike = p.form.threads == q.form.threads and _same_loops(p.form, q.form)
+    alike = p.form.threads == q.form.threads and _same_loops(p.form, q.form) and _same_own(p.form, q.form)
     p_stages, q_stages = p.stage_runs, q.stage_runs
     alike = alike and (len(p_stages) == len(q_stages) or min(len(p_stages), len(q_stages)) == 1)
     if not alike:
@@ -72,6 +72,11 @@ def _same_loops(p: AccessForm, q: AccessForm) -> bool:
         (a.start, a.step, a.is_open) == (b.start, b.step, b.is_open) and (a.is_open or len(a.values) == len(b.values))
         for a, b in ((p.loops[name], q.loops[name]) for name in p.loop_names)
     )
+
+
+def _same_own(p: AccessForm, q: AccessForm) -> bool:
+    """Unknowns of the same names and ranges."""
+    return p.own_names == q.own_names and all(p.own[name].values == q.own[name].values for name in p.own_names)
 
 
 def equivalent_maps(p: IndexMap, q: IndexMap) -> Finding:

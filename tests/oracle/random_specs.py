@@ -1,7 +1,8 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
 Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
-oracle; with `new`, of those of the new themes alone.
+oracle; with `new` or `lanes`, of those of the new themes alone, or of those with values of the lanes'
+own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from . import (
     random_blocks,
     random_boxes,
+    random_lanes,
     random_loop_pairs,
     random_names,
     random_open_copies,
@@ -57,6 +59,14 @@ def new_theme_spec(rng: random.Random) -> Spec:
         _add_theme(draft, NEW_THEMES)
     if not draft.claims:
         random_open_loops.open_loops(draft)
+    return dressed(draft)
+
+
+def lane_spec(rng: random.Random) -> Spec:
+    """A spec of accesses whose lanes have values of their own, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(LANE_THEMES)(draft)
     return dressed(draft)
 
 
@@ -258,6 +268,11 @@ NEW_THEMES: list[Theme] = [
     random_boxes.older_target,
     random_boxes.older_target,
 ]
+LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
+
+
+DRAWS: dict[str, Callable[[random.Random], Spec]] = {"all": random_spec, "new": new_theme_spec, "lanes": lane_spec}
+"""What is drawn, by the name that a run is asked for it."""
 
 
 def main(count: int = 1000, draw: Callable[[random.Random], Spec] = random_spec) -> None:
@@ -285,4 +300,4 @@ def main(count: int = 1000, draw: Callable[[random.Random], Spec] = random_spec)
 
 
 if __name__ == "__main__":
-    main(draw=new_theme_spec if "new" in sys.argv else random_spec)
+    main(draw=DRAWS[next((name for name in sys.argv[1:] if name in DRAWS), "all")])

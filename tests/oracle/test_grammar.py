@@ -15,9 +15,9 @@ from swzverify.spec.fields import Count, Expression, Part
 from . import c_expr
 from .brute_force import OracleAmbiguousError, OracleError, judge
 from .c_expr import Expr, Op
-from .grammar import BINARY, OPERATORS, POSITIONS, VARIABLE_POSITIONS, expressions, operators
+from .grammar import BINARY, LANE_POSITIONS, OPERATORS, POSITIONS, VARIABLE_POSITIONS, expressions, operators
 from .random_parts import seeded
-from .random_specs import random_spec
+from .random_specs import lane_spec, random_spec
 
 SPECS = 5_000
 LEAST_CASES = 50
@@ -51,6 +51,11 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.threads": ("threads",),
     "AccessPart.block": ("block",),
     "AccessPart.for_": ("loop.count",),
+    "AccessPart.lanes": ("lane.count",),
+    "LaneRangePart.start": ("lane.start",),
+    "LaneRangePart.stop": ("lane.stop",),
+    "LaneRangePart.step": ("lane.step",),
+    "LaneBitsPart.bits": ("lane.bits",),
     "AccessPart.coord": ("coord",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
@@ -110,7 +115,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         if takes_expression(field.annotation, tuple(field.metadata))
     }
     assert found == set(FIELDS)
-    assert {position for listed in FIELDS.values() for position in listed} | NOTATION == set(POSITIONS)
+    assert {position for listed in FIELDS.values() for position in listed} | NOTATION == {*POSITIONS, *LANE_POSITIONS}
 
 
 def test_every_operator_stands_in_every_position() -> None:
@@ -135,6 +140,14 @@ def test_every_operator_stands_in_every_position() -> None:
     # Conditions and bounds of loops with shifts and divisions inside something composite: where
     # points once got lost.
     assert min(composite[p] for p in ("if", "assume", "loop.count", "loop.start", "loop.stop", "loop.step")) > 100
+
+
+def test_composite_expressions_stand_in_every_position_of_the_lanes() -> None:
+    composite = Counter[str]()
+    for seed in range(SPECS // 4):
+        for position, text in expressions(lane_spec(seeded(seed))):
+            composite[position] += len(operators(c_expr.parse(text))) >= 3
+    assert min(composite[position] for position in (*LANE_POSITIONS, "address", "coord", "if", "stage")) > 10
 
 
 def edges(tree: Expr) -> Iterator[tuple[str, str, int]]:

@@ -10,10 +10,24 @@ from swzverify.spec import SpecError, parse_spec
 
 HEAD = "swzverify: 1\n"
 TILE = "tiles: {A: {element: f16, layout: '(8,64):(64,1)'}}\n"
+LANES = HEAD + "accesses:\n  r:\n    instruction: ld.shared.b32\n    threads: 32\n    address: b*4\n    lanes: "
 ACCESS = "    tile: A\n    instruction: ldmatrix.x4\n    threads: 32\n"
 
 # id: (expected codes in the order of the marks, text, a part of the first message or hint)
 CASES: dict[str, tuple[str, str, str]] = {
+    # values of the lanes' own
+    "lanes: any": ("SWZ105", LANES + "{b: «any}\n", "does not say how large"),
+    "lanes: a name of a thread": ("SWZ105", LANES + "{b: 2, «lane: 4}\n", "a meaning of its own"),
+    "lanes: no value": ("SWZ105", LANES + "{b: «0}\n", "at least 1"),
+    "lanes: an empty range": ("SWZ105", LANES + "{b: «{start: 4, stop: 4}}\n", "has no value"),
+    "lanes: too many bits": ("SWZ105", LANES + "{b: {bits: «33}}\n", "at most 32"),
+    "lanes: a loop's name": ("SWZ105", LANES + "{«b: 2}\n    for: {b: 2}\n", "a loop's name"),
+    "lanes: beside a loop without a bound": (
+        "SWZ206",
+        LANES.replace("  r:", "  «r:") + "{b: 2}\n    for: {i: any}\n",
+        "not modelled together",
+    ),
+    "lanes: an assumption on one": ("SWZ301", LANES + "{b: 2}\n    assume: [«b < 1]\n", "unknown name 'b'"),
     # YAML
     "unclosed flow": ("SWZ102", "swzverify: 1\ntiles: {A: [1, 2\n«", "expected ',' or ']'"),
     "tab indentation": ("SWZ102", "swzverify: 1\ntiles:\n«\tA: 1\n", "tab"),

@@ -16,12 +16,13 @@ import z3
 from swzverify.engines.smt.apart import apart
 from swzverify.engines.smt.cost import cost
 from swzverify.engines.smt.covers import covers
+from swzverify.engines.smt.gather import gather_cost
 from swzverify.engines.smt.injective import injective
 from swzverify.engines.smt.query import NAME, OutOfBudgetError, Query, evaluable, finding
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
-from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, Injective, Obligation
+from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, GatherCost, Injective, Obligation
 
 DEFAULT_RLIMIT = 30_000_000
 """Z3's own deterministic measure of work; some tens of seconds."""
@@ -50,6 +51,8 @@ class SMT:
                     return apart(obligation, self.rlimit)
                 case Cost():
                     return cost(obligation, self.rlimit)
+                case GatherCost():
+                    return gather_cost(obligation, self.rlimit)
                 case Covers():
                     return covers(obligation, self.rlimit)
                 case _:

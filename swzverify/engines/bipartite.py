@@ -1,0 +1,37 @@
+"""The largest matching of lanes to units: how many different units lanes can choose at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
+
+Left = TypeVar("Left", bound=Hashable)
+Right = TypeVar("Right", bound=Hashable)
+
+
+def largest_matching(reach: Mapping[Left, Sequence[Right]]) -> dict[Left, Right]:
+    """As many pairs as there can be, each of something on the left with its own one of what it
+    reaches on the right.
+
+    Kuhn's algorithm: a pair is added along a path that exchanges pairs, and where no such path is
+    left, the matching is a largest one (Berge's theorem).
+
+    >>> sorted(largest_matching({"a": [1, 2], "b": [1], "c": [1]}).items())
+    [('a', 2), ('b', 1)]
+    """
+    taken: dict[Right, Left] = {}
+    for left in reach:
+        _add(left, reach, taken, set())
+    return {left: right for right, left in taken.items()}
+
+
+def _add(left: Left, reach: Mapping[Left, Sequence[Right]], taken: dict[Right, Left], seen: set[Right]) -> bool:
+    """Whether a place for `left` was found; others move on to make room. At most 32 go deep."""
+    for right in reach[left]:
+        if right in seen:
+            continue
+        seen.add(right)
+        if right not in taken or _add(taken[right], reach, taken, seen):
+            taken[right] = left
+            return True
+    return False

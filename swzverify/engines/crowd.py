@@ -1,0 +1,175 @@
+"""How many units of one slot the lanes of a warp can choose: the worst choices of a warp
+instruction.
+
+An aligned lane touches one whole unit of max(4, width) bytes, which lies in one slot, the banks at
+its place in the 128-byte line. A group costs the most different units in one slot. Its lanes choose
+each for itself, so the most that a slot can hold is a largest matching of lanes to the slot's
+units. Groups choose independently of each other, so their costs add up.
+
+Plain loads of 8 and 16 bytes join groups where lanes agree in pairs. A joined choice gives each pair
+one address, or one of the two is idle: there pairs are matched to units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from swzverify.engines.bipartite import largest_matching
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES, Instruction
+
+Options = Sequence[int | None]
+"""What a lane can choose: byte addresses, each once; None where it can be idle."""
+Choice = list[int | None]
+"""What each lane chooses."""
+MAX_TRIED = 64
+"""Addresses of a lane that are tried to tear a pair apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Choices that may be the worst ones, and what no choice exceeds."""
+
+    choices: tuple[Choice, ...]
+    most_wavefronts: int
+    most_conflicts: int
+
+
+def crowd(row: Instruction, lanes: Sequence[Options]) -> Crowd:
+    """The worst choices of a warp instruction with the plain rule; every address is aligned.
+
+    >>> from swzverify.hardware import find_instruction
+    >>> found = crowd(find_instruction("ld.shared.b32"), [[0, 128 * lane] for lane in range(32)])
+    >>> found.most_wavefronts, found.most_conflicts
+    (32, 31)
+    """
+    groups = [range(start, start + row.group_lanes) for start in range(0, row.address_lanes, row.group_lanes)]
+    fullest = [_fullest(row, {lane: lanes[lane] for lane in group}, row.group_lanes) for group in groups]
+    counts = [len(found) for found in fullest]
+    apart = {lane: address for found in fullest for lane, address in found.items()}
+    choice = [apart.get(lane, options[0]) for lane, options in enumerate(lanes)]
+    most, conflicts = sum(counts), sum(max(0, count - 1) for count in counts)
+    if not row.joins:
+        return Crowd((choice,), most, conflicts)
+    joined = [found for found in (_joined(row, lanes, distance) for distance in PAIR_DISTANCES) if found is not None]
+    if not all(_can_differ(lanes, distance) for distance in PAIR_DISTANCES):
+        # Some distance agrees at every choice, so groups join at every choice.
+        most = max(sum(found.counts) for found in joined)
+        conflicts = max(sum(max(0, count - 1) for count in found.counts) for found in joined)
+        return Crowd(tuple(found.choice for found in joined), most, conflicts)
+    # A joined choice takes no more wavefronts than it does with its groups apart, but it can have
+    # more conflicts, as fewer groups are the minimum.
+    conflicts = max([conflicts, *(sum(max(0, count - 1) for count in found.counts) for found in joined)])
+    choices = (_torn(choice, lanes, set(apart)), choice, *(found.choice for found in joined))
+    return Crowd(choices, most, conflicts)
+
+
+def _unit_bytes(row: Instruction) -> int:
+    return max(BANK_WORD_BYTES, row.width_bytes)
+
+
+def _fullest(row: Instruction, lanes: Mapping[int, Options], size: int) -> dict[int, int]:
+    """For the slot that can hold most, the address that each of its lanes chooses."""
+    unit = _unit_bytes(row)
+    reach: dict[int, dict[int, dict[int, int]]] = {}
+    for lane, options in lanes.items():
+        for address in options:
+            if address is not None:
+                units = reach.setdefault(address % BANK_PERIOD_BYTES // unit, {}).setdefault(lane, {})
+                # A lane with as many units as there are lanes can always be matched last.
+                if len(units) < size:
+                    units.setdefault(address // unit, address)
+    best: dict[int, int] = {}
+    for slot in reach.values():
+        if row.counts_equal_words:
+            found = {lane: next(iter(units.values())) for lane, units in slot.items()}
+        else:
+            different = len({each for units in slot.values() for each in units})
+            if min(different, len(slot)) <= len(best):
+                continue
+            pairs = largest_matching({lane: list(units) for lane, units in slot.items()})
+            found = {lane: slot[lane][chosen] for lane, chosen in pairs.items()}
+        if len(found) > len(best):
+            best = found
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A worst choice in which groups join, and what its groups cost."""
+
+    choice: Choice
+    counts: tuple[int, ...]
+
+
+def _pairs(distance: int) -> Iterator[tuple[int, int]]:
+    return ((lane, lane ^ distance) for lane in range(LANES) if not lane & distance)
+
+
+def _joined(row: Instruction, lanes: Sequence[Options], distance: int) -> _Joined | None:
+    """The worst choice in which lanes agree at a distance; None where they cannot."""
+    agreed: dict[int, dict[int | None, tuple[int | None, int | None]]] = {}
+    for lane, mate in _pairs(distance):
+        found = agreed[lane] = _agreements(lanes[lane], lanes[mate])
+        if not found:
+            return None
+    choice: Choice = [None] * LANES
+    counts: list[int] = []
+    for start in range(0, LANES, row.joined_group_lanes):
+        group = {lane: list(agreed[lane]) for lane in agreed if start <= lane < start + row.joined_group_lanes}
+        fullest = _fullest(row, group, row.joined_group_lanes)
+        counts.append(len(fullest))
+        for lane, options in group.items():
+            choice[lane], choice[lane ^ distance] = agreed[lane][fullest.get(lane, options[0])]
+    return _Joined(choice, tuple(counts))
+
+
+def _agreements(first: Options, other: Options) -> dict[int | None, tuple[int | None, int | None]]:
+    """The addresses on which a pair can agree, None where both are idle, with what each lane
+    chooses.
+    """
+    found: dict[int | None, tuple[int | None, int | None]] = {}
+    mates = set(other)
+    for address in first:
+        if address in mates:
+            found[address] = (address, address)
+        elif None in mates:
+            found[address] = (address, None)
+    if None in first:
+        found |= {address: (None, address) for address in other if address not in found}
+    return found
+
+
+def _can_differ(lanes: Sequence[Options], distance: int) -> bool:
+    """Whether some pair can have two different addresses."""
+    for lane, mate in _pairs(distance):
+        sides = [{address for address in lanes[each] if address is not None} for each in (lane, mate)]
+        if all(sides) and len(sides[0] | sides[1]) > 1:
+            return True
+    return False
+
+
+def _torn(choice: Choice, lanes: Sequence[Options], kept: set[int]) -> Choice:
+    """The choice with lanes that are not kept changed, so that pairs differ at both distances, if
+    that is found.
+    """
+    result, fixed = list(choice), set(kept)
+    for distance in PAIR_DISTANCES:
+        pairs = [pair for lane, mate in _pairs(distance) for pair in ((lane, mate), (mate, lane))]
+        if any(_differ(result[lane], result[mate]) for lane, mate in pairs):
+            continue
+        for lane, mate in pairs:
+            if lane in fixed:
+                continue
+            mates = [result[mate]] if mate in fixed else lanes[mate][:MAX_TRIED]
+            tried = ((a, b) for b in mates for a in lanes[lane][:MAX_TRIED] if _differ(a, b))
+            found = next(tried, None)
+            if found is not None:
+                result[lane], result[mate] = found
+                fixed |= {lane, mate}
+                break
+    return result
+
+
+def _differ(first: int | None, other: int | None) -> bool:
+    return first is not None and other is not None and first != other

@@ -1,0 +1,100 @@
+"""Values that each lane has of its own: data that the kernel reads, of which only the range is
+known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from swzverify.errors import SwzError
+from swzverify.hardware import LANES
+from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
+from swzverify.ir.expr import Var, var
+from swzverify.obligations import of_lane
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A number that each thread has of its own in each iteration: any of start, start + step, ...,
+    below `stop`.
+
+    Engines count its values from 0, as they do a loop's. Errors: SWZ105 a step below 1 or a range
+    without a value, SWZ107 a number that no integer of C is.
+
+    >>> Unknown("bin", 0, 64).count, Unknown("row", 8, 24, 8).value(1)
+    (64, 16)
+    """
+
+    name: str
+    start: int
+    stop: int
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a range that goes down or nowhere."""
+        if self.step < 1:
+            raise SwzError("SWZ105", f"the unknown {self.name} has the step {self.step}: at least 1")
+        if self.stop <= self.start:
+            raise SwzError(
+                "SWZ105",
+                f"the unknown {self.name} has no value: it starts at {self.start} and stops before {self.stop}",
+                hint="a lane has some value in any case: give it a range with at least one",
+            )
+        for what, value in (("start", self.start), ("last value", self.value(self.count - 1)), ("step", self.step)):
+            if not VALUE_MIN <= value <= VALUE_MAX:
+                raise SwzError(
+                    "SWZ107",
+                    f"the unknown {self.name} has the {what} {value}: no integer of C",
+                    hint="integers lie in -2^31 .. 2^32 - 1",
+                )
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return -(-(self.stop - self.start) // self.step)
+
+    @property
+    def variable(self) -> Var:
+        """The place of its value in the range, as a variable."""
+        return var(self.name, self.count)
+
+    def value(self, index: int) -> int:
+        """The value at a place of the range."""
+        return self.start + self.step * index
+
+    def describe(self) -> str:
+        """The values in words.
+
+        >>> Unknown("row", 8, 24, 8).describe()
+        'any row in 8..16 step 8 in each lane'
+        """
+        step = f" step {self.step}" if self.step > 1 and self.count > 1 else ""
+        return f"any {self.name} in {self.start}..{self.value(self.count - 1)}{step} in each lane"
+
+
+def columns(unknowns: Sequence[Unknown], taken: Sequence[str]) -> tuple[str, ...]:
+    """What tables call the lanes' own values, beside columns of other names.
+
+    >>> columns([Unknown("bin", 0, 64), Unknown("bank", 0, 2)], ["lane", "bank"])
+    ('bin', 'bank of the lane')
+    """
+    return tuple(f"{each.name} of the lane" if each.name in taken else each.name for each in unknowns)
+
+
+def own_values(unknowns: Sequence[Unknown], point: Mapping[str, int], lane: int) -> dict[str, int]:
+    """One lane's values at a point: its own ones, else those that the point gives all lanes, else
+    the first ones.
+
+    >>> own_values([Unknown("bin", 0, 64)], {"bin": 3, "bin[1]": 9}, 1)
+    {'bin': 9}
+    """
+    shared = {each.name: point.get(each.name, 0) for each in unknowns}
+    return {each.name: each.value(point.get(of_lane(each.name, lane), shared[each.name])) for each in unknowns}
+
+
+def own_places(unknowns: Sequence[Unknown], point: Mapping[str, int], lane: int) -> dict[str, int]:
+    """A point as one lane sees it: the places of its own values under the unknowns' names."""
+    places = {each.name: point.get(of_lane(each.name, lane), point.get(each.name, 0)) for each in unknowns}
+    choices = {of_lane(each.name, other) for each in unknowns for other in range(LANES)}
+    return {name: value for name, value in point.items() if name not in choices} | places
