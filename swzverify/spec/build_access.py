@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from swzverify.hardware import Instruction, Target, find_instruction, require
+from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
 from swzverify.spec.models import AccessPart, LoopPart, MapPart
 from swzverify.spec.names import Names
@@ -24,8 +25,10 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     _check_keys(part, values)
     instruction = _instruction(part, values, target)
     block = _block(part, values)
+    values.lets = names.lets
     loops = tuple(_loop(loop, value, values) for loop, value in part.for_.items())
     known = THREAD_NAMES.union(part.for_)
+    values.lets = build_lets(part.let, values, part.for_, names.lets)
     coord = tuple(values.expression(entry, known, "coord", mode) for mode, entry in enumerate(part.coord or ()))
     address = None if part.address is None else values.expression(part.address, known, "address")
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
@@ -142,6 +145,8 @@ def _check_variable(name: str, section: str, values: Values) -> None:
     where = values.key(section, name)
     if name in values.constants:
         values.fail("SWZ105", f"'{name}' is a constant's name already", where, "name the variable otherwise")
+    elif section == "for" and name in values.lets:
+        values.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, "name one of them otherwise")
     elif name in (NOT_FOR_MAPS if section == "over" else RESERVED_NAMES):
         message = f"'{name}' has a meaning of its own in expressions"
         values.fail("SWZ105", message, where, "name the variable otherwise")

@@ -204,6 +204,11 @@ class AccessPart(Part):
         description="loop variables and their values",
         examples=[{"i": 4}, {"k": {"start": 0, "stop": 64, "step": 16}}],
     )
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
+        description="names for expressions, which the other expressions of this access may use",
+        examples=[{"row": "warp*16 + lane%16"}],
+    )
     coord: list[Expression] | None = Field(
         None,
         min_length=1,
@@ -302,6 +307,11 @@ class SpecPart(Part):
         default_factory=dict[str, SourceValue],
         description="constants that are read from the kernel's code, so that the spec follows it",
         examples=[{"BK": {"file": "../src/gemm.cu", "name": "Config::BK"}}, ["BM", "BK"]],
+    )
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
+        description="names for expressions, which the expressions of every access may use",
+        examples=[{"row": "warp*16 + lane%16"}],
     )
     memories: dict[Name, MemoryPart] = Field(
         default_factory=dict,

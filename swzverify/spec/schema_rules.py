@@ -15,7 +15,7 @@ from swzverify.layout.notation import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
 from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
-from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_VARIABLES
+from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_LETS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
 from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
@@ -89,6 +89,8 @@ SIZES: Mapping[str, Schema] = {
     "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
+    "SpecPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "AccessPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
@@ -104,6 +106,8 @@ SIZES: Mapping[str, Schema] = {
 ENTRIES: Mapping[str, str] = {
     "SpecPart.constants": "an integer, or the list of the integers that it stands for in turn",
     "SpecPart.from_source": "where a constant is read from: its name in the code, or file and name",
+    "SpecPart.let": "an expression of constants, thread names and loop variables",
+    "AccessPart.let": "an expression of constants, thread names and loop variables",
     "SpecPart.memories": "a stretch of shared memory that several tiles lie in",
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout` or `tma`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",

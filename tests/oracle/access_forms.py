@@ -13,6 +13,7 @@ from math import prod
 from . import c_expr
 from .c_expr import MOST, Expr
 from .hardware import Instruction, check_target, read_instruction
+from .lets import Trees, put_in, read_lets
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import Base, Tile, read_base
 from .yaml_values import Yaml, as_dict, as_list, as_str
@@ -142,6 +143,7 @@ def read_form(
     memories: Mapping[str, Base],
     constants: Mapping[str, int],
     target: str,
+    lets: Trees | None = None,
 ) -> AccessForm:
     """The form of an access, checked as far as that needs no values."""
     spec = as_dict(value)
@@ -153,20 +155,24 @@ def read_form(
         if tile is None:
             raise OracleError(f"access {name}: no tile {spec['tile']!r}")
     block = tuple(c_expr.constant(extent, constants) for extent in as_list(spec.get("block", spec.get("threads"))))
+    loops = as_dict(spec.get("for"))
+    if not set(loops).isdisjoint(lets or {}):
+        raise OracleError(f"access {name}: a loop has the name of a let", "SWZ105")
+    known = read_lets(spec.get("let"), {*constants, *loops}, lets)
     form = AccessForm(
         name,
         instruction,
         block,
-        {key: read_loop(bounds, constants) for key, bounds in as_dict(spec.get("for")).items()},
+        {key: read_loop(bounds, constants) for key, bounds in loops.items()},
         dict(constants),
         tile,
         tile.base if tile else read_base(spec.get("base", 0), memories, constants),
         c_expr.constant(spec["bytes"], constants) if "bytes" in spec else None,
-        _parsed(spec, "if"),
-        tuple(c_expr.parse(item) for item in as_list(spec.get("assume"))),
-        tuple(c_expr.parse(item) for item in as_list(spec["coord"])) if tile else (),
-        _parsed(spec, "stage") if tile else None,
-        None if tile else c_expr.parse(spec["address"]),
+        _parsed(spec, "if", known),
+        tuple(put_in(c_expr.parse(item), known) for item in as_list(spec.get("assume"))),
+        tuple(put_in(c_expr.parse(item), known) for item in as_list(spec["coord"])) if tile else (),
+        _parsed(spec, "stage", known) if tile else None,
+        None if tile else put_in(c_expr.parse(spec["address"]), known),
     )
     _check_axes(form)
     _check_literals(form)
@@ -193,8 +199,8 @@ def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:
     return Loop(start, stop, step)
 
 
-def _parsed(spec: dict[str, Yaml], key: str) -> Expr | None:
-    return c_expr.parse(spec[key]) if key in spec else None
+def _parsed(spec: dict[str, Yaml], key: str, lets: Trees) -> Expr | None:
+    return put_in(c_expr.parse(spec[key]), lets) if key in spec else None
 
 
 def _check_axes(form: AccessForm) -> None:

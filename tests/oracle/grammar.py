@@ -22,7 +22,7 @@ OPERATORS = (*BINARY, *UNARY, *OTHER)
 decimal.
 """
 
-VARIABLE_POSITIONS = ("coord", "stage", "address", "if", "assume", "map.value")
+VARIABLE_POSITIONS = ("coord", "stage", "address", "if", "assume", "let", "map.value")
 CONSTANT_POSITIONS = (
     "memory.bytes",
     "memory.align",
@@ -63,6 +63,7 @@ CONSTANT_POSITIONS = (
     "wavefronts.at_most",
     "covers.times",
 )
+THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 
 
@@ -89,6 +90,8 @@ class Place:
 
 def places(spec: Spec) -> Iterator[Place]:
     """Every place of a spec where an expression may stand, except inside the text of a layout."""
+    top = as_dict(spec.get("let"))
+    yield from (Place("let", top, name, THREAD_NAMES) for name in top)
     for memory in _entries(spec, "memories"):
         yield from _at(memory, "memory", ("bytes", "align", "base"))
     for tile in _entries(spec, "tiles"):
@@ -152,7 +155,9 @@ def _tile(tile: dict[str, Yaml]) -> Iterator[Place]:
 
 def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     loops = as_dict(access.get("for"))
-    names = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x", *loops)
+    names = (*THREAD_NAMES, *loops)
+    lets = as_dict(access.get("let"))
+    yield from (Place("let", lets, name, names) for name in lets)
     if "threads" in access:
         yield Place("threads", access, "threads")
     yield from _items(access, "block", "block")

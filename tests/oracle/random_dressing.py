@@ -9,6 +9,7 @@ from __future__ import annotations
 from . import c_expr
 from .grammar import VARIABLE_POSITIONS, Place, is_bracketed, map_leaves, places
 from .random_expressions import rewritten, text_of, valued
+from .random_lets import with_lets
 from .random_parts import Draft
 from .yaml_values import Spec, Yaml
 
@@ -36,8 +37,11 @@ RARE = frozenset(
 """Positions that few specs have: always dressed, and with many operators."""
 
 
-def dressed(draft: Draft) -> Spec:
-    """The draft's spec, its numbers and expressions dressed; the draft itself is left alone."""
+def dressed(draft: Draft, lets: float = 0.3) -> Spec:
+    """The draft's spec, its numbers and expressions dressed; the draft itself is left alone.
+
+    `lets` is the share of specs in which parts of expressions get names.
+    """
     spec = {key: _copied(value) for key, value in draft.spec().items()}
     bare = _in_open_loops(draft, spec)
     for place in list(places(spec)):
@@ -50,6 +54,8 @@ def dressed(draft: Draft) -> Spec:
     for tile in tiles.values() if isinstance(tiles, dict) else ():
         if isinstance(tile, dict) and isinstance(layout := tile.get("layout"), str):
             tile["layout"] = map_leaves(layout, lambda part, leaf: _dressed_leaf(draft, part, leaf))
+    if draft.chance(lets):
+        with_lets(draft, spec)
     return spec
 
 

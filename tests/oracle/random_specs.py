@@ -57,7 +57,7 @@ def new_theme_spec(rng: random.Random) -> Spec:
         _add_theme(draft, NEW_THEMES)
     if not draft.claims:
         random_open_loops.open_loops(draft)
-    return dressed(draft)
+    return dressed(draft, lets=0.5)
 
 
 def _add_theme(draft: Draft, themes: list[Theme]) -> None:

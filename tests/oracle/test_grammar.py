@@ -52,6 +52,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.block": ("block",),
     "AccessPart.for_": ("loop.count",),
     "AccessPart.coord": ("coord",),
+    "AccessPart.let": ("let",),
+    "SpecPart.let": ("let",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
     "AccessPart.base": ("access.base",),
