@@ -18,6 +18,7 @@ COMMON = frozenset(("threads", "notation.shape", "notation.stride"))
 
 RARE = frozenset(
     (
+        "loop.times",
         "memory.base",
         "tile.bytes",
         "tile.stages.count",
@@ -52,6 +53,8 @@ def dressed(draft: Draft, lets: float = 0.3) -> Spec:
             place.put(_dressed_number(draft, place.position, place.value))
     tiles = spec.get("tiles")
     for tile in tiles.values() if isinstance(tiles, dict) else ():
+        if isinstance(tile, dict) and isinstance(swizzle := tile.get("swizzle"), str):
+            tile["swizzle"] = _dressed_swizzle(draft, swizzle)
         if isinstance(tile, dict) and isinstance(layout := tile.get("layout"), str):
             tile["layout"] = map_leaves(layout, lambda part, leaf: _dressed_leaf(draft, part, leaf))
     if draft.chance(lets):
@@ -110,6 +113,25 @@ def _dressed_number(draft: Draft, position: str, value: Yaml) -> Yaml:
     if isinstance(value, int):
         return text_of(valued(source, value, depth), rng)
     return text_of(rewritten(source, c_expr.parse(value), depth), rng)
+
+
+def _dressed_swizzle(draft: Draft, text: str) -> str:
+    """`Swizzle<B,M,S>` with constants of the spec in its numbers, now and then."""
+    constants = sorted(draft.source(()).constants.items())
+    numbers = text.removeprefix("Swizzle<").removesuffix(">").split(",")
+    if not constants or not text.startswith("Swizzle<") or draft.chance(0.4):
+        return text
+    found: list[str] = []
+    for number in numbers:
+        name, value = draft.rng.choice(constants)
+        difference = int(number) - value
+        forms = (
+            number,
+            f"{name} - {-difference}" if difference < 0 else f"{name} + {difference}",
+            f"{name}*0 + {number}",
+        )
+        found.append(name if difference == 0 else draft.rng.choice(forms))
+    return f"Swizzle<{','.join(found)}>"
 
 
 def _dressed_leaf(draft: Draft, position: str, leaf: str) -> str:
