@@ -109,7 +109,7 @@ class Equivalent(Claim):
             case Access() as a, Access() as b:
                 if a.threads != b.threads:
                     return f"{a.name} has {a.threads} threads, {b.name} has {b.threads}"
-                loops = [{loop.name: (loop.start, loop.step, loop.count) for loop in x.loops} for x in (a, b)]
+                loops = [{loop.name: loop.key for loop in x.loops} for x in (a, b)]
                 if loops[0] != loops[1]:
                     return f"{a.name} and {b.name} have different loops"
                 stages = [x.tile.stages if x.tile is not None and x.stage is None else 1 for x in (a, b)]

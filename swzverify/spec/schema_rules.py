@@ -17,6 +17,7 @@ from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
 from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_LETS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
+from swzverify.subjects.listed_loop import MAX_LISTED
 from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
 
@@ -44,9 +45,11 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "TilePart.stages": (1, MAX_STAGES),
     "TilePart.bytes": (1, MAX_INTEGER),
     "LoopPart.step": (1, MAX_INTEGER),
+    "LoopPart.times": (2, MAX_INTEGER),
     "AccessPart.threads": (1, MAX_THREADS),
     "AccessPart.block": (1, MAX_THREADS),
     "AccessPart.for[]": (0, MAX_INTEGER),
+    "AccessPart.for[].items": EVERY_INTEGER,
     "AccessPart.base": _ADDRESS,
     "AccessPart.bytes": (1, MAX_INTEGER),
     "MapPart.over[]": (1, MAX_INTEGER),
@@ -74,8 +77,9 @@ POWERS_OF_TWO: Mapping[str, list[int]] = {
 }
 """Integers that are powers of two."""
 
-_SWIZZLE_NUMBER = r"\s*(-?0{1,9}|[0-9]{1,9})\s*"
-_SHIFT = r"\s*-?[0-9]{1,9}\s*"
+_OF_NAMES = r"[^<>,]*[A-Za-z_][^<>,]*"
+_SWIZZLE_NUMBER = rf"(\s*(-?0{{1,9}}|[0-9]{{1,9}})\s*|{_OF_NAMES})"
+_SHIFT = rf"(\s*-?[0-9]{{1,9}}\s*|{_OF_NAMES})"
 
 TEXTS: Mapping[str, Schema] = {
     "TilePart.layout": {"minLength": 1, "maxLength": MAX_CHARACTERS},
@@ -92,6 +96,7 @@ SIZES: Mapping[str, Schema] = {
     "SpecPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "AccessPart.for[]": {"maxItems": MAX_LISTED},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.over": {
@@ -112,7 +117,7 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout` or `tma`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
-    "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, or `any` for every value from 0",
+    "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, its values, or `any` for every one from 0",
     "MapPart.over": "how many values from 0",
 }
 """What the entries of a mapping are; their names are the user's own."""
@@ -142,6 +147,7 @@ RULES: Mapping[str, list[Schema]] = {
         _one_of("layout", "tma"),
         {"if": _given("tma"), "then": _without("swizzle")},
     ],
+    "LoopPart": [{"if": _given("times"), "then": _without("step")}],
     "AccessPart": [
         _one_of("tile", "address"),
         _one_of("threads", "block"),

@@ -8,8 +8,20 @@ other engines read. The two share no code but the enumeration of thread names. M
 
 from swzverify.subjects.access import Access
 from swzverify.subjects.index_map import IndexMap
+from swzverify.subjects.listed_loop import ListedLoop
 from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.tile import Tile
 
-__all__ = ["Access", "AlignedBase", "Base", "FixedBase", "IndexMap", "Loop", "Memory", "MemoryBase", "Tile"]
+__all__ = [
+    "Access",
+    "AlignedBase",
+    "Base",
+    "FixedBase",
+    "IndexMap",
+    "ListedLoop",
+    "Loop",
+    "Memory",
+    "MemoryBase",
+    "Tile",
+]

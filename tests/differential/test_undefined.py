@@ -42,7 +42,12 @@ WHOLE: Spec = {
             "tile": "A",
             "instruction": "ld.shared.b16",
             "threads": 32,
-            "for": {"i": {"start": 0, "stop": 8, "step": 4}, "k": 2},
+            "for": {
+                "i": {"start": 0, "stop": 8, "step": 4},
+                "k": 2,
+                "s": [1, 4, 2],
+                "t": {"start": 1, "stop": 9, "times": 2},
+            },
             "let": {"own": "i + k"},
             "coord": ["top + lane%16 - top", "own"],
             "stage": "k",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from . import c_expr
@@ -30,15 +30,21 @@ AXES_FROM = {
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """C's loop from `start` below `stop`; one marked `any` takes every value up to 2^32 - 1."""
+    """C's loop from `start` below `stop`; one marked `any` takes every value up to 2^32 - 1.
+
+    `listed` are the values of a loop that says them, or that multiplies.
+    """
 
     start: int
     stop: int
     step: int
     is_open: bool = False
+    listed: tuple[int, ...] | None = None
 
     @property
     def values(self) -> list[int]:
+        if self.listed is not None:
+            return list(self.listed)
         return list(range(self.start, self.stop, self.step))
 
     @property
@@ -47,6 +53,20 @@ class Loop:
         its start.
         """
         return self.values or [self.start]
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Equal for loops that `equivalent` calls the same."""
+        if self.is_open:
+            return ("any",)
+        if self.listed is None:
+            return (self.start, self.step, len(self.values))
+        values = sorted(self.listed)
+        distances = {after - before for before, after in pairwise(values)}
+        if len(distances) > 1:
+            return ("values", *values)
+        # what steps evenly is the loop that does; of one value, in steps of 1
+        return (self.start if not values else values[0], min(distances, default=1), len(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +209,25 @@ def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:
     """A loop: a count, C's three numbers, or `any`."""
     if bounds == "any":
         return Loop(0, MOST + 1, 1, is_open=True)
+    if isinstance(bounds, list):
+        values = tuple(c_expr.constant(value, constants) for value in bounds)
+        if not values or len(set(values)) < len(values):
+            raise OracleError("a loop's values are given twice, or none is given", "SWZ105")
+        return Loop(values[0], 0, 1, listed=values)
     if not isinstance(bounds, dict):
         return Loop(0, c_expr.constant(bounds, constants), 1)
     start = c_expr.constant(bounds.get("start", 0), constants)
     stop = c_expr.constant(bounds["stop"], constants)
+    if "times" in bounds:
+        times = c_expr.constant(bounds["times"], constants)
+        if start < 1 or times < 2 or "step" in bounds:
+            raise OracleError("a loop that multiplies begins at 1 or above and grows", "SWZ105")
+        found: list[int] = []
+        value = start
+        while value < stop:
+            found.append(value)
+            value *= times
+        return Loop(start, stop, 1, listed=tuple(found))
     step = c_expr.constant(bounds.get("step", 1), constants)
     if step <= 0:
         raise OracleError("a loop's step must be positive")

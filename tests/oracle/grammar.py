@@ -53,6 +53,8 @@ CONSTANT_POSITIONS = (
     "loop.start",
     "loop.stop",
     "loop.step",
+    "loop.times",
+    "loop.value",
     "map.over",
     "map.onto",
     "map.base",
@@ -170,7 +172,9 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     yield from _items(access, "assume", "assume", tuple(loops))
     for name, bounds in loops.items():
         if isinstance(bounds, dict):
-            yield from _at(bounds, "loop", ("start", "stop", "step"))
+            yield from _at(bounds, "loop", ("start", "stop", "step", "times"))
+        elif isinstance(bounds, list):
+            yield from (Place("loop.value", bounds, index) for index in range(len(bounds)))
         elif bounds != "any":
             yield Place("loop.count", loops, name)
 

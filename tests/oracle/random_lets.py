@@ -46,7 +46,7 @@ def with_lets(draft: Draft, spec: Spec) -> None:
     if top and draft.chance(0.2):
         top["unused"] = c_expr.parse(rng.choice(("1/0", "no_such_name", "tid << 40", "lane")))
     _attach(draft, spec, top)
-    if draft.chance(0.03) and accesses:
+    if draft.chance(0.02) and accesses:
         _spoil(draft, spec, rng.choice(sorted(accesses)))
 
 

@@ -20,6 +20,7 @@ from . import (
     random_open_copies,
     random_open_loops,
     random_pairs,
+    random_value_loops,
 )
 from .brute_force import OracleAmbiguousError, OracleError, judge
 from .random_accesses import add_access, add_bare_access
@@ -257,6 +258,8 @@ NEW_THEMES: list[Theme] = [
     random_boxes.boxes,
     random_boxes.older_target,
     random_boxes.older_target,
+    random_value_loops.value_loops,
+    random_value_loops.value_loops,
 ]
 
 
