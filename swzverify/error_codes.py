@@ -60,6 +60,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ305": "a divisor that can be 0",
         "SWZ306": "a negative coordinate or address, or a stage that does not exist",
         "SWZ307": "a thread's axis that the block does not say",
+        "SWZ310": "lets that stand for one another in a circle",
         # hardware
         "SWZ401": "an unknown instruction",
         "SWZ402": "an unknown target",

@@ -63,7 +63,7 @@ What a key means exactly is in [semantics](../semantics.md), how large a spec ma
 the claims are about in [the claims](../claims/index.md). `swzverify schema` prints the JSON Schema, for editors, from
 which this page is made.
 
-An *expression* is a C integer expression. In `coord`, `stage`, `address`, `if`, `assume` and `value` it may use
+An *expression* is a C integer expression. In `let`, `coord`, `stage`, `address`, `if`, `assume` and `value` it may use
 variables, everywhere else constants only. Where YAML would read it otherwise it stands in quotes. Keys that no table
 has are refused."""
 

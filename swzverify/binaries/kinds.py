@@ -19,7 +19,7 @@ _CONTAINERS: Final = (
     (b"MZ", "Windows program or library"),
 )
 _SOURCES: Final = (".cu", ".cuh")
-_COMMENTS: Final = re.compile(rb"(?:\s+|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*+")
+_COMMENTS: Final = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*")
 
 
 class Kind(StrEnum):

@@ -116,6 +116,39 @@ class Loop:
         """The number of iterations."""
         return max(0, -(-((ANY_VALUES if self.stop is None else self.stop) - self.start) // self.step))
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether it goes on as long as nothing overflows."""
+        return self.stop is None
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """Equal for two loops of the same start, step and number of iterations."""
+        return (self.start, self.step, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLoop:
+    """A loop over these values, which are in ascending order."""
+
+    name: str
+    values: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of iterations."""
+        return len(self.values)
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def key(self) -> tuple[int | str, ...]:
+        """Equal for two loops of the same values, and for no `Loop`."""
+        return ("values", *self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
@@ -145,7 +178,7 @@ class Access:
     name: str
     instruction: str
     block: tuple[int, ...]
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[Loop | ListedLoop, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     tile: str = ""
     coord: tuple[str, ...] = ()

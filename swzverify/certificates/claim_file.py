@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import prod
 from typing import TypeVar
 
 from swzverify.certificates.c_text import names_of, read_expression
+from swzverify.certificates.c_value import VALUE_MAX, VALUE_MIN
 from swzverify.certificates.claim import (
     ADDRESS_LIMIT_BYTES,
     THREAD_NAMES,
@@ -20,6 +22,7 @@ from swzverify.certificates.claim import (
     Base,
     Claim,
     IndexMap,
+    ListedLoop,
     Loop,
     Swizzle,
     Tile,
@@ -31,6 +34,8 @@ from swzverify.certificates.warp_rule import warp_rule
 from swzverify.errors import SwzError
 
 MAX_THREADS = 1024
+MAX_LISTED = 1024
+"""Values of a loop that lists them."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,4095}")
 _TAKEN = THREAD_NAMES | {"stage", "base", "min", "max"}
@@ -223,7 +228,7 @@ def _access(reader: Reader) -> Access:
     loops = [loop.name for loop in access.loops]
     own = [each.name for each in access.unknowns]
     _check_names(reader, [*loops, *own, *access.constants], _TAKEN)
-    if own and any(loop.stop is None for loop in access.loops):
+    if own and any(loop.is_unbounded for loop in access.loops):
         raise reader.refuse("lanes", "none beside a loop without a bound")
     single = (access.stage, access.address, access.predicate)
     of_threads = [*access.coord, *(text for text in single if text is not None)]
@@ -239,7 +244,9 @@ def _threads_of(access: Access) -> frozenset[str]:
     return frozenset(name for name in THREAD_NAMES if name[-2:-1] not in "._" or name[-1] not in missing)
 
 
-def _loop(reader: Reader) -> Loop:
+def _loop(reader: Reader) -> Loop | ListedLoop:
+    if "values" in reader.data:
+        return _listed_loop(reader)
     stop = reader.number_or_none("stop", -MAX_NUMBER)
     loop = Loop(reader.text("name"), reader.number("start", -MAX_NUMBER), stop, reader.number("step", 1))
     reader.done()
@@ -253,6 +260,17 @@ def _unknown(reader: Reader) -> Unknown:
         raise reader.refuse("stop", "a number above the start")
     reader.done()
     return found
+
+
+def _listed_loop(reader: Reader) -> ListedLoop:
+    stated = reader.list("values")
+    values = tuple(item for item in stated if is_number(item, VALUE_MIN) and item <= VALUE_MAX)
+    ascend = all(a < b for a, b in pairwise(values))
+    loop = ListedLoop(reader.text("name"), values)
+    if len(values) != len(stated) or not 2 <= len(values) <= MAX_LISTED or not ascend:
+        raise SwzError("SWZ604", f"{reader.place}.values: two or more integers of C in ascending order are wanted")
+    reader.done()
+    return loop
 
 
 def _map(reader: Reader) -> IndexMap:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Loop, Tile
+from swzverify.certificates.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Tile
 from swzverify.certificates.kinds import sentence_of
 
 
@@ -64,7 +64,9 @@ def _access(access: Access) -> str:
     return "; ".join([*parts, *_constants(access.constants)])
 
 
-def _loop(loop: Loop) -> str:
+def _loop(loop: Loop | ListedLoop) -> str:
+    if isinstance(loop, ListedLoop):
+        return f"for {loop.name} in {', '.join(map(str, loop.values))}"
     if loop.stop is None:
         return f"for every {loop.name} >= {loop.start} in steps of {loop.step} where no thread leaves C's range"
     return f"for {loop.name} from {loop.start} below {loop.stop} in steps of {loop.step}"

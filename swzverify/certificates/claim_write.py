@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Tile
+from swzverify.certificates.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Tile
 
 
 def claim_data(claim: Claim) -> dict[str, object]:
@@ -47,7 +47,7 @@ def _access_data(access: Access) -> dict[str, object]:
         "name": access.name,
         "instruction": access.instruction,
         "block": list(access.block),
-        "loops": [{"name": x.name, "start": x.start, "stop": x.stop, "step": x.step} for x in access.loops],
+        "loops": [_loop_data(loop) for loop in access.loops],
         "constants": dict(access.constants),
         "tile": access.tile,
         "coord": list(access.coord),
@@ -59,6 +59,12 @@ def _access_data(access: Access) -> dict[str, object]:
         "assume": list(access.assume),
         "lanes": [{"name": x.name, "start": x.start, "stop": x.stop, "step": x.step} for x in access.unknowns],
     }
+
+
+def _loop_data(loop: Loop | ListedLoop) -> dict[str, object]:
+    if isinstance(loop, ListedLoop):
+        return {"name": loop.name, "values": list(loop.values)}
+    return {"name": loop.name, "start": loop.start, "stop": loop.stop, "step": loop.step}
 
 
 def _map_data(index: IndexMap) -> dict[str, object]:

@@ -16,6 +16,7 @@ from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
 from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, Tile
+from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
 
@@ -77,7 +78,7 @@ def _access(access: Access) -> st.Access:
         name=access.name,
         instruction=access.instruction.name,
         block=access.block,
-        loops=tuple(st.Loop(loop.name, loop.start, loop.stop, loop.step) for loop in access.loops),
+        loops=tuple(_loop(loop) for loop in access.loops),
         constants=_constants(access.constants, read),
         tile="" if access.tile is None else access.tile.name,
         coord=tuple(each.text for each in access.coord),
@@ -89,6 +90,12 @@ def _access(access: Access) -> st.Access:
         assume=tuple(each.text for each in access.assume),
         unknowns=tuple(st.Unknown(each.name, each.start, each.stop, each.step) for each in access.read_unknowns),
     )
+
+
+def _loop(loop: AnyLoop) -> st.Loop | st.ListedLoop:
+    if isinstance(loop, ListedLoop):
+        return st.ListedLoop(loop.name, loop.values)
+    return st.Loop(loop.name, loop.start, loop.stop, loop.step)
 
 
 def _map(index: IndexMap) -> st.IndexMap:

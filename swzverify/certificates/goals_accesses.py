@@ -182,7 +182,7 @@ def _check_alike(first: Access, other: Access, tiles: list[Tile | None]) -> None
     pair = f"{first.name} and {other.name}"
     if first.threads != other.threads:
         raise UntrueError(f"{pair} have {first.threads} and {other.threads} threads")
-    loops = [{loop.name: (loop.start, loop.step, loop.count) for loop in access.loops} for access in (first, other)]
+    loops = [{loop.name: loop.key for loop in access.loops} for access in (first, other)]
     if loops[0] != loops[1]:
         raise UntrueError(f"{pair} have different loops")
     own = [{each.name: (each.start, each.step, each.count) for each in access.unknowns} for access in (first, other)]

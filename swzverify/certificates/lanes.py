@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from swzverify.certificates.bounds import bounds
 from swzverify.certificates.c_text import names_of, read_expression
 from swzverify.certificates.c_value import Conditions, Values
-from swzverify.certificates.claim import THREAD_NAMES, Access, Tile
+from swzverify.certificates.claim import THREAD_NAMES, Access, ListedLoop, Loop, Tile
 from swzverify.certificates.exact import Arithmetic, Exact
 from swzverify.certificates.places import Origin, digits_of, inner_offset, position, stage_start
 from swzverify.certificates.program import Builder
@@ -86,7 +86,7 @@ def counted_counts(access: Access, tile: Tile | None, origin: Origin) -> dict[st
 def _counts(
     access: Access, tile: Tile | None, origin: Origin, counted: Callable[[Builder, Lanes], int]
 ) -> dict[str, int]:
-    if all(loop.stop is not None for loop in access.loops):
+    if not any(loop.is_unbounded for loop in access.loops):
         return {}
     reading = _Reading(Arithmetic(Builder()), access, tile, origin, {})
     return reading.counts_until(counted(reading.out, reading.lanes()))
@@ -105,12 +105,12 @@ class _Reading:
         self.indices = [numbers.variable(loop.name, counts.get(loop.name, max(1, loop.count))) for loop in access.loops]
         self.fixed: dict[str, Exact] = {name: numbers.number(value) for name, value in access.constants.items()}
         for loop, index in zip(access.loops, self.indices, strict=True):
-            self.fixed[loop.name] = numbers.add(numbers.times(index, loop.step), numbers.number(loop.start))
+            self.fixed[loop.name] = _loop_value(numbers, loop, index)
         self.names = {**self.fixed, **thread_names(numbers, access, self.tid), "lane": self.lane, "warp": self.warp}
         self.own = [numbers.variable(each.name, each.count) for each in access.unknowns]
         for each, index in zip(access.unknowns, self.own, strict=True):
             self.names[each.name] = numbers.add(numbers.times(index, each.step), numbers.number(each.start))
-        self.open_ended = any(loop.stop is None for loop in access.loops)
+        self.open_ended = any(loop.is_unbounded for loop in access.loops)
         self.inside: list[int] = []
         self.defined: list[int] = []
         self.leaving: list[str] = []
@@ -198,7 +198,7 @@ class _Reading:
         """
         found: dict[str, int] = {}
         for loop, index in zip(self.access.loops, self.indices, strict=True):
-            if loop.stop is None:
+            if loop.is_unbounded:
                 found[loop.name] = self._count_until(index, counted)
         return found
 
@@ -252,3 +252,14 @@ def thread_names(numbers: Arithmetic, access: Access, tid: Exact) -> dict[str, E
         names[f"tid_{axis}"] = names[f"threadIdx.{axis}"] = parts[axis]
         names[f"blockDim.{axis}"] = numbers.number(extent)
     return names
+
+
+def _loop_value(numbers: Arithmetic, loop: Loop | ListedLoop, index: Exact) -> Exact:
+    """A loop variable's value in an iteration."""
+    if isinstance(loop, Loop):
+        return numbers.add(numbers.times(index, loop.step), numbers.number(loop.start))
+    found = numbers.number(loop.values[-1])
+    for at in range(loop.count - 2, -1, -1):
+        here = numbers.equal(index, numbers.number(at))
+        found = numbers.choose(here, numbers.number(loop.values[at]), found)
+    return found

@@ -188,7 +188,7 @@ class Covers(Claim):
             start = np.broadcast_to(position, (1, 32))[0] * access.unit_bits
             on = np.broadcast_to(active, (1, 32))[0]
             hit = on & (start < bits[1]) & (start + 8 * access.instruction.width_bytes > bits[0])
-            values = [loop.start + loop.step * i for loop, i in zip(access.loops, loops, strict=True)]
+            values = [loop.value(i) for loop, i in zip(access.loops, loops, strict=True)]
             found += [(warp, int(lane), *values, int(start[lane]) // 8) for lane in np.flatnonzero(hit)]
         return found
 

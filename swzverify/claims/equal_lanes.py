@@ -97,7 +97,7 @@ def lanes_that_differ(
 
 def _not_there(access: Access, point: Mapping[str, int]) -> str:
     """Why an access does not run at a point."""
-    where = ", ".join(f"{loop.name} = {loop.start + loop.step * point.get(loop.name, 0)}" for loop in access.loops)
+    where = ", ".join(f"{loop.name} = {loop.value(point.get(loop.name, 0))}" for loop in access.loops)
     return f"; for {access.name} there is no iteration {where}, as a thread's value leaves C's range"
 
 

@@ -109,7 +109,7 @@ class Equivalent(Claim):
             case Access() as a, Access() as b:
                 if a.threads != b.threads:
                     return f"{a.name} has {a.threads} threads, {b.name} has {b.threads}"
-                loops = [{loop.name: (loop.start, loop.step, loop.count) for loop in x.loops} for x in (a, b)]
+                loops = [{loop.name: loop.key for loop in x.loops} for x in (a, b)]
                 if loops[0] != loops[1]:
                     return f"{a.name} and {b.name} have different loops"
                 own = [{each.name: (each.start, each.step, each.count) for each in x.unknowns} for x in (a, b)]

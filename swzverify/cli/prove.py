@@ -16,6 +16,7 @@ from swzverify.cli.terminal import Failure, one_way_out
 
 if TYPE_CHECKING:
     from swzverify.report.result import ExitCode, Report
+    from swzverify.run.collect import Collected
     from swzverify.run.settings import Settings
 
 _Limit = TypeVar("_Limit", float | None, int | None)
@@ -124,7 +125,7 @@ def prove(
     """Prove the claims of spec files.
 
     PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as
-    'specs/**/*.swz.yaml'.
+    'specs/**/*.swz.yaml'; - is standard input, which is called <stdin>.
 
     \b
     Exit codes:
@@ -136,6 +137,8 @@ def prove(
     """
     if verbose and quiet:
         raise click.UsageError("-v and -q cannot be used together")
+    if write_test is not None and "-" in paths:
+        raise click.UsageError("--write-test needs the spec's file, which its tests read: save standard input to one")
     with one_way_out():
         from swzverify.run.settings import Settings  # noqa: PLC0415 - see the top
 
@@ -184,13 +187,12 @@ def _run(
     tests: CaseTests,
     quiet: bool,
 ) -> Report:
-    from swzverify.run.collect import collect_specs  # noqa: PLC0415 - see the top
-    from swzverify.run.progress import progress_line  # noqa: PLC0415
+    from swzverify.run.progress import progress_line  # noqa: PLC0415 - see the top
     from swzverify.run.run import run_specs  # noqa: PLC0415
 
     if settings.target is not None:
         _check_target(settings.target)
-    collected = collect_specs(paths)
+    settings, collected = _with_stdin(settings, paths)
     if output is not None:
         check_output(output, collected.files, "--output")
     taken = {"--output": output, "--baseline": known.read, "--write-baseline": known.write}
@@ -204,6 +206,22 @@ def _run(
     with progress_line(enabled=not quiet) as watch:
         report = run_specs(collected.files, settings, problems=collected.problems, watch=watch)
     return accepted(report)
+
+
+def _with_stdin(settings: Settings, paths: tuple[str, ...]) -> tuple[Settings, Collected]:
+    """The spec files; where one of the paths is `-`, the settings get the spec on standard input."""
+    from dataclasses import replace  # noqa: PLC0415 - see the top
+
+    from swzverify.run.collect import collect_specs  # noqa: PLC0415
+    from swzverify.run.settings import STDIN  # noqa: PLC0415
+    from swzverify.spec.guard import MAX_BYTES  # noqa: PLC0415
+
+    if "-" not in paths:
+        return settings, collect_specs(paths)
+    if any(file == STDIN for file in collect_specs(path for path in paths if path != "-").files):
+        raise click.UsageError(f"a file is called {STDIN}, as standard input is: give it another name")
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    return replace(settings, stdin=data), collect_specs(paths, STDIN)
 
 
 def _check_target(target: str) -> None:

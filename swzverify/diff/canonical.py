@@ -14,7 +14,8 @@ from typing import TypeAlias, cast
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, IndexMap, Loop, MemoryBase
+from swzverify.subjects import Access, IndexMap, MemoryBase
+from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
 
@@ -117,12 +118,15 @@ class _Form:
         assumed = {each.spelled(access.constants, renamed) for each in access.assume}
         return (whole, tuple(sorted(loops, key=str)), tuple(sorted(assumed)))
 
-    def _loop(self, loop: Loop, index: int) -> Canon:
+    def _loop(self, loop: AnyLoop, index: int) -> Canon:
         """The values that it takes: where it stops within a step, and how far one step would be,
         changes none.
         """
+        name = loop.name if self._named else f"loop{index}"
+        if isinstance(loop, ListedLoop):
+            return (name, loop.values)
         step = loop.step if loop.count is None or loop.count > 1 else 1
-        return (loop.name if self._named else f"loop{index}", loop.start, loop.count, step)
+        return (name, loop.start, loop.count, step)
 
     def _map(self, index_map: IndexMap) -> Canon:
         """A map's variables are positions of its box; what they are called matters to nobody."""

@@ -21,7 +21,8 @@ from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_parse import parse
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, Loop
+from swzverify.subjects import Access
+from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.plain_access import thread_names
 
 MAX_POINTS = 1 << 20
@@ -42,30 +43,47 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """A loop as the values that it takes; an unbounded one takes them up to its limit."""
+    """A loop as the values that it takes; an unbounded one takes them up to its limit.
+
+    With `listed` these are the values, and start and step say nothing.
+    """
 
     start: int
     step: int
     count: int
+    listed: tuple[int, ...] = ()
 
     @staticmethod
-    def of(access: Access, loop: Loop) -> _Axis:
+    def of(access: Access, loop: AnyLoop) -> _Axis:
+        if isinstance(loop, ListedLoop):
+            return _Axis(loop.value(0), 1, loop.count, loop.values)
         return _Axis(loop.start, loop.step, access.loop_limits[access.loops.index(loop)])
 
     @property
+    def steps(self) -> tuple[object, ...]:
+        """What of it does not say how far it goes."""
+        return (self.listed,) if self.listed else (self.start, self.step)
+
+    @property
     def last(self) -> int:
-        return self.start + self.step * (self.count - 1)
+        return self.listed[-1] if self.listed else self.start + self.step * (self.count - 1)
 
     def values(self) -> Array:
+        if self.listed:
+            return np.asarray(self.listed, dtype=np.int64)
         return self.start + self.step * np.arange(min(self.count, MAX_POINTS), dtype=np.int64)
 
     def has(self, values: Array) -> NDArray[np.bool_]:
+        if self.listed:
+            return np.isin(values, self.listed)
         return (values >= self.start) & (values <= self.last) & ((values - self.start) % self.step == 0)
 
     def within(self, other: _Axis) -> bool:
         """Whether the other takes every value of this."""
         if self.count == 0:
             return True
+        if self.listed or other.listed:
+            return self.count <= max(MAX_POINTS, len(other.listed)) and bool(other.has(self.values()).all())
         in_step = (self.start - other.start) % other.step == 0 and (self.count == 1 or self.step % other.step == 0)
         return self.start >= other.start and in_step and self.last <= other.last
 
@@ -113,14 +131,14 @@ def cover(inner: Access, outer: Access) -> Cover:
     return _by_points(inner, outer, pairs, gone, apart)
 
 
-def _by_points(inner: Access, outer: Access, pairs: list[_Pair], gone: list[Loop], apart: list[_Pair]) -> Cover:
+def _by_points(inner: Access, outer: Access, pairs: list[_Pair], gone: list[AnyLoop], apart: list[_Pair]) -> Cover:
     """The answer from every point of the loops that a condition reads, and of the threads."""
     reads, other_reads = _names(_conditions(inner)), _names(_conditions(outer))
     read = [pair for pair in pairs if pair.name in reads or pair.other_name in other_reads]
     if inner.threads * prod(pair.axis.count for pair in read) > MAX_POINTS:
         return Cover(holds=None, note=f"there are more than {MAX_POINTS} points to compare")
     axes = {TID: np.arange(inner.threads, dtype=np.int64), **{pair.name: pair.axis.values() for pair in read}}
-    fixed = {loop.name: loop.start for loop in gone}
+    fixed = {loop.name: loop.value(0) for loop in gone}
     active = _active(inner, axes, fixed, {})
     if not active.any():
         return Cover(holds=True)
@@ -185,7 +203,7 @@ def _names(conditions: Sequence[Formula]) -> frozenset[str]:
     return frozenset[str]().union(*(each.names for each in conditions))
 
 
-def _paired(inner: Access, outer: Access) -> tuple[list[_Pair], list[Loop], list[Loop]]:
+def _paired(inner: Access, outer: Access) -> tuple[list[_Pair], list[AnyLoop], list[AnyLoop]]:
     """Loops of one name, then as many others as there are in their order; and what is left on
     either side.
     """
@@ -214,7 +232,7 @@ def _exist_alike(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
     renamed = {pair.name: pair.other_name for pair in pairs}
     sides = [sorted(spelled(each, inner, renamed) for each in inner.expressions)]
     sides.append(sorted(spelled(each, outer) for each in outer.expressions))
-    steps = all((pair.axis.start, pair.axis.step) == (pair.other.start, pair.other.step) for pair in pairs)
+    steps = all(pair.axis.steps == pair.other.steps for pair in pairs)
     return sides[0] == sides[1] and inner.block == outer.block and steps
 
 
@@ -243,7 +261,7 @@ def same_stage(inner: Access, outer: Access) -> bool:
     taken = [pair for pair in pairs if pair.name in mine.names or pair.other_name in others.names]
     if any(loop.name in others.names for loop in added):
         return False
-    once = {loop.name: loop.start for loop in gone if _Axis.of(inner, loop).count == 1}
+    once = {loop.name: loop.value(0) for loop in gone if _Axis.of(inner, loop).count == 1}
     threads = min(inner.threads, outer.threads)
     if threads * prod(pair.axis.count for pair in taken) > MAX_POINTS:
         return False

@@ -78,7 +78,7 @@ class AccessRun:
     @property
     def _limits(self) -> list[int]:
         """How many values of each row variable are run at most."""
-        unbounded = {loop.name for loop in self.access.loops if loop.stop is None}
+        unbounded = {loop.name for loop in self.access.loops if loop.is_unbounded}
         return [min(n.limit, MAX_OPEN_VALUES) if n.name in unbounded else n.limit for n in row_variables(self.access)]
 
     @cached_property

@@ -69,16 +69,19 @@ def parse_layout(text: str, constants: Mapping[str, int] | None = None) -> Layou
     )
 
 
-def parse_swizzle(text: str) -> Swizzle:
+def parse_swizzle(text: str, constants: Mapping[str, int] | None = None) -> Swizzle:
     """A swizzle alone: `Swizzle<3,3,3>`, `Sw<3,4,3>`, `S<3,4,3>`; a missing third number is the
     first one, as in C++.
 
-    Errors: SWZ200 syntax, SWZ210 illegal numbers.
+    A number may be a C expression of the constants, without `<` and `>`. Errors: SWZ200
+    syntax, SWZ210 illegal numbers, SWZ301 to SWZ305 of expressions.
 
     >>> parse_swizzle("Sw<3,4,3>"), parse_swizzle("Swizzle<2, 3>")
     (Swizzle(3, 4, 3), Swizzle(2, 3, 2))
+    >>> parse_swizzle("Swizzle<B,M,B + 1>", {"B": 2, "M": 4})
+    Swizzle(2, 4, 3)
     """
-    source = _Source(text, {})
+    source = _Source(text, constants or {})
     return source.swizzle((0, len(text)))
 
 
@@ -178,14 +181,27 @@ class _Source:
         hint = "write Swizzle<B,M,S>, for example Swizzle<3,3,3>"
         if not found:
             raise self.error(f"'{self.slice(span)}' is not a swizzle", span, hint=hint)
-        numbers = [_BITS.fullmatch(number) for number in found[1].split(",")]
-        values = [int(number[1]) for number in numbers if number]
-        if len(values) != len(numbers) or len(values) not in (2, 3):
+        parts = self.split(found.span(1), re.compile(","))
+        if len(parts) not in (2, 3) or not all(map(self.is_swizzle_number, parts)):
             raise self.error(f"'{found[1]}' is not the three integers of a swizzle", found.span(1), hint=hint)
+        values = [self.swizzle_number(part) for part in parts]
         try:
             return Swizzle(values[0], values[1], values[-1] if len(values) == 3 else values[0])
         except SwzError as error:
             raise self.located(error, span) from None
+
+    def is_swizzle_number(self, span: Span) -> bool:
+        """Whether a part of a swizzle is an integer, or reads some name."""
+        part = self.slice(span)
+        return _BITS.fullmatch(part) is not None or re.search(r"[A-Za-z_]", part) is not None
+
+    def swizzle_number(self, span: Span) -> int:
+        """The value of B, M or S."""
+        part = self.slice(span)
+        plain = _BITS.fullmatch(part)
+        if plain:
+            return int(plain[1])
+        return self.constant(part, span) if _NAME.fullmatch(part) else self.expression(part, span)
 
     def cut_pointer(self, span: Span) -> tuple[Span, Span | None]:
         """A tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` cut in two; a swizzle alone has no second

@@ -26,13 +26,14 @@ class Collected:
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def collect_specs(paths: Iterable[str]) -> Collected:
+def collect_specs(paths: Iterable[str], stdin: str = "") -> Collected:
     """The spec files of files, folders and patterns (`**` crosses folders).
 
     Of a folder: every `*.swz.yaml` below it, and every kernel source with a contract in its
     comments, those in hidden folders and in virtual environments left out. A path that exists is
     never read as a pattern. Files of a folder or pattern come in the order of their names; a file
-    that several paths reach counts where it comes first.
+    that several paths reach counts where it comes first. With `stdin`, the path `-` stands for a
+    spec of that name, which is no file.
 
     >>> collect_specs(["no/such.swz.yaml"]).problems[0].code
     'SWZ501'
@@ -40,6 +41,9 @@ def collect_specs(paths: Iterable[str]) -> Collected:
     collected = Collected()
     seen: set[str] = set()
     for path in paths:
+        if stdin and path == "-":
+            collected.files += [stdin] * (stdin not in collected.files)
+            continue
         for file in _files_of(path, collected.problems):
             # a link in another folder is another spec: what it names, it names from its own folder
             folder, name = os.path.split(file)

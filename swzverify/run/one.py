@@ -15,7 +15,7 @@ from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
 from swzverify.report.result import ClaimResult
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.reading import read_spec
-from swzverify.run.settings import Settings
+from swzverify.run.settings import STDIN, Settings
 from swzverify.spec import Spec, SpecClaim
 
 
@@ -34,7 +34,7 @@ def run_spec(file: str, settings: Settings, tell: Callable[[Judged], None]) -> l
     """Prove the spec's claims in order, tell each as it is judged, and return what is wrong with
     the file.
     """
-    spec = read_spec(file, settings.target)
+    spec = read_spec(file, settings.target, settings.stdin if file == STDIN else None)
     if not isinstance(spec, Spec):
         return spec
     for claim in spec.claims:

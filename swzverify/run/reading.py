@@ -5,16 +5,17 @@ from __future__ import annotations
 from swzverify.errors import Problem, SwzError
 from swzverify.run.fault import fault, what_to_send
 from swzverify.spec import Spec, SpecError, load_spec
+from swzverify.spec.load import load_bytes
 
 
-def read_spec(file: str, target: str | None = None) -> Spec | list[Problem]:
-    """The spec of a file, or everything that is wrong with it.
+def read_spec(file: str, target: str | None = None, data: bytes | None = None) -> Spec | list[Problem]:
+    """The spec of a file, or everything that is wrong with it; with `data` these are its bytes.
 
     >>> [problem.code for problem in read_spec("no_such_file.swz.yaml")]
     ['SWZ101']
     """
     try:
-        return load_spec(file, target=target)
+        return load_spec(file, target=target) if data is None else load_bytes(data, path=file, target=target)
     except SpecError as error:
         problems = list(error.problems)
         if error.left_out:

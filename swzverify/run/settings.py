@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from swzverify.processes import usable_cpus
 
+STDIN = "<stdin>"
+"""What the spec on standard input is called."""
 FEW_SPECS = 4
 """Up to so many specs are proved in this process: starting others would take longer than it saves.
 """
@@ -20,7 +22,8 @@ class Settings:
     `memory_limit_mib` run it in a process of its own, which they end; `jobs` is the number of
     processes (None: one for every usable processor, and no other process for a few specs);
     `certificates` is the folder that gets a certificate of every proof; `recording` and
-    `calibration` are files with what a device measured.
+    `calibration` are files with what a device measured; `stdin` is the spec that came along standard
+    input, whose file is called `STDIN`.
     """
 
     select: frozenset[str] = frozenset()
@@ -33,6 +36,7 @@ class Settings:
     certificates: str | None = None
     recording: str | None = None
     calibration: str | None = None
+    stdin: bytes | None = None
 
     def processes(self, specs: int) -> int:
         """How many processes to prove so many specs in; 1 stands for this one alone.

@@ -16,6 +16,7 @@ from swzverify.claims.verdict import Outcome
 from swzverify.hardware import Target, find_target
 from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
+from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_memory, build_tile
 from swzverify.spec.check import Checked
 from swzverify.spec.names import Names
@@ -205,6 +206,8 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
     def values(section: str, name: str) -> Values:
         entries = get(root, section)
         return Values(get(root, section, name), key_of(entries, name) or entries, constants, problems)
+
+    names.lets = build_lets(spec.let, Values(root, key_of(root, "let") or root, constants, problems))
 
     def each(section: str, parts: Mapping[str, Part], make: Callable[[str, Part, Values], Built]) -> dict[str, Built]:
         found: dict[str, Built] = {}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 
 from swzverify.hardware import Instruction, Target, find_instruction, require
 from swzverify.spec.build_lanes import build_unknowns
+from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
 from swzverify.spec.models import AccessPart, LoopPart, MapPart
 from swzverify.spec.names import Names
+from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import Access, FixedBase, IndexMap, Loop
+from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
 
 MAX_THREADS = 1024
@@ -25,9 +29,11 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     _check_keys(part, values)
     instruction = _instruction(part, values, target)
     block = _block(part, values)
+    values.lets = names.lets
     loops = tuple(_loop(loop, value, values) for loop, value in part.for_.items())
     unknowns = build_unknowns(part.lanes, values, part.for_)
     known = THREAD_NAMES.union(part.for_, part.lanes)
+    values.lets = build_lets(part.let, values, {**part.for_, **part.lanes}, names.lets)
     coord = tuple(values.expression(entry, known, "coord", mode) for mode, entry in enumerate(part.coord or ()))
     address = None if part.address is None else values.expression(part.address, known, "address")
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
@@ -126,8 +132,16 @@ def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
     return block
 
 
-def _loop(name: str, value: int | str | LoopPart, values: Values) -> Loop:
+def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: Values) -> AnyLoop:
     _check_variable(name, "for", values)
+    where = values.at("for", name)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return _value_loop(listed, name, where, values, value, range(len(value)))
+    if isinstance(value, LoopPart) and value.times is not None:
+        if "step" in value.model_fields_set:
+            values.fail("SWZ105", "a loop has `step` or `times`, not both", where)
+        stated, keys = (value.start, value.stop, value.times), ("start", "stop", "times")
+        return _value_loop(lambda loop, found: geometric(loop, *found), name, where, values, stated, keys)
     start, step = 0, 1
     stop: int | None = None
     if isinstance(value, LoopPart):
@@ -136,8 +150,26 @@ def _loop(name: str, value: int | str | LoopPart, values: Values) -> Loop:
         step = values.number(value.step, "for", name, "step", least=1)
     elif value != "any":
         stop = values.number(value, "for", name, least=0)
-    with values.noted(values.at("for", name)):
+    with values.noted(where):
         return Loop(name, start, stop, step)
+    raise Broken
+
+
+def _value_loop(
+    make: Callable[[str, list[int]], AnyLoop],
+    name: str,
+    where: Node | Place,
+    values: Values,
+    stated: Sequence[int | str],
+    keys: Sequence[str | int],
+) -> AnyLoop:
+    """The loop that `make` makes of the numbers; a number that cannot be read is the one mistake."""
+    before, values.sound = values.sound, True
+    numbers = [values.number(value, "for", name, key) for value, key in zip(stated, keys, strict=True)]
+    could_read, values.sound = values.sound, values.sound and before
+    if could_read:
+        with values.noted(where):
+            return make(name, numbers)
     raise Broken
 
 
@@ -145,6 +177,8 @@ def _check_variable(name: str, section: str, values: Values) -> None:
     where = values.key(section, name)
     if name in values.constants:
         values.fail("SWZ105", f"'{name}' is a constant's name already", where, "name the variable otherwise")
+    elif section == "for" and name in values.lets:
+        values.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, "name one of them otherwise")
     elif name in (NOT_FOR_MAPS if section == "over" else RESERVED_NAMES):
         message = f"'{name}' has a meaning of its own in expressions"
         values.fail("SWZ105", message, where, "name the variable otherwise")

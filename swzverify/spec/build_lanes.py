@@ -26,6 +26,8 @@ def _unknown(
     if name in values.constants or name in loops:
         what = "a constant's" if name in values.constants else "a loop's"
         values.fail("SWZ105", f"'{name}' is {what} name already", where, "name the lanes' value otherwise")
+    elif name in values.lets:
+        values.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, "name one of them otherwise")
     elif name in RESERVED_NAMES:
         message = f"'{name}' has a meaning of its own in expressions"
         values.fail("SWZ105", message, where, "name the lanes' value otherwise")

@@ -194,7 +194,7 @@ def _notation_shape(text: str, bits: int, values: Values) -> _Shape | None:
 def _swizzle(part: str | SwizzlePart, values: Values) -> Swizzle | None:
     if isinstance(part, str):
         with values.noted(values.at("swizzle")):
-            return parse_swizzle(part)
+            return parse_swizzle(part, values.noted_constants)
         return None
     bits = values.number(part.bits, "swizzle", "bits")
     base = values.number(part.base, "swizzle", "base")

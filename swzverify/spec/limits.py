@@ -13,6 +13,8 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.tree import get, key_of, place_of
 
 MAX_CONSTANTS = 256
+MAX_LETS = 256
+"""At the top, and in one access."""
 MAX_VARIABLES = 32
 """Loops of an access; variables of a map."""
 MAX_EXPRESSIONS = 64
@@ -28,7 +30,9 @@ def check_limits(checked: Checked, characters: int, problems: Problems) -> bool:
     """
     before = len(problems)
     _check_constants(checked, characters, problems)
+    _check_count(checked, ("let",), len(checked.spec.let), MAX_LETS, "lets", problems)
     for name, access in checked.spec.accesses.items():
+        _check_count(checked, ("accesses", name, "let"), len(access.let), MAX_LETS, "lets", problems)
         _check_count(checked, ("accesses", name, "for"), len(access.for_), MAX_VARIABLES, "loops", problems)
         _check_count(checked, ("accesses", name, "lanes"), len(access.lanes), MAX_VARIABLES, "values", problems)
         for key, entries in (("coord", access.coord or []), ("assume", access.assume)):

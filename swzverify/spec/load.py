@@ -10,6 +10,7 @@ from swzverify.errors import Problem
 from swzverify.sources.languages import Language, language_of
 from swzverify.spec.build import Spec, SpecClaim, build
 from swzverify.spec.check import check
+from swzverify.spec.guard import MAX_BYTES, decoded, refuse_size
 from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
 from swzverify.spec.problems import Problems, SpecError, TooManyProblems
@@ -36,6 +37,22 @@ def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
     if text is None:
         raise SpecError((Problem("SWZ101", "cannot be read", file=shown),))
     return parse_spec(text, path=shown, target=target, language=language)
+
+
+def load_bytes(data: bytes, *, path: str, target: str | None = None) -> Spec:
+    """The spec in these bytes, as `load_spec`; `path` is what messages and ids call it.
+
+    Files that it names are looked for from the folder of `path`.
+
+    >>> load_bytes(b"swzverify: 1", path="<stdin>").path
+    '<stdin>'
+    """
+    problems = Problems(path)
+    if len(data) > MAX_BYTES:
+        refuse_size(data.count(b"\n", 0, MAX_BYTES) + 1, problems)
+    text = None if len(problems) else decoded(data, problems)
+    problems.raise_any()
+    return parse_spec(text or "", path=path, target=target)
 
 
 def _text(file: Path, language: Language | None, problems: Problems) -> str | None:

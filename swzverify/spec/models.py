@@ -167,18 +167,23 @@ class TilePart(Part):
 
 
 class LoopPart(Part):
-    """C's loop `for (i = start; i < stop; i += step)`."""
+    """C's loop `for (i = start; i < stop; i += step)`, or with `i *= times`."""
 
     start: Count = Field(0, description="the first value", examples=[0])
     stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
     step: Count = Field(1, description="from one value to the next", examples=[16])
+    times: Count | None = Field(
+        None, description="each value is so many times the one before; in place of `step`", examples=[2]
+    )
 
 
 LoopValue: TypeAlias = Annotated[
-    Annotated[Count, Tag("?number")] | Annotated[LoopPart, Tag("?LoopPart")],
+    Annotated[Count, Tag("?number")]
+    | Annotated[LoopPart, Tag("?LoopPart")]
+    | Annotated[list[Count], Tag("?values"), Field(min_length=1)],
     branch(
-        "a number of iterations, {start: a, stop: b, step: c} or any",
-        by_shape(mapping="?LoopPart", text="?number", integer="?number"),
+        "a number of iterations, {start: a, stop: b, step: c}, a list of values or any",
+        by_shape(mapping="?LoopPart", text="?number", integer="?number", items="?values"),
     ),
 ]
 
@@ -203,7 +208,12 @@ class AccessPart(Part):
         default_factory=dict,
         alias="for",
         description="loop variables and their values",
-        examples=[{"i": 4}, {"k": {"start": 0, "stop": 64, "step": 16}}],
+        examples=[{"i": 4}, {"k": {"start": 0, "stop": 64, "step": 16}}, {"s": [1, 2, 4, 8]}],
+    )
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
+        description="names for expressions, which the other expressions of this access may use",
+        examples=[{"row": "warp*16 + lane%16"}],
     )
     lanes: dict[Identifier, LaneValue] = Field(
         default_factory=dict,
@@ -308,6 +318,11 @@ class SpecPart(Part):
         default_factory=dict[str, SourceValue],
         description="constants that are read from the kernel's code, so that the spec follows it",
         examples=[{"BK": {"file": "../src/gemm.cu", "name": "Config::BK"}}, ["BM", "BK"]],
+    )
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
+        description="names for expressions, which the expressions of every access may use",
+        examples=[{"row": "warp*16 + lane%16"}],
     )
     memories: dict[Name, MemoryPart] = Field(
         default_factory=dict,

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from swzverify.claims.form import Role, Subject
 from swzverify.errors import nearest
+from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
@@ -21,7 +22,7 @@ SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps":
 @dataclass(slots=True)
 class Names:
     """What has been built so far in one case; `broken` are the entries (section, name) that cannot
-    be.
+    be. `lets` are those at the top of the spec.
     """
 
     problems: Problems
@@ -30,6 +31,7 @@ class Names:
     tiles: dict[str, Tile] = field(default_factory=dict[str, Tile])
     accesses: dict[str, Access] = field(default_factory=dict[str, Access])
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
+    lets: Lets = field(default_factory=Lets)
     uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])
     _asked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 

@@ -118,6 +118,10 @@ def _add_rules(place: str, schema: Schema) -> None:
         part.update(TEXTS.get(place, {}))
     for part in [*_of_type("array", schema), *_of_type("object", schema)]:
         part.update(SIZES.get(place, {}))
+    for part in _of_type("array", schema):
+        for item in _of_type("integer", cast("Schema", part["items"])):
+            if f"{place}.items" in BOUNDS:  # those of a choice may be others than the numbers beside the list
+                item["minimum"], item["maximum"] = BOUNDS[f"{place}.items"]
     for part in _of_type("object", schema):
         for entry in cast("dict[str, Schema]", part.get("patternProperties", {})).values():
             _add_rules(f"{place}[]", entry)

@@ -15,8 +15,9 @@ from swzverify.layout.notation import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
 from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
-from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_VARIABLES
+from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_LETS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
+from swzverify.subjects.listed_loop import MAX_LISTED
 from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
 
@@ -44,11 +45,13 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "TilePart.stages": (1, MAX_STAGES),
     "TilePart.bytes": (1, MAX_INTEGER),
     "LoopPart.step": (1, MAX_INTEGER),
+    "LoopPart.times": (2, MAX_INTEGER),
     "LaneRangePart.step": (1, MAX_INTEGER),
     "LaneBitsPart.bits": (1, 32),
     "AccessPart.threads": (1, MAX_THREADS),
     "AccessPart.block": (1, MAX_THREADS),
     "AccessPart.for[]": (0, MAX_INTEGER),
+    "AccessPart.for[].items": EVERY_INTEGER,
     "AccessPart.lanes[]": (1, MAX_INTEGER),
     "AccessPart.base": _ADDRESS,
     "AccessPart.bytes": (1, MAX_INTEGER),
@@ -77,8 +80,9 @@ POWERS_OF_TWO: Mapping[str, list[int]] = {
 }
 """Integers that are powers of two."""
 
-_SWIZZLE_NUMBER = r"\s*(-?0{1,9}|[0-9]{1,9})\s*"
-_SHIFT = r"\s*-?[0-9]{1,9}\s*"
+_OF_NAMES = r"[^<>,]*[A-Za-z_][^<>,]*"
+_SWIZZLE_NUMBER = rf"(\s*(-?0{{1,9}}|[0-9]{{1,9}})\s*|{_OF_NAMES})"
+_SHIFT = rf"(\s*-?[0-9]{{1,9}}\s*|{_OF_NAMES})"
 
 TEXTS: Mapping[str, Schema] = {
     "TilePart.layout": {"minLength": 1, "maxLength": MAX_CHARACTERS},
@@ -92,8 +96,11 @@ SIZES: Mapping[str, Schema] = {
     "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
+    "SpecPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "AccessPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
     "AccessPart.lanes": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "AccessPart.for[]": {"maxItems": MAX_LISTED},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.over": {
@@ -108,11 +115,13 @@ SIZES: Mapping[str, Schema] = {
 ENTRIES: Mapping[str, str] = {
     "SpecPart.constants": "an integer, or the list of the integers that it stands for in turn",
     "SpecPart.from_source": "where a constant is read from: its name in the code, or file and name",
+    "SpecPart.let": "an expression of constants, thread names and loop variables",
+    "AccessPart.let": "an expression of constants, thread names and loop variables",
     "SpecPart.memories": "a stretch of shared memory that several tiles lie in",
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout` or `tma`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
-    "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, or `any` for every value from 0",
+    "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, its values, or `any` for every one from 0",
     "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",
     "MapPart.over": "how many values from 0",
 }
@@ -143,6 +152,7 @@ RULES: Mapping[str, list[Schema]] = {
         _one_of("layout", "tma"),
         {"if": _given("tma"), "then": _without("swizzle")},
     ],
+    "LoopPart": [{"if": _given("times"), "then": _without("step")}],
     "AccessPart": [
         _one_of("tile", "address"),
         _one_of("threads", "block"),

@@ -11,6 +11,7 @@ from swzverify.ir.c_ast import CExpr, Name, children
 from swzverify.ir.c_eval import evaluate
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
+from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Noting, Problems
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Place, Scalar, Sequence, get, key_of
@@ -45,7 +46,8 @@ class Values:
     whether all are sound.
 
     A wrong value gives a harmless one in its place, so that the reading goes on to the next
-    mistake. `used` are the constants that the entry's numbers and expressions name.
+    mistake. `used` are the constants that the entry's numbers and expressions name, `lets` the
+    named expressions that its expressions may use.
     """
 
     def __init__(self, node: Node, name: Node, constants: Mapping[str, int], problems: Problems) -> None:
@@ -56,6 +58,7 @@ class Values:
         self.problems = problems
         self.sound = True
         self.used: set[str] = set()
+        self.lets = Lets()
 
     @property
     def noted_constants(self) -> Mapping[str, int]:
@@ -97,7 +100,11 @@ class Values:
 
         def note(error: SwzError) -> None:
             self.sound = False
-            self.problems.add_error(error, self._place_of(error, where))
+            in_let = self.lets.placed(error)
+            if in_let is not None:
+                self.problems.add_error(*in_let)
+            else:
+                self.problems.add_error(error, self._place_of(error, where))
 
         return Noting(note)
 
@@ -132,13 +139,19 @@ class Values:
         """A C expression that reads no other names than constants and the `known` ones."""
         where = self.at(*path)
         with self.noted(where):
-            result = expression(value)
-            self.used |= result.names & set(self.constants)
-            for node in _unknown_names(result.root, {*known, *self.constants}):
-                hint = nearest(node.name, [*known, *self.constants]) or _listed({*known, *self.constants}, path[0])
-                error = SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=result.text, span=node.span)
+            stated = expression(value)
+            if self.lets.is_broken(stated):
                 self.sound = False
-                self.problems.add_error(error, where)
+                return stated
+            result = self.lets.formula(stated, where, _key_text(path))
+            self.used |= result.names & set(self.constants)
+            names = {*known, *self.constants}
+            for node in _unknown_names(result.root, names):
+                hint = nearest(node.name, [*known, *self.constants, *self.lets.names()]) or _listed(names, path[0])
+                if node.name in self.lets:
+                    hint = "it is a let of the access, and a let at the top reads only lets at the top"
+                with self.noted(where):
+                    raise SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=result.text, span=node.span)
             return result
         return expression(0)
 
@@ -150,6 +163,11 @@ class Values:
             self.fail("SWZ105", f"{result} is not a power of two", self.at(*path), f"write {near} or {2 * near}")
             return 1
         return result
+
+
+def _key_text(path: tuple[str | int, ...]) -> str:
+    """A value's place in words: `coord[1]`."""
+    return str(path[0]) + "".join(f"[{step}]" for step in path[1:])
 
 
 def _listed(known: Collection[str], key: str | int) -> str:

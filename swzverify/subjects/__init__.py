@@ -8,6 +8,7 @@ other engines read. The two share no code but the enumeration of thread names. M
 
 from swzverify.subjects.access import Access
 from swzverify.subjects.index_map import IndexMap
+from swzverify.subjects.listed_loop import ListedLoop
 from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.tile import Tile
@@ -19,6 +20,7 @@ __all__ = [
     "Base",
     "FixedBase",
     "IndexMap",
+    "ListedLoop",
     "Loop",
     "Memory",
     "MemoryBase",

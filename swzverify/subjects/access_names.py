@@ -2,7 +2,7 @@
 joint values.
 
 Loop variables count iterations from 0, so that every variable begins there; a name's value is
-start + step * iteration.
+`loop.value(iteration)`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def loops(
         index = ints.add(ints.named(loop.name, max(1, space - begin)), ints.integer(begin))
         if space > limit:
             index = ints.minimum(index, ints.integer(max(1, limit) - 1))
-        env[loop.name] = ints.add(ints.multiply(index, ints.integer(loop.step)), ints.integer(loop.start))
+        env[loop.name] = loop.lowered(index)
     return env
 
 
@@ -101,7 +101,7 @@ def joint_values(
         if loop.name in names:
             if limit > MAX_ENUMERATED:
                 return None
-            axes[loop.name] = loop.start + loop.step * np.arange(max(1, limit), dtype=np.int64)
+            axes[loop.name] = loop.values_at(np.arange(max(1, limit), dtype=np.int64))
     if prod([*(axis.size for axis in axes.values()), *(each.count for each in own)]) > MAX_ENUMERATED:
         return None
     axes |= {each.name: each.start + each.step * np.arange(each.count, dtype=np.int64) for each in own}

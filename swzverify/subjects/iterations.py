@@ -46,7 +46,7 @@ class Iterations:
 def iterations(access: StatedAccess) -> Iterations:
     """How far an access's loops go. Errors: those of `existence`."""
     limits = [ANY_LIMIT if loop.count is None else loop.count for loop in access.loops]
-    unbounded = [index for index, loop in enumerate(access.loops) if loop.stop is None]
+    unbounded = [index for index, loop in enumerate(access.loops) if loop.is_unbounded]
     if 0 in limits or not unbounded:
         return Iterations(tuple(limits))
     safe = _safe_limit(access, unbounded[0], limits) if len(unbounded) == 1 else 0
@@ -70,7 +70,7 @@ def last_active(access: StatedAccess, limits: Sequence[int]) -> dict[str, int]:
     conditions = [*access.assume, *(() if access.predicate is None else (access.predicate,))]
     fixed = names.constants(access) | names.threads(access)
     for loop, limit in zip(access.loops, limits, strict=True):
-        if loop.stop is not None or not conditions or limit == 0:
+        if not loop.is_unbounded or not conditions or limit == 0:
             continue
 
         def is_idle(first: int, name: str = loop.name) -> bool:
@@ -136,7 +136,7 @@ def _values(
 
     With the first undefined operation, if there is one: then values that depend on it are missing.
     """
-    found = [env[loop.name] for loop in access.loops if loop.stop is None]
+    found = [env[loop.name] for loop in access.loops if loop.is_unbounded]
     reading = Reading(env, lambda read: names.joint_values(access, read, limits, tid), found)
     undefined: SwzError | None = None
     for expression in access.expressions:
@@ -206,10 +206,10 @@ def _witnesses(access: StatedAccess, index: int, safe: int) -> Iterator[int]:
     tried = dict.fromkeys((access.threads - 1, 0))
     yield from tuple(tried)
     loop = access.loops[index]
-    start = {each.name: each.start for each in access.loops}
+    start = {each.name: each.value(0) for each in access.loops}
 
     def overflowing(iteration: int) -> list[int]:
-        return threads_that_leave(access, {**start, loop.name: loop.start + loop.step * iteration})
+        return threads_that_leave(access, {**start, loop.name: loop.value(iteration)})
 
     step = next((1 << power for power in range(33) if overflowing(safe + (1 << power) - 1)), None)
     if step is not None:

@@ -6,9 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
+from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
+from swzverify.ir.integers import Integer
 
 LANE, WARP, STAGE = "lane", "warp", "stage"
 AXIS_WORDS = ("tid_", "threadIdx.", "blockDim.")
@@ -77,6 +83,42 @@ class Loop:
             return None
         return max(0, -(-(self.stop - self.start) // self.step))
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether it goes on as long as nothing overflows."""
+        return self.stop is None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for two loops of the same start, step and number of iterations."""
+        return ("loop", self.start, self.step, self.count)
+
+    def value(self, iteration: int) -> int:
+        """The value in an iteration, from 0.
+
+        >>> Loop("k", 0, 64, 16).value(2)
+        32
+        """
+        return self.start + self.step * iteration
+
+    def values_at(self, iterations: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The values in many iterations."""
+        return self.start + self.step * iterations
+
+    def iteration_of(self, value: int) -> int | None:
+        """In which iteration it takes a value, however far the loop goes; None between two steps and
+        before the start.
+
+        >>> Loop("k", 0, 64, 16).iteration_of(32), Loop("k", 0, 64, 16).iteration_of(33)
+        (2, None)
+        """
+        iteration, rest = divmod(value - self.start, self.step)
+        return None if rest or iteration < 0 else iteration
+
+    def lowered(self, index: Integer) -> Integer:
+        """The value over an expression of the iteration."""
+        return ints.add(ints.multiply(index, ints.integer(self.step)), ints.integer(self.start))
+
     def describe(self, limit: int, ended_by: int | None = None) -> str:
         """The loop's values in words, of which there are `limit`; beyond, thread `ended_by`
         overflows.
@@ -123,8 +165,21 @@ def _check_name(owner: str, name: str, reserved: frozenset[str] = RESERVED_NAMES
         raise SwzError("SWZ105", f"{owner}: '{name}' has a meaning of its own in expressions", hint="name it otherwise")
 
 
+class SomeLoop(Protocol):
+    """What is said of a loop in words."""
+
+    @property
+    def name(self) -> str:
+        """The variable."""
+        ...
+
+    def describe(self, limit: int, ended_by: int | None = None) -> str:
+        """The loop's values in words."""
+        ...
+
+
 def describe_loops(
-    loops: Sequence[Loop], limits: Sequence[int], ended_by: Mapping[str, int], *, all_exist: bool
+    loops: Sequence[SomeLoop], limits: Sequence[int], ended_by: Mapping[str, int], *, all_exist: bool
 ) -> tuple[str, ...]:
     """Loops in words, each with its values; what lanes share of them is said once.
 

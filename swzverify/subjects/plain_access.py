@@ -69,7 +69,7 @@ def environment(access: StatedAccess, point: Mapping[str, Array]) -> dict[str, A
     tid = np.minimum(point[WARP] * LANES + point[LANE], access.threads - 1)
     env |= thread_names(access, np.asarray(tid))
     for loop in access.loops:
-        env[loop.name] = loop.start + loop.step * point[loop.name]
+        env[loop.name] = loop.values_at(point[loop.name])
     for each in access.read_unknowns:
         env[each.name] = each.start + each.step * point[each.name]
     return env
@@ -218,9 +218,7 @@ def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int
 
 def _loops_at(access: StatedAccess, point: Mapping[str, int]) -> dict[str, int]:
     """The constants, and the loop variables at a point of the free variables."""
-    return dict(access.constants) | {
-        loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in access.loops
-    }
+    return dict(access.constants) | {loop.name: loop.value(point.get(loop.name, 0)) for loop in access.loops}
 
 
 def assumed_at(access: StatedAccess, point: Mapping[str, int]) -> bool:

@@ -14,6 +14,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Target, require
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
+from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants
 from swzverify.subjects.memory import Base, FixedBase, Origin, origin
 from swzverify.subjects.tile import Tile
@@ -30,7 +31,7 @@ class StatedAccess:
     instruction: Instruction
     target: Target
     block: tuple[int, ...]
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[AnyLoop, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     tile: Tile | None = None
     coord: tuple[Formula, ...] = ()
@@ -62,7 +63,7 @@ class StatedAccess:
             ("target", self.target, Target, "find_target('sm_90')"),
             ("tile", self.tile, (Tile, NoneType), "the Tile itself"),
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
-            *(("loops", loop, Loop, "Loop('k', 0, 64, 16)") for loop in self.loops),
+            *(("loops", loop, (Loop, ListedLoop), "Loop('k', 0, 64, 16)") for loop in self.loops),
             *(("unknowns", each, Unknown, "Unknown('bin', 0, 64)") for each in self.unknowns),
             *(("expression", each, Formula, "parse('tid*4')") for each in self.expressions),
         ]
@@ -105,7 +106,7 @@ class StatedAccess:
                     span=condition.span_of(name),
                 )
         if names and self.is_unbounded:
-            loop = next(loop.name for loop in self.loops if loop.stop is None)
+            loop = next(loop.name for loop in self.loops if loop.is_unbounded)
             raise SwzError(
                 "SWZ206",
                 f"access {self.name}: loop '{loop}' has no bound, and lanes have values of their own "
@@ -182,7 +183,7 @@ class StatedAccess:
     @property
     def is_unbounded(self) -> bool:
         """Whether some loop has no bound, so that some iterations do not exist."""
-        return any(loop.stop is None for loop in self.loops)
+        return any(loop.is_unbounded for loop in self.loops)
 
     @property
     def read_unknowns(self) -> tuple[Unknown, ...]:
@@ -198,7 +199,7 @@ class StatedAccess:
     def binding(self, point: Mapping[str, int]) -> dict[str, int]:
         """The variables' values as the user knows them: loops by value, the base as a byte address."""
         shown = {name: point[name] for name in (WARP, LANE) if name in point}
-        shown |= {loop.name: loop.start + loop.step * point.get(loop.name, 0) for loop in self.loops}
+        shown |= {loop.name: loop.value(point.get(loop.name, 0)) for loop in self.loops}
         if STAGE in point:
             shown[STAGE] = point[STAGE]
         place = self.origin

@@ -4,11 +4,14 @@ and coordinates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import expression
 from swzverify.layout import ComposedLayout, Layout, PointerLayout
 from swzverify.subjects import Access, Loop, Tile
+from swzverify.subjects.listed_loop import AnyLoop, listed
 from swzverify.testing.given import ALL_NAMES, Given, Threads
 from swzverify.testing.layouts import Called, tile_or_function
 
@@ -61,12 +64,15 @@ def block_of(threads: Threads) -> tuple[int, ...]:
     return block
 
 
-def _loop(name: str, values: int | range) -> Loop:
-    """`for (name = 0; name < values; ++name)`, or over the range."""
+def _loop(name: str, values: int | Sequence[int]) -> AnyLoop:
+    """`for (name = 0; name < values; ++name)`, or over the range, or over a list of values."""
     if isinstance(values, range):
         if values.step < 1:
             raise SwzError("SWZ105", f"loop {name} has the step {values.step}: at least 1")
         return Loop(name, values.start, values.stop, values.step)
+    if isinstance(values, list | tuple) and all(type(value) is int for value in values):
+        return listed(name, values)
     if isinstance(values, bool) or not isinstance(values, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise SwzError("SWZ105", f"loop {name}: {values!r} is neither an int nor a range", hint="range(0, 64, 16)")
+        hint = "range(0, 64, 16), or [1, 2, 4]"
+        raise SwzError("SWZ105", f"loop {name}: {values!r} is neither an int nor a range nor a list of ints", hint=hint)
     return Loop(name, 0, values)

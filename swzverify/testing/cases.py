@@ -163,7 +163,7 @@ def touches_of(
     width_bits = 8 * access.instruction.width_bytes
     found: list[tuple[int, int, dict[str, int]]] = []
     for warp, *turns in product(range(access.warps), *map(range, limits)):
-        loops = {loop.name: loop.start + loop.step * turn for loop, turn in zip(access.loops, turns, strict=True)}
+        loops = {loop.name: loop.value(turn) for loop, turn in zip(access.loops, turns, strict=True)}
         point = _point(access, {WARP: warp, **loops, STAGE: stage, "base": bases[0]}, compared=True)
         if not access.assumed_at(point):
             continue
@@ -218,9 +218,8 @@ def _point(access: Access, where: Mapping[str, int], *, compared: bool) -> dict[
         _skip(f"access {access.name} has no warp {where[WARP]}")
     point = {WARP: where.get(WARP, 0)}
     for loop in access.loops:
-        turn, rest = divmod(where[loop.name] - loop.start, loop.step)
-        ended = turn >= limits[loop.name] and not (compared and loop.stop is None)
-        if rest or turn < 0 or ended:
+        turn = loop.iteration_of(where[loop.name])
+        if turn is None or (turn >= limits[loop.name] and not (compared and loop.is_unbounded)):
             _skip(f"loop {loop.name} of {access.name} never takes {where[loop.name]}")
         point[loop.name] = turn
     stages = 1 if access.tile is None else access.tile.stages

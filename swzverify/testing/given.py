@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from swzverify.errors import SwzError
 
 Threads: TypeAlias = "int | tuple[int, ...]"
-Loops: TypeAlias = "Mapping[str, int | range]"
+Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
 Expressions: TypeAlias = "Sequence[str | int]"
 SwizzleOn: TypeAlias = 'Literal["offset", "address"]'
 

@@ -84,12 +84,7 @@ def _mode(leaves: list[list[int]], side: int) -> str:
 
 
 def _access(access: dict[str, Any], memories: dict[str, Any]) -> dict[str, Any]:
-    loops = {
-        loop["name"]: "any"
-        if loop["stop"] is None
-        else {"start": loop["start"], "stop": loop["stop"], "step": loop["step"]}
-        for loop in access["loops"]
-    }
+    loops = {loop["name"]: _loop(loop) for loop in access["loops"]}
     found: dict[str, Any] = {"instruction": access["instruction"], "block": access["block"], "for": loops}
     if access["tile"]:
         found |= {"tile": access["tile"], "coord": access["coord"]}
@@ -103,6 +98,14 @@ def _access(access: dict[str, Any], memories: dict[str, Any]) -> dict[str, Any]:
             each["name"]: {key: each[key] for key in ("start", "stop", "step")} for each in access["lanes"]
         }
     return {**found, "assume": access["assume"]}
+
+
+def _loop(loop: dict[str, Any]) -> Any:
+    if "values" in loop:
+        return loop["values"]
+    if loop["stop"] is None:
+        return "any"
+    return {"start": loop["start"], "stop": loop["stop"], "step": loop["step"]}
 
 
 def _map(index: dict[str, Any], memories: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ below is such a mistake, in every reading of the tool at once.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,26 @@ from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir import c_eval, c_lower, c_parse
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import BinaryOp, CExpr, UnaryOp
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.ir.integers import Integer
 from swzverify.layout import tma
 from swzverify.obligations import Answer, Cost, Finding, WorstCost
 from swzverify.prover import judgement as prover
-from swzverify.spec import build, build_access, build_tile
+from swzverify.spec import build, build_access, build_lets, build_tile, lets
 from swzverify.spec.models import AccessPart
-from swzverify.subjects import Access, Loop, Tile, access_names, iterations, lowered_access, plain_access
+from swzverify.spec.values import Values
+from swzverify.subjects import (
+    Access,
+    ListedLoop,
+    Loop,
+    Tile,
+    access_names,
+    iterations,
+    listed_loop,
+    lowered_access,
+    plain_access,
+)
 from swzverify.subjects import access as access_module
 from swzverify.subjects.loop import AXIS_WORDS
 from tests.differential import __main__ as runner
@@ -139,7 +152,10 @@ def both_end_with_the_first(patch: Patch) -> None:
         if first.loop_limits == other.loop_limits or [x.name for x in first.loops] != [x.name for x in other.loops]:
             return first, other
         limits = [min(pair) for pair in zip(first.loop_limits, other.loop_limits, strict=True)]
-        loops = tuple(replace(x, stop=x.start + x.step * n) for x, n in zip(first.loops, limits, strict=True))
+        loops = tuple(
+            replace(x, stop=x.start + x.step * n) if isinstance(x, Loop) else x
+            for x, n in zip(first.loops, limits, strict=True)
+        )
         return replace(first, loops=loops), replace(other, loops=loops)
 
     patch.setattr(equivalent, "over_common_loops", cut)
@@ -157,7 +173,7 @@ def the_last_thread_speaks_for_all(patch: Patch) -> None:
         return np.repeat(stays(access, loops)[:, -1:], access.threads, axis=1)
 
     def exists_at(access: Access, point: Mapping[str, int]) -> bool:
-        values = {x.name: np.full((1, 1), x.start + x.step * point.get(x.name, 0)) for x in access.loops}
+        values = {x.name: np.full((1, 1), x.value(point.get(x.name, 0))) for x in access.loops}
         return bool(stay(access, values).all()) if access.is_unbounded else exists(access, point)
 
     def condition(access: Access, limits: Sequence[int], room: Sequence[int]) -> Expr:
@@ -218,16 +234,96 @@ def every_target_has_tma(patch: Patch) -> None:
     patch.setattr(build_tile, "_check_tma_target", lambda *_: None)
 
 
+def lets_without_brackets(patch: Patch) -> None:
+    """A let's text put in place of its name as a macro's: `row*2` is `a + b*2`."""
+
+    def wrong(formula: CFormula, known: Mapping[str, lets.Let]) -> lets.Written:
+        text = re.sub(r"[A-Za-z_][A-Za-z0-9_.]*", lambda name: bare(name.group(), known), formula.text)
+        return lets.Written(text, formula.text, written(formula, known).uses)
+
+    def bare(name: str, known: Mapping[str, lets.Let]) -> str:
+        return known[name].written.text if name in known else name
+
+    written = lets.write_out
+    patch.setattr(lets, "write_out", wrong)
+    patch.setattr(build_lets, "write_out", wrong)
+
+
+def the_first_access_names_for_all(patch: Patch) -> None:
+    """A let's name stands for the same text in every access of a spec."""
+    sound = build_lets.build_lets
+    last: list[object] = []
+    kept: dict[str, lets.Let] = {}
+
+    def wrong(entries: Mapping[str, int | str], values: Values, *rest: object) -> lets.Lets:
+        found = sound(entries, values, *rest)  # type: ignore[arg-type]  # as they came
+        if not last or last[0] is not rest[-1]:
+            last[:] = rest[-1:]
+            kept.clear()
+        for name, let in found.known.items():
+            kept.setdefault(name, let)
+        return lets.Lets({name: kept[name] for name in found.known}, found.broken)
+
+    patch.setattr(build_access, "build_lets", wrong)
+
+
+def lets_at_the_top_see_those_of_accesses(patch: Patch) -> None:
+    """A let at the top takes whatever its names mean in an access."""
+    sound = lets.Lets.formula
+
+    def wrong(self: lets.Lets, formula: CFormula, *rest: object) -> CFormula:
+        while formula.names & set(self.known):
+            formula = sound(self, formula, *rest)  # type: ignore[arg-type]  # as they came
+        return formula
+
+    patch.setattr(lets.Lets, "formula", wrong)
+
+
+def circles_are_cut(patch: Patch) -> None:
+    """A let that stands for itself is left as a name, which means 0."""
+    patch.setattr(build_lets, "circles", lambda _: ())
+
+
+def the_last_listed_value_is_lost(patch: Patch) -> None:
+    """A listed loop runs one time less, in every reading."""
+    sound = listed_loop.listed
+    patch.setattr(build_access, "listed", lambda name, values: sound(name, list(values)[:-1] or values))
+
+
+def a_multiplied_loop_reaches_its_stop(patch: Patch) -> None:
+    """`i <= stop` for `i < stop`."""
+    sound = listed_loop.geometric
+    patch.setattr(build_access, "geometric", lambda name, start, stop, times: sound(name, start, stop + 1, times))
+
+
+def values_are_counted_only(patch: Patch) -> None:
+    """Two listed loops of one length count as the same; iterations go together as they come."""
+    patch.setattr(ListedLoop, "key", property(lambda self: ("listed", self.count)))
+
+
+def multiplied_loops_add(patch: Patch) -> None:
+    """`i += times` for `i *= times`."""
+    patch.setattr(build_access, "geometric", Loop)
+
+
 NEW_PLANTS: dict[Callable[[Patch], None], int] = {
     one_name_is_one_subject: 4,
     both_end_with_the_first: 26,
     loops_keep_their_order: 26,
-    the_last_thread_speaks_for_all: 19,
-    nothing_overflows: 19,
+    the_last_thread_speaks_for_all: 304,
+    nothing_overflows: 23,
     one_worst_case: 156,
     an_axis_that_is_not_said_is_0: 562,
     any_box_is_loaded: 83,
     every_target_has_tma: 44,
+    lets_without_brackets: 13,
+    the_first_access_names_for_all: 22,
+    lets_at_the_top_see_those_of_accesses: 238,
+    circles_are_cut: 19,
+    the_last_listed_value_is_lost: 3,
+    a_multiplied_loop_reaches_its_stop: 112,
+    values_are_counted_only: 573,
+    multiplied_loops_add: 86,
 }
 """Mistakes that specs with unbounded loops, equal names, partial blocks and boxes at their limits
 show.

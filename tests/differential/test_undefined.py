@@ -20,6 +20,7 @@ from tests.oracle.yaml_values import Spec, Yaml
 WHOLE: Spec = {
     "swzverify": 1,
     "constants": {"N": 2},
+    "let": {"top": "tid/16"},
     "memories": {
         "m": {"bytes": 65536, "align": 1024},
         "f": {"bytes": 65536, "align": 1024, "base": 1024},
@@ -41,8 +42,14 @@ WHOLE: Spec = {
             "tile": "A",
             "instruction": "ld.shared.b16",
             "threads": 32,
-            "for": {"i": {"start": 0, "stop": 8, "step": 4}, "k": 2},
-            "coord": ["lane%16", "i + k"],
+            "for": {
+                "i": {"start": 0, "stop": 8, "step": 4},
+                "k": 2,
+                "s": [1, 4, 2],
+                "t": {"start": 1, "stop": 9, "times": 2},
+            },
+            "let": {"own": "i + k"},
+            "coord": ["top + lane%16 - top", "own"],
             "stage": "k",
             "if": "tid < 20",
             "assume": ["i < 8"],

@@ -168,6 +168,7 @@ the argument of.
 """
 
 BESIDE: dict[str, dict[str, object]] = {
+    "LoopPart.times": {"start": 1},
     "TilePart.bits": {"element": None},
     "TilePart.tma": {"layout": None},
     "AccessPart.block": {"threads": None},

@@ -75,6 +75,42 @@ def test_swizzles(text, swizzle):
 
 
 @pytest.mark.parametrize(
+    ("text", "swizzle"),
+    [
+        ("Swizzle<B,M,S>", Swizzle(2, 3, 4)),
+        ("Sw<B, M + 1, B*2>", Swizzle(2, 4, 4)),
+        ("S<B,M>", Swizzle(2, 3, 2)),
+        ("Sw<max(B,1),3,3>", Swizzle(2, 3, 3)),
+        ("Swizzle<B,(M + 1)*2,-S>", Swizzle(2, 8, -4)),
+        ("Swizzle<3,M,3>", Swizzle(3, 3, 3)),
+    ],
+)
+def test_constants_in_swizzles(text, swizzle):
+    names = {"B": 2, "M": 3, "S": 4}
+    assert parse_swizzle(text, names) == swizzle
+    assert parse_notation(f"{text} o (8,64):(64,1)", names) == ComposedLayout(swizzle, 0, ROW_MAJOR)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "span"),
+    [
+        ("Swizzle<B,M,S>", "SWZ301", (10, 11)),
+        ("Swizzle<B,B +,3>", "SWZ302", (13, 14)),
+        ("Swizzle<B,0*B,1>", "SWZ210", (0, 16)),
+        ("Swizzle<B,B/(B - 2),3>", "SWZ305", (13, 18)),
+        ("Swizzle<B,,3>", "SWZ200", (8, 12)),
+        ("Swizzle<B,1,2,3>", "SWZ200", (8, 15)),
+        ("Swizzle<B,1.5,3>", "SWZ200", (8, 15)),
+    ],
+)
+def test_mistakes_in_a_swizzles_numbers(text, code, span):
+    with pytest.raises(SwzError) as caught:
+        parse_swizzle(text, {"B": 2})
+    assert (caught.value.code, caught.value.text) == (code, text)
+    assert caught.value.span == span
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Swizzle<3,3,3> o (8,64):(64,1)", ComposedLayout(Swizzle(3, 3, 3), 0, ROW_MAJOR)),
@@ -132,7 +168,7 @@ def test_element_and_byte_forms_stay_apart():
         pytest.param("(8," + "9" * 400 + ")", "SWZ206", "9" * 400, "2^40", id="very-long-number"),
         pytest.param("(1099511627776,1099511627776)", "SWZ206", None, "2^62", id="product-too-large"),
         pytest.param("foo o 8", "SWZ200", "foo", "not a swizzle", id="no-swizzle"),
-        pytest.param("Swizzle<3,x,3> o 8", "SWZ200", "3,x,3", "three integers", id="swizzle-with-name"),
+        pytest.param("Swizzle<3,x,3> o 8", "SWZ301", "x", "unknown name", id="swizzle-with-name"),
         pytest.param("Swizzle<3> o 8", "SWZ200", "3", "three integers", id="swizzle-with-one-number"),
         pytest.param("8 o Swizzle<3,3,1>", "SWZ200", "Swizzle<3,3,1>", "a layout must follow", id="wrong-order"),
         pytest.param("Swizzle<3,3,1> o 8", "SWZ210", "Swizzle<3,3,1>", "not a legal swizzle", id="illegal-swizzle"),

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from . import c_expr
 from .c_expr import MOST, Expr
 from .hardware import Instruction, check_target, read_instruction
+from .lets import Trees, put_in, read_lets
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import Base, Tile, read_base
 from .yaml_values import Yaml, as_dict, as_list, as_str
@@ -29,15 +30,21 @@ AXES_FROM = {
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """C's loop from `start` below `stop`; one marked `any` takes every value up to 2^32 - 1."""
+    """C's loop from `start` below `stop`; one marked `any` takes every value up to 2^32 - 1.
+
+    `listed` are the values of a loop that says them, or that multiplies.
+    """
 
     start: int
     stop: int
     step: int
     is_open: bool = False
+    listed: tuple[int, ...] | None = None
 
     @property
     def values(self) -> list[int]:
+        if self.listed is not None:
+            return list(self.listed)
         return list(range(self.start, self.stop, self.step))
 
     @property
@@ -46,6 +53,20 @@ class Loop:
         its start.
         """
         return self.values or [self.start]
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Equal for loops that `equivalent` calls the same."""
+        if self.is_open:
+            return ("any",)
+        if self.listed is None:
+            return (self.start, self.step, len(self.values))
+        values = sorted(self.listed)
+        distances = {after - before for before, after in pairwise(values)}
+        if len(distances) > 1:
+            return ("values", *values)
+        # what steps evenly is the loop that does; of one value, in steps of 1
+        return (self.start if not values else values[0], min(distances, default=1), len(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +179,7 @@ def read_form(
     memories: Mapping[str, Base],
     constants: Mapping[str, int],
     target: str,
+    lets: Trees | None = None,
 ) -> AccessForm:
     """The form of an access, checked as far as that needs no values."""
     spec = as_dict(value)
@@ -169,20 +191,24 @@ def read_form(
         if tile is None:
             raise OracleError(f"access {name}: no tile {spec['tile']!r}")
     block = tuple(c_expr.constant(extent, constants) for extent in as_list(spec.get("block", spec.get("threads"))))
+    loops = as_dict(spec.get("for"))
+    if not set(loops).isdisjoint(lets or {}):
+        raise OracleError(f"access {name}: a loop has the name of a let", "SWZ105")
+    known = read_lets(spec.get("let"), {*constants, *loops}, lets)
     form = AccessForm(
         name,
         instruction,
         block,
-        {key: read_loop(bounds, constants) for key, bounds in as_dict(spec.get("for")).items()},
+        {key: read_loop(bounds, constants) for key, bounds in loops.items()},
         dict(constants),
         tile,
         tile.base if tile else read_base(spec.get("base", 0), memories, constants),
         c_expr.constant(spec["bytes"], constants) if "bytes" in spec else None,
-        _parsed(spec, "if"),
-        tuple(c_expr.parse(item) for item in as_list(spec.get("assume"))),
-        tuple(c_expr.parse(item) for item in as_list(spec["coord"])) if tile else (),
-        _parsed(spec, "stage") if tile else None,
-        None if tile else c_expr.parse(spec["address"]),
+        _parsed(spec, "if", known),
+        tuple(put_in(c_expr.parse(item), known) for item in as_list(spec.get("assume"))),
+        tuple(put_in(c_expr.parse(item), known) for item in as_list(spec["coord"])) if tile else (),
+        _parsed(spec, "stage", known) if tile else None,
+        None if tile else put_in(c_expr.parse(spec["address"]), known),
         {key: read_own(values, constants) for key, values in as_dict(spec.get("lanes")).items()},
     )
     if form.own and form.open_loops:
@@ -202,10 +228,25 @@ def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:
     """A loop: a count, C's three numbers, or `any`."""
     if bounds == "any":
         return Loop(0, MOST + 1, 1, is_open=True)
+    if isinstance(bounds, list):
+        values = tuple(c_expr.constant(value, constants) for value in bounds)
+        if not values or len(set(values)) < len(values):
+            raise OracleError("a loop's values are given twice, or none is given", "SWZ105")
+        return Loop(values[0], 0, 1, listed=values)
     if not isinstance(bounds, dict):
         return Loop(0, c_expr.constant(bounds, constants), 1)
     start = c_expr.constant(bounds.get("start", 0), constants)
     stop = c_expr.constant(bounds["stop"], constants)
+    if "times" in bounds:
+        times = c_expr.constant(bounds["times"], constants)
+        if start < 1 or times < 2 or "step" in bounds:
+            raise OracleError("a loop that multiplies begins at 1 or above and grows", "SWZ105")
+        found: list[int] = []
+        value = start
+        while value < stop:
+            found.append(value)
+            value *= times
+        return Loop(start, stop, 1, listed=tuple(found))
     step = c_expr.constant(bounds.get("step", 1), constants)
     if step <= 0:
         raise OracleError("a loop's step must be positive")
@@ -222,8 +263,8 @@ def read_own(values: Yaml, constants: Mapping[str, int]) -> Loop:
     return found
 
 
-def _parsed(spec: dict[str, Yaml], key: str) -> Expr | None:
-    return c_expr.parse(spec[key]) if key in spec else None
+def _parsed(spec: dict[str, Yaml], key: str, lets: Trees) -> Expr | None:
+    return put_in(c_expr.parse(spec[key]), lets) if key in spec else None
 
 
 def _check_axes(form: AccessForm) -> None:

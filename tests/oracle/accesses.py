@@ -12,6 +12,7 @@ from . import c_expr
 from .access_forms import AccessForm, Iteration, read_form
 from .existence import Survey
 from .hardware import Instruction
+from .lets import Trees
 from .open_loops import representatives
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import Base, Tile
@@ -154,11 +155,12 @@ def read_access(
     memories: Mapping[str, Base],
     constants: Mapping[str, int],
     target: str = "sm_90",
+    lets: Trees | None = None,
 ) -> Access:
     """An access, all its expressions evaluated over every thread and loop value, or over what
     stands for all.
     """
-    form = read_form(name, value, tiles, memories, constants, target)
+    form = read_form(name, value, tiles, memories, constants, target, lets)
     if not form.open_loops:
         return laid_out(form, form.closed_iterations())
     try:

@@ -8,6 +8,7 @@ from . import access_claims, c_expr, pair_claims, tile_claims
 from .accesses import Access, read_access
 from .claim_list import Claim, expand_claims, listed_claims
 from .judgement import Finding, Judgement
+from .lets import read_lets
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import IndexMap, Tile, read_cases, read_map, read_memories, read_tile
 from .yaml_values import Spec, as_dict, as_str
@@ -71,8 +72,9 @@ def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
     tiles = {
         name: read_tile(name, value, memories, constants, target) for name, value in as_dict(spec.get("tiles")).items()
     }
+    lets = read_lets(spec.get("let"), constants)
     accesses = {
-        name: read_access(name, value, tiles, memories, constants, target)
+        name: read_access(name, value, tiles, memories, constants, target, lets)
         for name, value in as_dict(spec.get("accesses")).items()
     }
     maps = {name: read_map(name, value, memories, constants) for name, value in as_dict(spec.get("maps")).items()}

@@ -22,7 +22,7 @@ OPERATORS = (*BINARY, *UNARY, *OTHER)
 decimal.
 """
 
-VARIABLE_POSITIONS = ("coord", "stage", "address", "if", "assume", "map.value")
+VARIABLE_POSITIONS = ("coord", "stage", "address", "if", "assume", "let", "map.value")
 CONSTANT_POSITIONS = (
     "memory.bytes",
     "memory.align",
@@ -53,6 +53,8 @@ CONSTANT_POSITIONS = (
     "loop.start",
     "loop.stop",
     "loop.step",
+    "loop.times",
+    "loop.value",
     "map.over",
     "map.onto",
     "map.base",
@@ -63,6 +65,7 @@ CONSTANT_POSITIONS = (
     "wavefronts.at_most",
     "covers.times",
 )
+THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
 """The positions of values of the lanes' own, which have random specs to themselves."""
@@ -91,6 +94,8 @@ class Place:
 
 def places(spec: Spec) -> Iterator[Place]:
     """Every place of a spec where an expression may stand, except inside the text of a layout."""
+    top = as_dict(spec.get("let"))
+    yield from (Place("let", top, name, THREAD_NAMES) for name in top)
     for memory in _entries(spec, "memories"):
         yield from _at(memory, "memory", ("bytes", "align", "base"))
     for tile in _entries(spec, "tiles"):
@@ -154,7 +159,9 @@ def _tile(tile: dict[str, Yaml]) -> Iterator[Place]:
 
 def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     loops, own = as_dict(access.get("for")), as_dict(access.get("lanes"))
-    names = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x", *loops, *own)
+    names = (*THREAD_NAMES, *loops, *own)
+    lets = as_dict(access.get("let"))
+    yield from (Place("let", lets, name, names) for name in lets)
     if "threads" in access:
         yield Place("threads", access, "threads")
     yield from _items(access, "block", "block")
@@ -167,7 +174,9 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     yield from _items(access, "assume", "assume", tuple(loops))
     for name, bounds in loops.items():
         if isinstance(bounds, dict):
-            yield from _at(bounds, "loop", ("start", "stop", "step"))
+            yield from _at(bounds, "loop", ("start", "stop", "step", "times"))
+        elif isinstance(bounds, list):
+            yield from (Place("loop.value", bounds, index) for index in range(len(bounds)))
         elif bounds != "any":
             yield Place("loop.count", loops, name)
     for name, values in own.items():

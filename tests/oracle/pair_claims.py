@@ -65,13 +65,10 @@ def equivalent_accesses(p: Access, q: Access) -> Finding:
 
 
 def _same_loops(p: AccessForm, q: AccessForm) -> bool:
-    """Loops of the same names, starts, steps and numbers of iterations, in any order."""
+    """Loops of the same names, starts, steps and numbers of iterations, or values, in any order."""
     if p.loop_names != q.loop_names:
         return False
-    return all(
-        (a.start, a.step, a.is_open) == (b.start, b.step, b.is_open) and (a.is_open or len(a.values) == len(b.values))
-        for a, b in ((p.loops[name], q.loops[name]) for name in p.loop_names)
-    )
+    return all(p.loops[name].kind == q.loops[name].kind for name in p.loop_names)
 
 
 def _same_own(p: AccessForm, q: AccessForm) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from .random_copies import copy_address, partial_octets
 from .random_parts import MATRIX, WIDTH_BYTES, Draft, memory, predicate, quotient, remainder, size
 from .random_tiles import DrawnTile
+from .random_value_loops import value_loop
 from .yaml_values import Yaml
 
 
@@ -34,7 +35,9 @@ def threads_and_loops(draft: Draft, *, whole_warps: bool = False) -> Threads:
     bounds: dict[str, Yaml] = {}
     for name in rng.choice([[], [], ["i"], ["i"], ["k"], ["i", "k"]]):
         n = rng.choice([1, 2, 2, 3, 4])
-        if draft.chance(0.4):
+        if draft.chance(0.15):
+            bounds[name], loops[name] = value_loop(draft)
+        elif draft.chance(0.4):
             step = rng.choice([1, 2, 8, 16])
             start = rng.choice([0, 0, 0, step, 1])
             stop = start + n * step - rng.choice([0, 0, step - 1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from . import c_expr
 from .grammar import VARIABLE_POSITIONS, Place, is_bracketed, map_leaves, places
 from .random_expressions import rewritten, text_of, valued
+from .random_lets import with_lets
 from .random_parts import Draft
 from .yaml_values import Spec, Yaml
 
@@ -17,6 +18,7 @@ COMMON = frozenset(("threads", "notation.shape", "notation.stride"))
 
 RARE = frozenset(
     (
+        "loop.times",
         "memory.base",
         "tile.bytes",
         "tile.stages.count",
@@ -36,8 +38,11 @@ RARE = frozenset(
 """Positions that few specs have: always dressed, and with many operators."""
 
 
-def dressed(draft: Draft) -> Spec:
-    """The draft's spec, its numbers and expressions dressed; the draft itself is left alone."""
+def dressed(draft: Draft, lets: float = 0.3) -> Spec:
+    """The draft's spec, its numbers and expressions dressed; the draft itself is left alone.
+
+    `lets` is the share of specs in which parts of expressions get names.
+    """
     spec = {key: _copied(value) for key, value in draft.spec().items()}
     bare = _in_open_loops(draft, spec)
     for place in list(places(spec)):
@@ -48,8 +53,12 @@ def dressed(draft: Draft) -> Spec:
             place.put(_dressed_number(draft, place.position, place.value))
     tiles = spec.get("tiles")
     for tile in tiles.values() if isinstance(tiles, dict) else ():
+        if isinstance(tile, dict) and isinstance(swizzle := tile.get("swizzle"), str):
+            tile["swizzle"] = _dressed_swizzle(draft, swizzle)
         if isinstance(tile, dict) and isinstance(layout := tile.get("layout"), str):
             tile["layout"] = map_leaves(layout, lambda part, leaf: _dressed_leaf(draft, part, leaf))
+    if draft.chance(lets):
+        with_lets(draft, spec)
     return spec
 
 
@@ -104,6 +113,25 @@ def _dressed_number(draft: Draft, position: str, value: Yaml) -> Yaml:
     if isinstance(value, int):
         return text_of(valued(source, value, depth), rng)
     return text_of(rewritten(source, c_expr.parse(value), depth), rng)
+
+
+def _dressed_swizzle(draft: Draft, text: str) -> str:
+    """`Swizzle<B,M,S>` with constants of the spec in its numbers, now and then."""
+    constants = sorted(draft.source(()).constants.items())
+    numbers = text.removeprefix("Swizzle<").removesuffix(">").split(",")
+    if not constants or not text.startswith("Swizzle<") or draft.chance(0.4):
+        return text
+    found: list[str] = []
+    for number in numbers:
+        name, value = draft.rng.choice(constants)
+        difference = int(number) - value
+        forms = (
+            number,
+            f"{name} - {-difference}" if difference < 0 else f"{name} + {difference}",
+            f"{name}*0 + {number}",
+        )
+        found.append(name if difference == 0 else draft.rng.choice(forms))
+    return f"Swizzle<{','.join(found)}>"
 
 
 def _dressed_leaf(draft: Draft, position: str, leaf: str) -> str:

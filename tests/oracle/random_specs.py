@@ -22,6 +22,7 @@ from . import (
     random_open_copies,
     random_open_loops,
     random_pairs,
+    random_value_loops,
 )
 from .brute_force import OracleAmbiguousError, OracleError, judge
 from .random_accesses import add_access, add_bare_access
@@ -59,7 +60,7 @@ def new_theme_spec(rng: random.Random) -> Spec:
         _add_theme(draft, NEW_THEMES)
     if not draft.claims:
         random_open_loops.open_loops(draft)
-    return dressed(draft)
+    return dressed(draft, lets=0.5)
 
 
 def lane_spec(rng: random.Random) -> Spec:
@@ -267,6 +268,8 @@ NEW_THEMES: list[Theme] = [
     random_boxes.boxes,
     random_boxes.older_target,
     random_boxes.older_target,
+    random_value_loops.value_loops,
+    random_value_loops.value_loops,
 ]
 LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
 

@@ -88,7 +88,7 @@ def test_new_themes_reach_what_was_missing() -> None:
     assert set(ERRORS) <= set(refused)
     assert refused.total() < SPECS // 8
     for kind in ("aligned", "in_bounds", "conflict_free", "wavefronts", "covers", "equivalent"):
-        assert min(in_open_loops[kind][verdict] for verdict in ("proved", "refuted", "vacuous")) >= 10, kind
+        assert min(in_open_loops[kind][verdict] for verdict in ("proved", "refuted", "vacuous")) >= 8, kind
 
 
 def test_random_specs_have_a_share_of_new_themes_and_are_judged() -> None:

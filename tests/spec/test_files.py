@@ -167,8 +167,8 @@ def test_json_schema() -> None:
     properties = schema["properties"]
     assert isinstance(properties, dict)
     assert list(properties) == [
-        *("swzverify", "title", "source", "target", "constants", "from_source", "memories", "tiles", "accesses"),
-        *("maps", "claims"),
+        *("swzverify", "title", "source", "target", "constants", "from_source", "let", "memories", "tiles"),
+        *("accesses", "maps", "claims"),
     ]
     definitions = schema["definitions"]
     assert isinstance(definitions, dict)
