@@ -2,20 +2,26 @@
 
 `scan_module` is the way in. `given` is what the user says of parameters, `split` sorts an address's
 terms, `collide` asks the SMT engine whether two lanes meet, `price` costs warps natively, `decide`
-joins both to a verdict, `spell` writes addresses for people. Imports `kernel`, `prover`, `ptx`,
-`hardware`, `ir` and `errors`.
+joins both to a verdict, `spell` writes addresses for people. `claims` are `aligned` and `bounds`:
+`claimed` asks the SMT engine whether some lane breaks one, `evaluated` tries in plain numbers.
+Imports `kernel`, `prover`, `ptx`, `hardware`, `ir` and `errors`.
 """
 
+from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.scan.decide import ScannedAccess, scan_function, scan_module
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of, unknown_names
 from swzverify.scan.verdict import LaneRow, Verdict
 
 __all__ = [
     "NOTHING_GIVEN",
+    "Claim",
+    "ClaimVerdict",
     "Given",
     "LaneRow",
     "ScannedAccess",
     "Verdict",
+    "Witness",
+    "WitnessLane",
     "facts_of",
     "scan_function",
     "scan_module",
