@@ -68,7 +68,8 @@ def scan_jsonl(files: Iterable[ScannedFile]) -> str:
     rows += [{"type": "problem", **each} for each in _problems(given)]
     verdicts = [access.decision.verdict for file in given for access in file.accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
-    rows.append({"type": "summary", **counts, "problems": len(rows) - len(verdicts)})
+    claims = {title.replace(" ", "_"): of for title, of in _claim_counts(given).items()}
+    rows.append({"type": "summary", **counts, **claims, "problems": len(rows) - len(verdicts)})
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 
@@ -158,16 +159,20 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
             lines += access_lines(file, access, accept)
     parts = [f"{count} {verdict}" for verdict, count in counts.items() if count]
     last = f"{sum(counts.values())} accesses: {', '.join(parts)}" if parts else "0 accesses"
-    lines.append(last + (f"; {accepted} known" if accepted else ""))
-    everything = [access for file in files for access in file.accesses]
-    if everything:
-        for title, claims in (
-            ("aligned", [access.aligned for access in everything]),
-            ("in bounds", [access.in_bounds for access in everything]),
-        ):
-            of = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in ClaimVerdict}
+    for title, of in _claim_counts(files).items():
+        if parts:
             lines.append(f"{title}: " + ", ".join(f"{count} {verdict}" for verdict, count in of.items() if count))
+    lines.append(last + (f"; {accepted} known" if accepted else ""))
     return "\n".join(lines) + "\n"
+
+
+def _claim_counts(files: Iterable[ScannedFile]) -> dict[str, dict[str, int]]:
+    """How many accesses have each verdict of each claim."""
+    both = [(access.aligned.verdict, access.in_bounds.verdict) for file in files for access in file.accesses]
+    return {
+        title: {verdict.value: sum(each[place] is verdict for each in both) for verdict in ClaimVerdict}
+        for place, title in enumerate(("aligned", "in bounds"))
+    }
 
 
 def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:

@@ -30,8 +30,9 @@ FEW_FUNCTIONS = 8
 @dataclass(frozen=True, slots=True)
 class ScanSettings:
     """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
-    to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory, `jobs` the number of processes (None: one for
-    every usable processor, and no other process for a few functions).
+    to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
+    `jobs` the number of processes (None: one for every usable processor, and no other process for
+    a few functions).
     """
 
     block: BlockShape | None = None
