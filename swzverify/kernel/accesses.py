@@ -9,7 +9,7 @@ from typing import Final
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
-from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
@@ -204,8 +204,13 @@ class _Reader:
 
     def _finished(self, raw: _Raw, forms: Forms, shared: Uniformity) -> KernelAccess:
         flow = self.slices.flow
-        access, address = raw.access, None if raw.address is None else normal(forms.resolve(raw.address))
-        conditions = [forms.resolve(each) for each in raw.conditions]
+        inside = {loop.header for loop in flow.around(raw.block)}
+
+        def resolved(value: Expr) -> Expr:
+            return self._behind_loops(forms.resolve(value), inside)
+
+        access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
+        conditions = [resolved(each) for each in raw.conditions]
         if address is not None and access.is_generic:
             found = in_shared(self.slices, address)
             if found is None or found.holds is FALSE:
@@ -221,6 +226,19 @@ class _Reader:
             LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
         )
         return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
+
+    def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
+        """A value at a place behind loops: how often they went back to their begin, where it is one
+        number for all threads.
+        """
+        known: dict[Var, Expr] = {}
+        for each in variables(value):
+            leaf = self.slices.leaves[each]
+            if leaf.kind is Kind.TRIPS and leaf.block is not None and leaf.block not in inside:
+                count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
+                if count is not None and count.of_all is not None:
+                    known[each] = const(count.of_all, each.width)
+        return substitute(value, known) if known else value
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity) -> Leaf:
         """A leaf with what the analysis found of it."""
