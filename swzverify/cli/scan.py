@@ -12,6 +12,7 @@ import click
 from swzverify.cli.files import Known, check_output
 from swzverify.cli.reports import Format, ReportFile, check_reports, report_files
 from swzverify.cli.scan_reports import write_scan
+from swzverify.cli.scan_spec import check_written, save_written
 from swzverify.cli.terminal import one_way_out
 
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ class ExitCode(IntEnum):
 )
 @click.option("--write-baseline", metavar="FILE", help="Write what is found now as known findings.")
 @click.option(
+    "--write-spec",
+    metavar="FILE",
+    help="Write a spec with each decided access and a claim of its verdict, which `swzverify prove` proves.",
+)
+@click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
@@ -119,6 +125,7 @@ def scan(
     fail_on: tuple[str, ...],
     baseline: str | None,
     write_baseline: str | None,
+    write_spec: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> NoReturn:
@@ -147,6 +154,8 @@ def scan(
         if output is not None:
             check_output(output, list(files), "--output")
         taken = {"--output": output, "--baseline": baseline, "--write-baseline": write_baseline}
+        check_written(write_spec, list(files), taken)
+        taken["--write-spec"] = write_spec
         check_reports(reports, list(files), taken)
         accepted = known.prepare(Settings(), output, list(files))
         begin = time.monotonic()
@@ -157,6 +166,7 @@ def scan(
         code = _exit_code(report, fail_on)
         write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet)
         known.save(report)
+        save_written(write_spec, found, target)
     sys.exit(int(code))
 
 

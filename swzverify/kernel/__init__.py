@@ -7,8 +7,9 @@ Imports `ptx`, `hardware`, `ir` and `errors`.
 
 What it relies on: lanes that part meet again where all their ways lead to; lanes run an access
 together only in the same trip of a loop that all of them leave at one trip; an address computed
-from a shared generic one stays in the shared window; addresses of the window are below 2^24; lanes
-of a warp are 32 successive threads, counted along x first; the given block is the launch's.
+from a shared generic one stays in the shared window, and one that begins with a pointer of the
+kernel's parameters is never in it; addresses of the window are below 2^24; lanes of a warp are 32
+successive threads, counted along x first; the given block is the launch's.
 """
 
 from swzverify.kernel.accesses import KernelAccess, LoopAround, accesses

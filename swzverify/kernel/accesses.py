@@ -9,7 +9,7 @@ from typing import Final
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
-from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
@@ -217,8 +217,13 @@ class _Reader:
 
     def _finished(self, raw: _Raw, forms: Forms, shared: Uniformity) -> KernelAccess:
         flow = self.slices.flow
-        access, address = raw.access, None if raw.address is None else normal(forms.resolve(raw.address))
-        conditions = [forms.resolve(each) for each in raw.conditions]
+        inside = {loop.header for loop in flow.around(raw.block)}
+
+        def resolved(value: Expr) -> Expr:
+            return self._behind_loops(forms.resolve(value), inside)
+
+        access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
+        conditions = [resolved(each) for each in raw.conditions]
         whole = address
         if address is not None and access.is_generic:
             found = in_shared(self.slices, address)
@@ -237,7 +242,7 @@ class _Reader:
         around = tuple(self._told(self.slices.leaves[each], forms, shared) for each in more if each not in read)
         sure: Expr | None = None
         if raw.sure is not None:
-            of_ways = [forms.resolve(each) for each in raw.sure]
+            of_ways = [resolved(each) for each in raw.sure]
             sure = conjunction(dict.fromkeys((*of_ways, *conditions[len(raw.conditions) :])))
         return replace(
             access, address=address, guard=guard, leaves=leaves, loops=loops, whole=whole, sure=sure, around=around
@@ -245,8 +250,22 @@ class _Reader:
 
     def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:
         line = self.slices.line_of(loop.header)
-        again = self.ways.again(loop, forms)
+        inside = {each.header for latch in loop.latches for each in self.slices.flow.around(latch)}
+        again = self.ways.again(loop, lambda value: self._behind_loops(forms.resolve(value), inside))
         return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again)
+
+    def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
+        """A value at a place behind loops: how often they went back to their begin, where it is one
+        number for all threads.
+        """
+        known: dict[Var, Expr] = {}
+        for each in variables(value):
+            leaf = self.slices.leaves[each]
+            if leaf.kind is Kind.TRIPS and leaf.block is not None and leaf.block not in inside:
+                count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
+                if count is not None and count.of_all is not None:
+                    known[each] = const(count.of_all, each.width)
+        return substitute(value, known) if known else value
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity) -> Leaf:
         """A leaf with what the analysis found of it."""

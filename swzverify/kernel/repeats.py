@@ -6,14 +6,14 @@ step up the dominator tree the way is the one side of a choice, or all ways lead
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, conjuncts, variables
 from swzverify.kernel.arithmetic import either
 from swzverify.kernel.flow import Flow, Loop
-from swzverify.kernel.induction import Forms, trips_of, varies
+from swzverify.kernel.induction import trips_of, varies
 from swzverify.kernel.slices import Slices
 
 
@@ -55,8 +55,8 @@ class Ways:
                 found = [self._back(loop, latch) for latch in loop.latches]
                 self._repeats[loop.header] = (tuple(each for each, _ in found), all(sure for _, sure in found))
 
-    def again(self, loop: Loop, forms: Forms) -> Again:
-        """On what condition a loop makes another trip; what changes from trip to trip in a way that
+    def again(self, loop: Loop, resolve: Callable[[Expr], Expr]) -> Again:
+        """On what condition a loop makes another trip. `resolve` puts in what loops step by; what changes from trip to trip in a way that
         is not known is left out.
         """
         conditions, is_exact = self._repeats[loop.header]
@@ -64,7 +64,7 @@ class Ways:
         trips = trips_of(self._slices, loop)
         for each in conditions:
             kept: list[Expr] = []
-            for part in conjuncts(forms.resolve(each)):
+            for part in conjuncts(resolve(each)):
                 if any(variable is not trips and varies(self._slices, variable, loop) for variable in variables(part)):
                     is_exact = False
                 else:

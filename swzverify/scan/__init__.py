@@ -1,10 +1,12 @@
 """Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
 
 `scan_module` is the way in. `given` is what the user says of parameters, `split` sorts an address's
-terms, `collide` asks the SMT engine whether two lanes meet, `price` costs warps natively, `decide`
-joins both to a verdict, `spell` writes addresses for people. `claims` are `aligned` and `bounds`:
-`claimed` asks the SMT engine whether some lane breaks one, `evaluated` tries in plain numbers.
-Imports `kernel`, `prover`, `ptx`, `hardware`, `ir` and `errors`.
+terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
+`octets` for the octet rule, `mixed` and `data` for the rest. They ask `collide` whether two lanes
+meet, by the SMT engine, and `price` what warps cost, in plain numbers. `spell` writes addresses for
+people, `written` and `c_text` for a spec. `claims` are `aligned` and `bounds`: `claimed` asks the
+SMT engine whether some lane breaks one, `evaluated` tries in plain numbers. Imports `kernel`, `prover`, `ptx`, `hardware`, `ir` and
+`errors`.
 """
 
 from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane

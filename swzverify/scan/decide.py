@@ -26,7 +26,7 @@ from swzverify.ptx import Function, Location, Module
 from swzverify.scan.claim import Claim, not_known
 from swzverify.scan.claims import Asker, claims_on
 from swzverify.scan.exact import exact
-from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
+from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
 from swzverify.scan.price import Block, DisagreementError
@@ -34,6 +34,7 @@ from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, power_of, split
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
+from swzverify.scan.written import Written, written
 
 BUDGET = 4_000_000
 """Z3's budget for one question."""
@@ -41,11 +42,14 @@ _MOST_OPEN = 20
 """Questions of one function that may use up the budget; the later ones have a fortieth of it."""
 
 
+_NOT_WRITTEN: Final = Written(reason="it was not scanned")
+
+
 @dataclass(frozen=True, slots=True)
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, `block` is the shape that was judged.
+    depends on, `block` is the shape that was judged, `written` is what a spec says of it.
     """
 
     kernel: str
@@ -59,6 +63,7 @@ class ScannedAccess:
     calls: tuple[int, ...] = ()
     assumptions: tuple[str, ...] = ()
     block: BlockShape | None = None
+    written: Written = _NOT_WRITTEN
     aligned: Claim = field(default_factory=lambda: not_known(""))
     in_bounds: Claim = field(default_factory=lambda: not_known(""))
 
@@ -76,7 +81,7 @@ def scan_module(
     be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory.
     """
     kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
-    alone = _alone(module, kernels)
+    alone = _alone(module, kernels, is_whole=kernel is None)
     found: list[ScannedAccess] = []
     for function in module.functions:
         if function in kernels or function in alone:
@@ -84,8 +89,10 @@ def scan_module(
     return found
 
 
-def _alone(module: Module, kernels: list[Function]) -> list[Function]:
-    """The functions that are not put in the place of every call, or that nobody calls by name."""
+def _alone(module: Module, kernels: list[Function], *, is_whole: bool) -> list[Function]:
+    """The functions that are not put in the place of every call; of a whole module also those that
+    nobody calls by name.
+    """
     others = [each for each in module.functions if not each.is_entry]
     placed: set[str] = set()
     called: set[str | None] = set()
@@ -93,7 +100,9 @@ def _alone(module: Module, kernels: list[Function]) -> list[Function]:
         whole = inlined(module, function)
         placed |= whole.names
         called |= whole.left
-    return [each for each in others if each.name in called or each.name not in placed]
+    if is_whole or None in called:
+        return [each for each in others if each.name in called or each.name not in placed]
+    return [each for each in others if each.name in called]
 
 
 def scan_function(
@@ -143,10 +152,19 @@ def scan_function(
                 access.calls,
                 facts.texts_on(access),
                 block,
+                _said(access, decision, block, facts),
                 *of_claims,
             )
         )
     return found
+
+
+def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
+    if block is None or facts.texts_on(access):
+        return Written(reason="the shape of the block is not known" if block is None else "parameters are given")
+    if _adds_one(access):
+        return Written(reason="a spec has no atomic that adds 1 without a result")
+    return written(access, decision)
 
 
 @lru_cache(maxsize=64)

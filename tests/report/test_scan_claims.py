@@ -20,8 +20,8 @@ from swzverify.cli.reports import Format
 from swzverify.cli.scan_reports import rendered
 from swzverify.errors import Problem
 from swzverify.ptx import Location
-from swzverify.report.scan import ScannedFile
 from swzverify.report.result import ClaimResult, Report
+from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
 from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict, Witness, WitnessLane
 from swzverify.scan.claim import not_known

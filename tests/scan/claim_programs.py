@@ -36,7 +36,7 @@ class Drawn:
 
 def drawn(seed: int) -> Drawn:
     """A kernel of two blocks of threads with a parameter n, behind some bytes of another array."""
-    source = random.Random(seed)  # noqa: S311 - no secret
+    source = random.Random(seed)
     width = source.choice((1, 2, 4, 4, 8, 16))
     align = source.choice((1, 2, 4, 8, 16, 16))
     size = source.choice((64, 128, 200, 256, 512, 1000, 1024, 2048, 4096))
@@ -44,11 +44,9 @@ def drawn(seed: int) -> Drawn:
     lines = ["mov.u32 %r4, %tid.y; mov.u32 %r7, %ctaid.x; mov.u32 %r8, pad; mov.u32 %r5, 0;"]
     lines.append("ld.param.u64 %d1, [q]; ld.global.u32 %r10, [%d1]; mov.u32 %r20, s;")
     in_loop = source.random() < 0.5
-    for _ in range(source.randint(1, 3)):
-        lines.append(_term(source, "%r1", source.choice(STEPS)))
-    for register in ("%r4", "%r2", "%r7", "%r10"):
-        if source.random() < (0.4 if register == "%r4" else 0.2):
-            lines.append(_term(source, register, source.choice(STEPS)))
+    lines += [_term(source, "%r1", source.choice(STEPS)) for _ in range(source.randint(1, 3))]
+    others = [("%r4", 0.4), ("%r2", 0.2), ("%r7", 0.2), ("%r10", 0.2)]
+    lines += [_term(source, each, source.choice(STEPS)) for each, share in others if source.random() < share]
     if source.random() < 0.2:
         lines.append(f"xor.b32 %r20, %r20, {source.choice((1, 4, 16, 32))};")
     guard = _guard(source)

@@ -151,6 +151,11 @@ def test_trips_that_are_counted_one_too_few(monkeypatch: pytest.MonkeyPatch) -> 
     found_by(verdicts.test_trips_that_are_counted)
 
 
+def test_a_loop_with_two_ways_out_taken_for_one_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts.Counts, "_is_only_way", lambda *_: True)
+    found_by(verdicts.test_behind_a_loop_with_two_ways_out_its_trips_are_not_known)
+
+
 def test_trips_of_a_choice_that_not_every_trip_comes_to(monkeypatch: pytest.MonkeyPatch) -> None:
     class Above:
         def above(self, *_: Any) -> bool:

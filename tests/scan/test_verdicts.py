@@ -138,6 +138,21 @@ def test_trips_that_are_counted() -> None:
     assert verdict(COUNTED.format(STEPPED, 192))[0] != "free"
 
 
+@pytest.mark.parametrize(("trips", "ways"), [(1, 1), (2, 2), (3, 4)])
+def test_behind_a_loop_its_trips_are_known(trips: int, ways: int) -> None:
+    """%r5 is 64 times the trips made, plus tid.x; its high bits say how far lanes lie apart."""
+    far = "shr.u32 %r7, %r5, 6; sub.u32 %r7, %r7, 1; shl.b32 %r7, %r1, %r7; mad.lo.u32 %r20, %r7, 4, %r3;"
+    found = verdict(COUNTED.format("", 64 * trips) + far + "ld.shared.u32 %r30, [%r20];")
+    assert found == ("conflict" if ways > 1 else "free", ways)
+
+
+def test_behind_a_loop_with_two_ways_out_its_trips_are_not_known() -> None:
+    body = "mov.u32 %r4, 0; mov.u32 %r5, %r1; L: add.u32 %r5, %r5, 64; add.u32 %r4, %r4, 1;"
+    body += "setp.eq.u32 %p2, %r4, %r2; @%p2 bra OUT; setp.lt.u32 %p1, %r5, 192; @%p1 bra L;"
+    far = "OUT: mul.lo.u32 %r7, %r1, %r4; mad.lo.u32 %r20, %r7, 4, %r3; ld.shared.u32 %r30, [%r20];"
+    assert verdict(body + far)[0] != "free"
+
+
 def test_trips_by_a_choice_that_is_sometimes_passed_by() -> None:
     """The test of the trips is skipped for some parameters: there may be any number of them."""
     jump = STEPPED + "add.u32 %r5, %r5, 64; add.u32 %r4, %r4, 1; setp.eq.u32 %p2, %r2, %r4; @%p2 bra L;"

@@ -1,0 +1,62 @@
+"""The spec that `swzverify scan --write-spec` writes: whether it may be written, and what is said of
+it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from swzverify.cli.files import check_output
+from swzverify.cli.terminal import Failure
+
+if TYPE_CHECKING:
+    from swzverify.report.scan import ScannedFile
+
+OPTION = "--write-spec"
+FIRST_LINE = "# Written by swzverify scan --write-spec."
+
+
+def check_written(path: str | None, files: list[str], taken: Mapping[str, str | None]) -> None:
+    """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
+    another use.
+    """
+    if path is None:
+        return
+    check_output(path, files, OPTION)
+    for option, other in taken.items():
+        if other is not None and os.path.realpath(other) == os.path.realpath(path):
+            raise click.BadParameter(f"{path!r} is the file of {option} too", param_hint=OPTION)
+    if os.path.lexists(path) and not _is_ours(path):
+        message = f"{path!r} exists, and was not written by {OPTION}; name another file, or delete it"
+        raise click.BadParameter(message, param_hint=OPTION)
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.readline().rstrip("\n") == FIRST_LINE
+    except OSError:
+        return False
+
+
+def save_written(path: str | None, found: Sequence[ScannedFile], target: str) -> None:
+    """Write the spec, and say to standard error how many accesses it has. Errors: SWZ504."""
+    if path is None:
+        return
+    from swzverify.report.escape import visible  # noqa: PLC0415 - `--help` is to be quick
+    from swzverify.report.scan_spec import scan_spec  # noqa: PLC0415
+
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.write(f"{FIRST_LINE}\n{scan_spec(found, target)}")
+    except OSError as error:
+        raise Failure(f"SWZ504 cannot write the spec {path!r}: {error.strerror}") from None
+    every = [access for file in found for access in file.accesses]
+    said = sum(not access.written.reason for access in every)
+    click.echo(
+        f"{visible(path)}: {said} of {len(every)} accesses; prove them: swzverify prove {visible(path)}", err=True
+    )
