@@ -129,11 +129,12 @@ def scan(
     jobs: int | None,
     quiet: bool,
 ) -> NoReturn:
-    """Find the bank conflicts of compiled kernels, without a spec.
+    """Find the bank conflicts of compiled kernels, without a spec, and misaligned or outside accesses.
 
     Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
     takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
-    verdict: free, conflict, depends (on parameters), or unknown with the reason.
+    verdict: free, conflict, depends (on parameters), or unknown with the reason. Beside it stands
+    whether each lane's address is aligned, and inside its array.
 
     \b
     Exit codes:

@@ -56,8 +56,8 @@ class Ways:
                 self._repeats[loop.header] = (tuple(each for each, _ in found), all(sure for _, sure in found))
 
     def again(self, loop: Loop, resolve: Callable[[Expr], Expr]) -> Again:
-        """On what condition a loop makes another trip. `resolve` puts in what loops step by; what changes from trip to trip in a way that
-        is not known is left out.
+        """On what condition a loop makes another trip. `resolve` puts in what loops step by; what
+        changes from trip to trip in a way that is not known is left out.
         """
         conditions, is_exact = self._repeats[loop.header]
         whole: Expr = FALSE

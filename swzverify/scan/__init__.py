@@ -5,8 +5,8 @@ terms, `decide` chooses the file that judges an access: `exact` where lanes' dis
 `octets` for the octet rule, `mixed` and `data` for the rest. They ask `collide` whether two lanes
 meet, by the SMT engine, and `price` what warps cost, in plain numbers. `spell` writes addresses for
 people, `written` and `c_text` for a spec. `claims` are `aligned` and `bounds`: `claimed` asks the
-SMT engine whether some lane breaks one, `evaluated` tries in plain numbers. Imports `kernel`, `prover`, `ptx`, `hardware`, `ir` and
-`errors`.
+SMT engine whether some lane breaks one, `evaluated` tries in plain numbers. Imports
+`kernel`, `prover`, `ptx`, `hardware`, `ir` and `errors`.
 """
 
 from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
