@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 1024
 """Threads of a block. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
+MOST_SHARED = 227 * 1024
+"""Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+FAILURES = ("conflict", "unknown", "misaligned", "out-of-bounds")
 _AXES = 3
 _MOST_ALONG_Z = 64
 
@@ -37,6 +40,12 @@ class ExitCode(IntEnum):
 @click.option("--kernel", metavar="NAME", help="This kernel only, by its name in the PTX; device functions stay.")
 @click.option("--block", metavar="X,Y,Z", help="Threads of a block.  [default: what .reqntid says]")
 @click.option("--target", default="sm_90", show_default=True, metavar="SM", help="The GPU whose rules count.")
+@click.option(
+    "--smem",
+    type=click.IntRange(0, MOST_SHARED),
+    metavar="BYTES",
+    help="Dynamic shared memory of the launch: what `.extern .shared` arrays have.",
+)
 @click.option(
     "--param",
     "parameters",
@@ -77,9 +86,9 @@ class ExitCode(IntEnum):
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(("conflict", "unknown")),
+    type=click.Choice(FAILURES),
     multiple=True,
-    help="Exit with 1 if there is such a verdict; may be given again. A conflict for some parameters is one too.",
+    help="Exit with 1 if there is such a verdict, be it for some parameters only; may be given again.",
 )
 @click.option(
     "--baseline",
@@ -106,6 +115,7 @@ def scan(
     kernel: str | None,
     block: str | None,
     target: str,
+    smem: int | None,
     parameters: tuple[str, ...],
     assumptions: tuple[str, ...],
     nvcc_arguments: tuple[str, ...],
@@ -119,11 +129,12 @@ def scan(
     jobs: int | None,
     quiet: bool,
 ) -> NoReturn:
-    """Find the bank conflicts of compiled kernels, without a spec.
+    """Find the bank conflicts of compiled kernels, without a spec, and misaligned or outside accesses.
 
     Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
     takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
-    verdict: free, conflict, depends (on parameters), or unknown with the reason.
+    verdict: free, conflict, depends (on parameters), or unknown with the reason. Beside it stands
+    whether each lane's address is aligned, and inside its array.
 
     \b
     Exit codes:
@@ -139,7 +150,7 @@ def scan(
         from swzverify.scan import Given  # noqa: PLC0415
 
         given = Given(parameters, assumptions)
-        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments)
+        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments, smem)
         known = Known(baseline, write_baseline)
         if output is not None:
             check_output(output, list(files), "--output")
@@ -152,7 +163,7 @@ def scan(
         found = scan_files(files, settings)
         report = accepted(report_of(found, 1000 * (time.monotonic() - begin)))
         if baseline is not None and not fail_on:
-            fail_on = ("conflict", "unknown")
+            fail_on = FAILURES
         code = _exit_code(report, fail_on)
         write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet)
         known.save(report)
@@ -162,13 +173,15 @@ def scan(
 
 def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:
     from swzverify.claims.verdict import Outcome  # noqa: PLC0415 - see `scan`
+    from swzverify.report.scan_claims import KINDS  # noqa: PLC0415
 
     if not report.results and not report.problems:
         return ExitCode.NO_ACCESS
-    new = {result.verdict.outcome for result in report.results if result.failing}
-    conflict = "conflict" in fail_on and Outcome.REFUTED in new
-    unknown = "unknown" in fail_on and (Outcome.UNKNOWN in new or bool(report.problems))
-    return ExitCode.FOUND if conflict or unknown else ExitCode.DONE
+    new = {(result.kind, result.verdict.outcome) for result in report.results if result.failing}
+    found = {name for name, kind in KINDS.items() if (kind, Outcome.REFUTED) in new}
+    if (KINDS["conflict"], Outcome.UNKNOWN) in new or report.problems:
+        found.add("unknown")
+    return ExitCode.FOUND if found & set(fail_on) else ExitCode.DONE
 
 
 def _shape(block: str | None) -> tuple[int, int, int] | None:

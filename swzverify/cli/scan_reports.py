@@ -45,9 +45,10 @@ def write_scan(
 def rendered(found: Sequence[ScannedFile], report: Report, code: int, form: Format, *, quiet: bool = False) -> str:
     """What was found in a format; only what that format needs is imported."""
     from swzverify.report.scan import scan_json, scan_jsonl, scan_text  # noqa: PLC0415 - `--help` is to be quick
+    from swzverify.report.scan_claims import KIND  # noqa: PLC0415
 
     def text() -> str:
-        known = [not result.ok and not result.failing for result in report.results]
+        known = [not result.ok and not result.failing for result in report.results if result.kind == KIND]
         return scan_text(found, known, quiet=quiet) + _baseline(report)
 
     renderers: dict[Format, Callable[[], str]] = {

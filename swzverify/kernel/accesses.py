@@ -16,12 +16,13 @@ from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
 from swzverify.kernel.calls import inlined
 from swzverify.kernel.counts import Counts
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
-from swzverify.kernel.flow import FlowError
-from swzverify.kernel.induction import MOST_VALUES, Forms, few_values, find_forms
+from swzverify.kernel.flow import FlowError, Loop
+from swzverify.kernel.induction import MOST_VALUES, Forms, few_values, find_forms, trips_of
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf
 from swzverify.kernel.linear import normal
 from swzverify.kernel.listing import Touch, Use, use_of
+from swzverify.kernel.repeats import NO_AGAIN, Again, Ways
 from swzverify.kernel.slices import Slices, Steps
 from swzverify.kernel.special import BlockShape
 from swzverify.kernel.uniform import Uniformity
@@ -36,11 +37,13 @@ _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
 @dataclass(frozen=True, slots=True)
 class LoopAround:
     """A loop that an access stands in: the line of its begin, and whether all lanes of a warp leave
-    it at the same trip.
+    it at the same trip. `trips` counts its trips, `again` says of a trip whether another one follows.
     """
 
     line: int
     is_uniform: bool
+    trips: Var | None = None
+    again: Again = NO_AGAIN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +57,9 @@ class KernelAccess:
     `is_result_used` is False of an atomic whose result nobody reads. `is_generic` tells that the
     address is a generic one; with a `reason` it may then belong to another space, and `address`
     holds only where it does not. `calls` are the lines of the calls that lead to it, the outermost
-    first.
+    first. `whole` is a generic address less the begin of the window, with all its bits; of others it
+    is `address`. A lane surely makes the access where `sure` is 1, if loops come to an end; None where
+    that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`.
     """
 
     line: int
@@ -72,6 +77,9 @@ class KernelAccess:
     calls: tuple[int, ...] = ()
     note: str = ""
     is_result_used: bool = True
+    whole: Expr | None = None
+    sure: Expr | None = None
+    around: tuple[Leaf, ...] = ()
 
 
 def accesses(
@@ -154,6 +162,7 @@ class _Raw:
     address: Expr | None
     conditions: tuple[Expr, ...]
     block: int
+    sure: tuple[Expr, ...] | None = None
 
 
 class _Reader:
@@ -162,6 +171,7 @@ class _Reader:
     def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
         self.slices = Slices(module, function, block, evaluate, arguments)
         self.threads = Threads(block) if block else None
+        self.ways = Ways(self.slices)
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
         """All accesses, in order."""
@@ -186,12 +196,15 @@ class _Reader:
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
             return _Raw(replace(access, reason="no way leads here"), None, (FALSE,), block)
-        conditions = [self.slices.edge(source, target) for source, target in flow.controlling(block)]
-        conditions.append(self.slices.run(self.slices.guard(instruction)))
+        edges = {edge: self.slices.edge(*edge) for edge in flow.controlling(block)}
+        own = self.slices.run(self.slices.guard(instruction))
+        conditions = [*edges.values(), own]
+        sure = [value for edge, value in edges.items() if not self.ways.ends_a_loop(*edge)]
+        self.ways.ask(block)
         address: Expr | None = None
         if use.touch is not Touch.OTHER:
             access, address = self._address(access, instruction, use)
-        return _Raw(access, address, tuple(conditions), block)
+        return _Raw(access, address, tuple(conditions), block, (*sure, own) if self.ways.is_sure(block) else None)
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
@@ -211,21 +224,35 @@ class _Reader:
 
         access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
         conditions = [resolved(each) for each in raw.conditions]
+        whole = address
         if address is not None and access.is_generic:
             found = in_shared(self.slices, address)
             if found is None or found.holds is FALSE:
                 window = self.slices.symbols.window("shared", address.width)
-                found = InShared(normal(widened(sub(address, window), 32)), TRUE)
+                whole = sub(address, window)
+                found = InShared(normal(widened(whole, 32)), TRUE, whole)
                 access = replace(access, reason="the generic address may belong to another space")
-            address = normal(found.address)
+            address, whole = normal(found.address), normal(found.whole)
             conditions.append(found.holds)
         guard = conjunction(dict.fromkeys(conditions))
         read = variables(guard) if address is None else variables(address, guard)
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared) for each in read)
-        loops = tuple(
-            LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
+        loops = tuple(self._around(loop, forms, shared) for loop in flow.around(raw.block))
+        more = variables(*(() if whole is None else (whole,)), *(loop.again.condition for loop in loops))
+        around = tuple(self._told(self.slices.leaves[each], forms, shared) for each in more if each not in read)
+        sure: Expr | None = None
+        if raw.sure is not None:
+            of_ways = [resolved(each) for each in raw.sure]
+            sure = conjunction(dict.fromkeys((*of_ways, *conditions[len(raw.conditions) :])))
+        return replace(
+            access, address=address, guard=guard, leaves=leaves, loops=loops, whole=whole, sure=sure, around=around
         )
-        return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
+
+    def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:
+        line = self.slices.line_of(loop.header)
+        inside = {each.header for latch in loop.latches for each in self.slices.flow.around(latch)}
+        again = self.ways.again(loop, lambda value: self._behind_loops(forms.resolve(value), inside))
+        return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again)
 
     def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
         """A value at a place behind loops: how often they went back to their begin, where it is one
@@ -244,12 +271,14 @@ class _Reader:
         """A leaf with what the analysis found of it."""
         carried = self.slices.carried.get(leaf.variable)
         values = None if carried is None else few_values(carried)
+        most: int | None = None
         if leaf.kind is Kind.TRIPS and leaf.block is not None:
             count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
-            if count is not None and count.most < MOST_VALUES:
-                values = tuple(range(count.most + 1))
+            most = None if count is None else count.most
+            if most is not None and most < MOST_VALUES:
+                values = tuple(range(most + 1))
         feeds = tuple(map(forms.resolve, leaf.feeds))
-        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values, feeds=feeds)
+        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values, feeds=feeds, most=most)
 
 
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:

@@ -174,10 +174,13 @@ def space_of(opcode: str) -> str:
 
 
 class InShared(NamedTuple):
-    """A shared address of 32 bits, and where the generic one that it was made of is a shared one."""
+    """A shared address of 32 bits, and where the generic one that it was made of is a shared one.
+    `whole` is the generic one less the window's begin, with all its bits.
+    """
 
     address: Expr
     holds: Expr
+    whole: Expr
 
 
 def in_shared(slices: Slices, generic: Expr) -> InShared | None:
@@ -194,25 +197,26 @@ def in_shared(slices: Slices, generic: Expr) -> InShared | None:
 def _in_window(slices: Slices, generic: Expr, window: Expr, left: int) -> InShared | None:
     found = sum_of(generic)
     if found.terms.get(window) == 1:
-        return InShared(normal(widened(found.plus(sum_of(window), -1).expression(), 32)), TRUE)
+        whole = found.plus(sum_of(window), -1).expression()
+        return InShared(normal(widened(whole, 32)), TRUE, whole)
     if _is_outside(slices, found):
-        return InShared(const(0, 32), FALSE)
+        return InShared(const(0, 32), FALSE, const(0, generic.width))
     for term, count in found.terms.items():
         if isinstance(term, Ite) and count == 1 and left:
             rest = found.plus(sum_of(term), -1).expression()
             then = _in_window(slices, add(term.then, rest), window, left - 1)
             otherwise = None if then is None else _in_window(slices, add(term.otherwise, rest), window, left - 1)
             if then is not None and otherwise is not None:
-                return InShared(
-                    _one_of(term.condition, then, otherwise), ite(term.condition, then.holds, otherwise.holds)
-                )
+                return _one_of(term.condition, then, otherwise)
     return None
 
 
-def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> Expr:
+def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> InShared:
+    holds = ite(condition, then.holds, otherwise.holds)
     if FALSE in (then.holds, otherwise.holds):
-        return otherwise.address if then.holds is FALSE else then.address
-    return ite(condition, then.address, otherwise.address)
+        return (otherwise if then.holds is FALSE else then)._replace(holds=holds)
+    whole = ite(condition, then.whole, otherwise.whole)
+    return InShared(ite(condition, then.address, otherwise.address), holds, whole)
 
 
 def _is_outside(slices: Slices, place: Sum) -> bool:

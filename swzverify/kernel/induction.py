@@ -75,7 +75,7 @@ def _form(slices: Slices, carried: Carried, forms: dict[Var, Expr]) -> Expr | No
     if found.terms.get(carried.variable) != 1:
         return None
     step = found.plus(sum_of(carried.variable), -1).expression()
-    if any(_varies(slices, each, carried.loop) for each in variables(step)):
+    if any(varies(slices, each, carried.loop) for each in variables(step)):
         return None
     return add(carried.before, mul(trips(slices, carried.loop, step.width), step))
 
@@ -86,7 +86,7 @@ def _expanded(value: Expr, forms: dict[Var, Expr]) -> Expr:
     return value
 
 
-def _varies(slices: Slices, variable: Var, loop: Loop) -> bool:
+def varies(slices: Slices, variable: Var, loop: Loop) -> bool:
     """Whether a leaf may be another one in the next trip of a loop."""
     leaf = slices.leaves[variable]
     return leaf.kind in (Kind.TRIPS, Kind.CARRIED, Kind.OPAQUE) and leaf.block in loop.blocks
@@ -94,7 +94,12 @@ def _varies(slices: Slices, variable: Var, loop: Loop) -> bool:
 
 def trips(slices: Slices, loop: Loop, width: int) -> Expr:
     """How often a loop has gone back to its header, modulo 2^width."""
+    return extract(trips_of(slices, loop), 0, width)
+
+
+def trips_of(slices: Slices, loop: Loop) -> Var:
+    """How often a loop has gone back to its header: the leaf, of 64 bits."""
     line = slices.line_of(loop.header)
     made = var(f"trips of the loop at {line}.{loop.header}", 1 << 64)
     reason = "how often the loop has gone back to its begin"
-    return extract(slices.leaves.add(Leaf(made, Kind.TRIPS, reason, line, loop.header)), 0, width)
+    return slices.leaves.add(Leaf(made, Kind.TRIPS, reason, line, loop.header))

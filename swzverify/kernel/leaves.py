@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from swzverify.ir.expr import Expr, Var, const, var
 from swzverify.kernel.arithmetic import shift_left, widened
+from swzverify.ptx import Symbol
 
 
 class Kind(StrEnum):
@@ -41,6 +42,8 @@ class Leaf:
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
     otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`.
     `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
+    `most` is the last trip that any thread makes of a loop, where it is counted; `symbol` the
+    variable whose address this is.
     """
 
     variable: Var
@@ -57,6 +60,8 @@ class Leaf:
     is_input: bool = False
     assumed: tuple[Expr, ...] = ()
     candidates: tuple[int, ...] = ()
+    most: int | None = None
+    symbol: Symbol | None = None
 
     @property
     def name(self) -> str:
@@ -97,8 +102,8 @@ class Leaves:
             return const(0, 32)
         return widened(self.add(Leaf(var(name, limit), Kind.LANE, name, 0)), 32)
 
-    def address(self, name: str, width: int, multiple: int, limit: int, reason: str, line: int) -> Expr:
+    def address(self, name: str, width: int, multiple: int, limit: int, reason: str, symbol: Symbol) -> Expr:
         """The address of a symbol: a multiple of its alignment, below a limit."""
         places = max(1, limit // multiple)
-        leaf = Leaf(var(name, places), Kind.UNIFORM, reason, line, multiple=multiple)
+        leaf = Leaf(var(name, places), Kind.UNIFORM, reason, symbol.line, multiple=multiple, symbol=symbol)
         return shift_left(widened(self.add(leaf), width), const(multiple.bit_length() - 1, width))

@@ -44,11 +44,11 @@ class Symbols:
         elif symbol.space is Space.SHARED:
             reason = f"the shared address of {name.name}, a multiple of {symbol.align_bytes}"
             multiple = min(_power(symbol.align_bytes), SHARED_LIMIT)
-            base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol.line)
+            base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol)
         else:
             reason = f"the {symbol.space.value} address of {name.name}, a multiple of {symbol.align_bytes}"
             base = self.leaves.address(
-                f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol.line
+                f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol
             )
         return add(widened(base, width), const(name.offset, width))
 

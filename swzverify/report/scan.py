@@ -10,7 +10,7 @@ from typing import Any
 from swzverify.errors import Problem
 from swzverify.ptx import Location
 from swzverify.report.escape import visible
-from swzverify.scan import LaneRow, ScannedAccess, Verdict
+from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
 from swzverify.scan.verdict import Decision
 
 
@@ -68,7 +68,8 @@ def scan_jsonl(files: Iterable[ScannedFile]) -> str:
     rows += [{"type": "problem", **each} for each in _problems(given)]
     verdicts = [access.decision.verdict for file in given for access in file.accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
-    rows.append({"type": "summary", **counts, "problems": len(rows) - len(verdicts)})
+    claims = {title.replace(" ", "_"): of for title, of in _claim_counts(given).items()}
+    rows.append({"type": "summary", **counts, **claims, "problems": len(rows) - len(verdicts)})
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 
@@ -100,6 +101,27 @@ def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
         "assumptions": list(access.assumptions),
         "reason": decision.reason,
         "engines": list(decision.engines),
+        "aligned": _claim(access.aligned),
+        "in_bounds": _claim(access.in_bounds),
+    }
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    witness: dict[str, Any] | None = None
+    if claim.witness is not None:
+        lanes = [
+            {"lane": each.lane, "warp": each.warp, "thread": list(each.thread), "at": each.at}
+            for each in claim.witness.lanes
+        ]
+        witness = {"lanes": lanes, "values": dict(claim.witness.values)}
+    return {
+        "verdict": claim.verdict.value,
+        "reason": claim.reason,
+        "witness": witness,
+        "parameters": list(claim.parameters),
+        "assumptions": list(claim.assumptions),
+        "needs": claim.needs,
+        "engines": list(claim.engines),
     }
 
 
@@ -128,7 +150,8 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
             verdict, accept = access.decision.verdict, next(is_known, False)
             counts[verdict] += 1
             accepted += accept
-            if quiet and (accept or verdict is Verdict.FREE):
+            broken = access.aligned.is_broken or access.in_bounds.is_broken
+            if quiet and not broken and (accept or verdict is Verdict.FREE):
                 continue
             if access.kernel != kernel:
                 kernel = access.kernel
@@ -136,8 +159,20 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
             lines += access_lines(file, access, accept)
     parts = [f"{count} {verdict}" for verdict, count in counts.items() if count]
     last = f"{sum(counts.values())} accesses: {', '.join(parts)}" if parts else "0 accesses"
+    for title, of in _claim_counts(files).items():
+        if parts:
+            lines.append(f"{title}: " + ", ".join(f"{count} {verdict}" for verdict, count in of.items() if count))
     lines.append(last + (f"; {accepted} known" if accepted else ""))
     return "\n".join(lines) + "\n"
+
+
+def _claim_counts(files: Iterable[ScannedFile]) -> dict[str, dict[str, int]]:
+    """How many accesses have each verdict of each claim."""
+    both = [(access.aligned.verdict, access.in_bounds.verdict) for file in files for access in file.accesses]
+    return {
+        title: {verdict.value: sum(each[place] is verdict for each in both) for verdict in ClaimVerdict}
+        for place, title in enumerate(("aligned", "in bounds"))
+    }
 
 
 def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:
@@ -165,12 +200,24 @@ def access_lines(file: ScannedFile, access: ScannedAccess, is_known: bool = Fals
     found = [f"  line {access.line}{through}{place}: {visible(access.instruction)}", f"    {words}"]
     if decision.reason:
         found.append(f"    {visible(decision.reason)}")
+    found += _claim_lines(access)
     if access.address:
         found.append(f"    address: {visible(access.address)}")
     if access.assumptions:
         found.append(f"    assumed: {visible('; '.join(access.assumptions))}")
     if decision.lanes and decision.verdict is not Verdict.FREE and not is_known:
         found += _table(decision.warp or 0, decision.lanes)
+    return found
+
+
+def _claim_lines(access: ScannedAccess) -> list[str]:
+    """A line for each claim that is not proved, but for a reason that stands there already."""
+    found: list[str] = []
+    for name, claim in (("aligned", access.aligned), ("in bounds", access.in_bounds)):
+        if claim.verdict is ClaimVerdict.PROVED or claim.reason == access.decision.reason:
+            continue
+        words = {ClaimVerdict.REFUTED: f"not {name}", ClaimVerdict.DEPENDS: f"not always {name}"}
+        found.append(f"    {words.get(claim.verdict, f'{name}: unknown')}: {visible(claim.reason)}")
     return found
 
 

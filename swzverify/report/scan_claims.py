@@ -1,5 +1,6 @@
 """Scanned accesses as claims with verdicts, for the reports that know claims: each access is claimed
-to be free of conflicts.
+to be free of conflicts, aligned, and in bounds. A claim of the latter two that is not decided is no
+result: the scan's text and JSON have it.
 
 An access stands at its source line, where `.loc` says one, else at its line of the PTX. Of code that
 was inlined the innermost place below the current folder counts: a header of the toolkit is no place
@@ -19,12 +20,17 @@ from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
-from swzverify.scan import ScannedAccess
+from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.scan import Verdict as Scanned
 
 KIND: Final = "bank_conflicts"
+ALIGNED: Final = "aligned"
+IN_BOUNDS: Final = "in_bounds"
+KINDS: Final = {"conflict": KIND, "misaligned": ALIGNED, "out-of-bounds": IN_BOUNDS}
+"""What --fail-on names, and the kind of claim that is then refuted."""
 NOTHING: Final = "no access to shared memory found"
 _LINES: Final = re.compile(r"@\d+")
+_WITNESS: Final = ("warp", "lane", "thread", "at")
 _COLUMNS: Final = ("lane", "thread", "offset", "bank")
 _OUTCOMES: Final = {
     Scanned.FREE: Outcome.PROVED,
@@ -39,6 +45,18 @@ VOCABULARY: Final = Vocabulary(
             "No warp instruction has a bank conflict.",
             "The compiled kernel has an access whose lanes meet in a bank with different words, or one that could not "
             "be decided. Pad or swizzle the array, or change which lane takes which element; the table has the lanes.",
+        ),
+        Rule(
+            ALIGNED,
+            "Each lane's address is a multiple of the bytes that it touches.",
+            "The compiled kernel has an access whose address is not a multiple of its width: it faults. Align the "
+            "rows and the begin of the array to the vector's width, or use a narrower type.",
+        ),
+        Rule(
+            IN_BOUNDS,
+            "Each lane touches bytes of its array only.",
+            "The compiled kernel has an access that leaves the shared array that its address begins with. Make the "
+            "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
         ),
     ),
     {
@@ -59,7 +77,10 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
             name = _id(file, access)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
-            results.append(_result(file, access, f"{name}{number}::{KIND}"))
+            results.append(_result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access)))
+            for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
+                if claim.verdict is not ClaimVerdict.UNKNOWN:
+                    results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
     problems = tuple(problem for file in files for problem in file.problems)
     return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
 
@@ -70,17 +91,17 @@ def _id(file: ScannedFile, access: ScannedAccess) -> str:
     return f"{file.name}::{access.kernel}::{access.opcode} {address}".rstrip()
 
 
-def _result(file: ScannedFile, access: ScannedAccess, name: str) -> ClaimResult:
+def _result(file: ScannedFile, access: ScannedAccess, name: str, kind: str, verdict: Verdict) -> ClaimResult:
     place, line = place_of(file, access)
     origin = f" ({file.origin})" if file.origin else ""
     return ClaimResult(
         name,
         place,
         line,
-        KIND,
+        kind,
         f"{access.kernel}: {access.instruction}",
         Outcome.PROVED,
-        _verdict(access),
+        verdict,
         source=f"{file.name}{origin}, line {access.line}",
     )
 
@@ -132,6 +153,24 @@ def _verdict(access: ScannedAccess) -> Verdict:
         decision.engines,
         reason=decision.reason,
         measure=measure,
+        counterexample=counterexample,
+        notes=(f"address: {access.address}",) if access.address else (),
+    )
+
+
+def _of_claim(access: ScannedAccess, claim: Claim) -> Verdict:
+    known = [block_words(access.block), *(f"assumed {text}" for text in claim.assumptions)]
+    if claim.verdict is ClaimVerdict.DEPENDS:
+        known.append(f"for some values of {', '.join(claim.parameters)}")
+    counterexample: Counterexample | None = None
+    if claim.witness is not None:
+        rows = tuple(Row((each.warp, each.lane, each.thread, each.at), "x") for each in claim.witness.lanes)
+        counterexample = Counterexample(dict(claim.witness.values), claim.reason, _WITNESS, rows)
+    return Verdict(
+        Outcome.REFUTED if claim.is_broken else Outcome.PROVED,
+        ", ".join(known),
+        claim.engines,
+        reason=claim.reason,
         counterexample=counterexample,
         notes=(f"address: {access.address}",) if access.address else (),
     )

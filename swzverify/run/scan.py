@@ -30,8 +30,9 @@ FEW_FUNCTIONS = 8
 @dataclass(frozen=True, slots=True)
 class ScanSettings:
     """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
-    to look at, `given` what is known of parameters, `jobs` the number of processes (None: one for
-    every usable processor, and no other process for a few functions).
+    to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
+    `jobs` the number of processes (None: one for every usable processor, and no other process for
+    a few functions).
     """
 
     block: BlockShape | None = None
@@ -40,6 +41,7 @@ class ScanSettings:
     given: Given = NOTHING_GIVEN
     jobs: int | None = None
     nvcc_arguments: tuple[str, ...] = ()
+    smem: int | None = None
 
     def wants(self, function: Function) -> bool:
         """Whether a function is looked at; device functions always are."""
@@ -144,7 +146,7 @@ def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, 
 
 def _scanned(module: Module, place: int, settings: ScanSettings) -> tuple[ScannedAccess, ...]:
     function = module.functions[place]
-    return tuple(scan_function(module, function, settings.block, settings.target, settings.given))
+    return tuple(scan_function(module, function, settings.block, settings.target, settings.given, settings.smem))
 
 
 def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:

@@ -4,20 +4,26 @@
 terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
 `octets` for the octet rule, `mixed` and `data` for the rest. They ask `collide` whether two lanes
 meet, by the SMT engine, and `price` what warps cost, in plain numbers. `spell` writes addresses for
-people, `written` and `c_text` for a spec. Imports `kernel`, `prover`, `ptx`, `hardware`, `ir` and
-`errors`.
+people, `written` and `c_text` for a spec. `claims` are `aligned` and `bounds`: `claimed` asks the
+SMT engine whether some lane breaks one, `evaluated` tries in plain numbers. Imports
+`kernel`, `prover`, `ptx`, `hardware`, `ir` and `errors`.
 """
 
+from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.scan.decide import ScannedAccess, scan_function, scan_module
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of, unknown_names
 from swzverify.scan.verdict import LaneRow, Verdict
 
 __all__ = [
     "NOTHING_GIVEN",
+    "Claim",
+    "ClaimVerdict",
     "Given",
     "LaneRow",
     "ScannedAccess",
     "Verdict",
+    "Witness",
+    "WitnessLane",
     "facts_of",
     "scan_function",
     "scan_module",

@@ -9,7 +9,7 @@ together, or is not decided within the budget, is `unknown`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -23,6 +23,8 @@ from swzverify.obligations import Answer, Finding
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Location, Module
+from swzverify.scan.claim import Claim, not_known
+from swzverify.scan.claims import Asker, claims_on
 from swzverify.scan.exact import exact
 from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
 from swzverify.scan.mixed import mixed
@@ -31,14 +33,13 @@ from swzverify.scan.price import Block, DisagreementError
 from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, power_of, split
-from swzverify.scan.verdict import FAULT, FAULTS, Decision, Verdict, unknown
+from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written
 
 BUDGET = 4_000_000
 """Z3's budget for one question."""
 _MOST_OPEN = 20
 """Questions of one function that may use up the budget; the later ones have a fortieth of it."""
-_NO_BLOCK = "the shape of the block is not known: give --block"
 
 
 _NOT_WRITTEN: Final = Written(reason="it was not scanned")
@@ -63,6 +64,8 @@ class ScannedAccess:
     assumptions: tuple[str, ...] = ()
     block: BlockShape | None = None
     written: Written = _NOT_WRITTEN
+    aligned: Claim = field(default_factory=lambda: not_known(""))
+    in_bounds: Claim = field(default_factory=lambda: not_known(""))
 
 
 def scan_module(
@@ -71,17 +74,18 @@ def scan_module(
     kernel: str | None = None,
     target: str = "sm_90",
     given: Given = NOTHING_GIVEN,
+    smem: int | None = None,
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
     function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be. `given` says what is known of parameters.
+    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory.
     """
     kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
     alone = _alone(module, kernels, is_whole=kernel is None)
     found: list[ScannedAccess] = []
     for function in module.functions:
         if function in kernels or function in alone:
-            found += scan_function(module, function, block, target, given)
+            found += scan_function(module, function, block, target, given, smem)
     return found
 
 
@@ -107,6 +111,7 @@ def scan_function(
     block: BlockShape | None = None,
     target: str = "sm_90",
     given: Given = NOTHING_GIVEN,
+    smem: int | None = None,
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
@@ -121,7 +126,7 @@ def scan_function(
     """
     # A kernel that requires a shape runs with no other.
     block = function.required_threads or block
-    judge = _Judge(block, target)
+    judge, asker = _Judge(block, target), Asker()
     facts = facts_of(function, given)
     found: list[ScannedAccess] = []
     for access in accesses(module, function, block, facts.arguments):
@@ -131,6 +136,7 @@ def scan_function(
             decision = unknown(FAULT)
         except ValueError as error:
             decision = unknown(f"the address cannot be computed: {error}")
+        of_claims = claims_on(access, facts, block, asker.possible, smem)
         address = "" if access.address is None else spell(access.address, access.leaves)
         text = " ".join(f"{access.opcode} {access.text}".split())
         found.append(
@@ -147,6 +153,7 @@ def scan_function(
                 facts.texts_on(access),
                 block,
                 _said(access, decision, block, facts),
+                *of_claims,
             )
         )
     return found
@@ -202,12 +209,12 @@ class _Judge:
         if shape is None:
             # Lanes are the same in every block where nothing reads the thread's coordinates.
             if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
-                return unknown(_NO_BLOCK)
+                return unknown(NO_BLOCK)
             shape = (32, 1, 1)
         around = frozenset(loop.line for loop in access.loops)
         decided = self._placed(access.row, parts, shape, around)
         if decided.verdict is not Verdict.FREE and self._shape is None:
-            return unknown(_NO_BLOCK)
+            return unknown(NO_BLOCK)
         if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and _adds_one(access):
             merged = self._placed(replace(access.row, counts_equal_words=False), parts, shape, around)
             if not access.is_result_used:

@@ -10,6 +10,7 @@ SMT: Final = "z3"
 COUNTING: Final = "counting"
 SAMPLES: Final = "samples"
 FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
+NO_BLOCK: Final = "the shape of the block is not known: give --block"
 NOT_DECIDED: Final = "not decided within the budget"
 FAULTS: Final = "some lanes' addresses cannot be multiples of the width: such an access faults"
 

@@ -57,7 +57,7 @@ def the_first_way_into_a_join(patch: pytest.MonkeyPatch) -> None:
 
 
 def steps_that_change(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(induction, "_varies", lambda *_: False)
+    patch.setattr(induction, "varies", lambda *_: False)
 
 
 def one_counter_for_all_loops(patch: pytest.MonkeyPatch) -> None:

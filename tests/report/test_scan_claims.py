@@ -6,6 +6,7 @@ import json
 import os
 import re
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from swzverify.cli.reports import Format
 from swzverify.cli.scan_reports import rendered
 from swzverify.errors import Problem
 from swzverify.ptx import Location
+from swzverify.report.result import ClaimResult, Report
 from swzverify.report.scan import ScannedFile
-from swzverify.report.scan_claims import place_of, report_of
-from swzverify.scan import LaneRow, ScannedAccess, Verdict
+from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
+from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict, Witness, WitnessLane
+from swzverify.scan.claim import not_known
 from swzverify.scan.verdict import Decision
 from tests.report.test_sinks import NASTY
 
@@ -32,21 +35,45 @@ CONFLICT = Decision(Verdict.CONFLICT, "", 2, 2, 1, engines=("counting",), warp=1
 DEPENDS = Decision(Verdict.DEPENDS, "free for n = 1", 32, 32, 1, at_least=True, parameters=("n",), lanes=LANES)
 FREE = Decision(Verdict.FREE, "", 1, 1, 1, engines=("z3", "counting"))
 UNKNOWN = Decision(Verdict.UNKNOWN, "not decided")
+PROVED = Claim(ClaimVerdict.PROVED, engines=("z3", "counting"))
 REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("counting", "z3"))
 
 
 def access(decision: Decision, line: int = 7, location: Location | None = None, **words: str) -> ScannedAccess:
     told = {"kernel": "k", "instruction": "ld.shared.u32 %r1, [%r2]", "address": "s + tid.x*8", **words}
     texts = (told["instruction"], told["address"])
-    return ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, (), (64, 1, 1))
+    access = ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, block=(64, 1, 1))
+    return replace(access, aligned=PROVED, in_bounds=outside(told["address"]))
+
+
+def outside(words: str) -> Claim:
+    """A claim that a lane breaks for some values of a parameter."""
+    lanes = (WitnessLane(31, 1, (63, 0, 0), 8316),)
+    return Claim(ClaimVerdict.DEPENDS, words, ("z3",), Witness(lanes, {words: 3}), (words,), (words,))
 
 
 def file(*accesses: ScannedAccess, name: str = "k.ptx", **sources: str) -> ScannedFile:
     return ScannedFile(name, accesses, {int(number[1:]): path for number, path in sources.items()})
 
 
+def of_kind(report: Report, kind: str) -> list[ClaimResult]:
+    return [result for result in report.results if result.kind == kind]
+
+
+def test_claims_are_results_where_they_are_decided() -> None:
+    one = replace(access(FREE), in_bounds=not_known("the size of z is not known: give --smem"))
+    report = report_of([file(access(FREE), one)])
+    assert [each.verdict.outcome for each in of_kind(report, ALIGNED)] == [Outcome.PROVED, Outcome.PROVED]
+    (found,) = of_kind(report, IN_BOUNDS)
+    assert found.verdict.outcome is Outcome.REFUTED
+    assert "for some values of s + tid.x*8" in found.verdict.scope
+    assert found.verdict.counterexample is not None
+    assert found.verdict.counterexample.rows[0].cells == (1, 31, (63, 0, 0), 8316)
+
+
 def test_outcomes_and_costs() -> None:
     report = report_of([file(*map(access, (CONFLICT, DEPENDS, FREE, UNKNOWN, REACHED)))])
+    report = replace(report, results=tuple(of_kind(report, KIND)))
     outcomes = [result.verdict.outcome for result in report.results]
     refuted, proved = Outcome.REFUTED, Outcome.PROVED
     assert outcomes == [refuted, refuted, proved, Outcome.UNKNOWN, refuted]
@@ -65,7 +92,7 @@ def test_names_have_no_line_and_no_register_and_are_different() -> None:
     other = report_of([file(moved, access(CONFLICT, 19, address="s + loop@18*4"))])
     assert [each.id for each in one.results] == [each.id for each in other.results]
     same = report_of([file(access(CONFLICT), access(CONFLICT)), file(access(CONFLICT), name="b.ptx")])
-    assert len({each.id for each in same.results}) == 3
+    assert len({each.id for each in same.results}) == 9
 
 
 @pytest.mark.parametrize(
@@ -107,7 +134,7 @@ def test_hostile_names_in_every_format(name: str, source: str, words: str, decis
     assert not [each for each in shown if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
     commands = [line for line in texts[Format.GITHUB].split("\n") if re.match(r"\s*(::|##\[|##vso|##teamcity)", line)]
     assert all(line.startswith(("::error ", "::warning ")) for line in commands)
-    assert len(commands) == 2
+    assert len(commands) == 3
 
 
 def test_junit_is_valid() -> None:

@@ -183,12 +183,62 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     github = (tmp_path / "github.out").read_text().splitlines()
     assert github[0].startswith("::error title=bank_conflicts k%3A ld.shared.u32 ")
     assert ",file=k.cu,line=7::" in github[0]
-    assert not any(line.startswith("::") for line in github[2:])
-    assert 'failures="2"' in (tmp_path / "junit.out").read_text()
+    assert not any(line.startswith("::") for line in github[3:])
+    assert 'failures="3"' in (tmp_path / "junit.out").read_text()
     assert "k.cu:7" in (tmp_path / "markdown.out").read_text()
     lines = [json.loads(line) for line in (tmp_path / "jsonl.out").read_text().splitlines()]
     assert [(line["type"], line["verdict"]) for line in lines[:2]] == [("access", "conflict"), ("access", "depends")]
-    assert lines[2:] == [{"type": "summary", "free": 0, "conflict": 1, "depends": 1, "unknown": 0, "problems": 0}]
+    none = {"proved": 0, "refuted": 0, "depends": 0, "unknown": 0}
+    claims = {"aligned": {**none, "proved": 2}, "in_bounds": {**none, "proved": 1, "depends": 1}}
+    counts = {"free": 0, "conflict": 1, "depends": 1, "unknown": 0}
+    assert lines[2:] == [{"type": "summary", **counts, **claims, "problems": 0}]
+
+
+# ---- claims
+
+FOUR = "ld.shared.v4.u32 {%r30,%r31,%r32,%r33}, [%r20];"
+
+
+def claims_of(tmp_path: Path, body: str, *words: str, outside: str = "") -> Result:
+    path = tmp_path / "claims.ptx"
+    path.write_text(text_of(body, outside), encoding="utf-8")
+    return run(str(path), "--block", "64", *words)
+
+
+@pytest.mark.parametrize(
+    ("body", "word"), [(strided(8, FOUR), "misaligned"), (strided(132), "out-of-bounds"), (SKEWED, "out-of-bounds")]
+)
+def test_broken_claims_fail_where_they_are_named(tmp_path: Path, body: str, word: str) -> None:
+    for name in ("misaligned", "out-of-bounds"):
+        assert claims_of(tmp_path, body, "--fail-on", name).exit_code == int(name == word)
+    assert claims_of(tmp_path, body).exit_code == 0
+
+
+def test_a_claim_that_is_not_proved_has_a_line(tmp_path: Path) -> None:
+    lines = claims_of(tmp_path, strided(132)).stdout.splitlines()
+    words = "lane 31 of warp 1 touches bytes 8316 to 8319 of s, which has 8192 bytes"
+    assert f"    not in bounds: {words}" in lines
+    assert lines[-3:-1] == ["aligned: 1 proved", "in bounds: 1 refuted"]
+    assert words in claims_of(tmp_path, strided(132), "--quiet").stdout
+    assert not any("bounds" in line for line in claims_of(tmp_path, strided(4)).stdout.splitlines()[:-3])
+
+
+def test_the_size_of_dynamic_memory_is_given(tmp_path: Path) -> None:
+    body = strided(4).replace("%r3", "%r4").join(("mov.u32 %r4, z; ", ""))
+    outside = ".extern .shared .align 16 .b8 z[];\n"
+    for words, verdict in (((), "unknown"), (("--smem", "256"), "proved"), (("--smem", "255"), "refuted")):
+        found = json.loads(claims_of(tmp_path, body, "--format", "json", *words, outside=outside).stdout)
+        claim = found["accesses"][0]["in_bounds"]
+        assert claim["verdict"] == verdict
+    assert claim["witness"]["lanes"] == [{"lane": 31, "warp": 1, "thread": [63, 0, 0], "at": 252}]
+    assert run("none.ptx", "--smem", "-1").exit_code == 2
+
+
+def test_known_claims_do_not_fail_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "known.json")
+    claims_of(tmp_path, strided(132), "--write-baseline", path)
+    assert claims_of(tmp_path, strided(132), "--baseline", path).exit_code == 0
+    assert claims_of(tmp_path, strided(132) + strided(136), "--baseline", path).exit_code == 1
 
 
 def test_without_a_source_line_the_line_of_the_ptx_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

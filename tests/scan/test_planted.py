@@ -176,7 +176,7 @@ def test_trips_of_a_choice_that_not_every_trip_comes_to(monkeypatch: pytest.Monk
 
 def test_a_choice_of_spaces_taken_for_shared_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
     original = evaluate.InShared
-    monkeypatch.setattr(evaluate, "InShared", lambda address, _: original(address, TRUE))
+    monkeypatch.setattr(evaluate, "InShared", lambda address, _, whole: original(address, TRUE, whole))
     found_by(verdicts.test_a_generic_address_that_is_shared_for_some_lanes)
 
 

@@ -1,0 +1,49 @@
+"""The claim that an access is aligned: each lane's address is a multiple of the bytes it touches.
+
+PTX says of an array only that it begins at a multiple of its alignment. Where that is not enough,
+the verdict says what would be.
+
+Source: PTX ISA, Addresses as Operands; Data Movement and Conversion Instructions: ld, st.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.ir.expr import extract, negation, variables
+from swzverify.kernel import Leaf
+from swzverify.kernel.arithmetic import is_zero
+from swzverify.kernel.linear import normal
+from swzverify.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
+from swzverify.scan.claimed import claimed
+from swzverify.scan.subject import Subject
+
+
+def aligned(subject: Subject) -> Claim:
+    """The verdict on the alignment of one access."""
+    address, width = subject.access.address, subject.width
+    if address is None:
+        return not_known("the address is not known")
+    if width == 1:
+        return Claim(ClaimVerdict.PROVED, engines=("width",))
+    bits = width.bit_length() - 1
+    low = normal(extract(address, 0, bits))
+    bases = tuple(subject.leaves[each.name] for each in variables(low) if _is_array(subject.leaves[each.name]))
+
+    def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        rest = values(address) % np.uint64(width)
+        return rest, rest != 0
+
+    def words(lane: WitnessLane) -> str:
+        where = " relative to the begin of the array" if bases else ""
+        return f"lane {lane.lane} of warp {lane.warp}: the address is {lane.at} modulo {width}{where}"
+
+    def needs(names: str, multiple: int) -> str:
+        return f"it needs {names} to begin at a multiple of {multiple}"
+
+    return claimed(subject, Property("aligned", address, negation(is_zero(low)), place, bases, width, words, needs))
+
+
+def _is_array(leaf: Leaf) -> bool:
+    return leaf.symbol is not None

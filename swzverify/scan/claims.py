@@ -1,0 +1,100 @@
+"""The claims on one access: aligned, and in bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from swzverify.hardware import LANES
+from swzverify.ir.expr import FALSE, TRUE, Expr
+from swzverify.kernel import KernelAccess
+from swzverify.kernel.special import BlockShape
+from swzverify.obligations import Answer, Finding
+from swzverify.prover import Options
+from swzverify.prover.panel import Panel
+from swzverify.ptx import size_of_type
+from swzverify.scan.aligned import aligned
+from swzverify.scan.bounds import in_bounds
+from swzverify.scan.claim import Claim, ClaimVerdict, not_known
+from swzverify.scan.given import Facts
+from swzverify.scan.price import Block, DisagreementError
+from swzverify.scan.subject import Possible, Subject
+from swzverify.scan.verdict import FAULT, NO_BLOCK
+
+_ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
+_BUDGET: Final = 1_000_000
+"""Z3's budget for one question of a claim."""
+_MOST_OPEN: Final = 12
+"""Questions of one function that may use up the budget; the later ones have a twentieth of it."""
+
+
+class Asker:
+    """Asks the SMT engine for the claims of one function; what they use up, costs do not lack."""
+
+    def __init__(self) -> None:
+        self._panel, self._small = Panel(Options(rlimit=_BUDGET)), Panel(Options(rlimit=_BUDGET // 20))
+        self._open = 0
+        self._asked: dict[Expr, Finding] = {}
+
+    def possible(self, condition: Expr) -> Finding:
+        """Whether a condition can hold; what was asked is remembered."""
+        if condition is FALSE or condition is TRUE:
+            return Finding("folding", Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
+        if condition not in self._asked:
+            panel = self._panel if self._open < _MOST_OPEN else self._small
+            found = self._asked[condition] = panel.possible(condition)
+            self._open += found.answer is Answer.UNDECIDED
+        return self._asked[condition]
+
+
+def claims_on(
+    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None
+) -> tuple[Claim, Claim]:
+    """The verdicts on alignment and bounds of one access."""
+    if access.reason:
+        return not_known(access.reason), not_known(access.reason)
+    width = width_of(access)
+    if width is None:
+        reason = "how many bytes a lane touches is not known"
+        return not_known(reason), not_known(reason)
+    whole = facts.on(replace(access, leaves=(*access.leaves, *access.around)))
+    no_shape = shape is None
+    if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
+        return not_known(NO_BLOCK), not_known(NO_BLOCK)
+    lanes = LANES if access.row is None else access.row.address_lanes
+    subject = Subject(whole, width, lanes, _block(shape or (LANES, 1, 1)), possible)
+    texts = facts.texts_on(whole)
+    found = (_said(lambda: aligned(subject)), _said(lambda: in_bounds(subject, smem)))
+    if no_shape:
+        # A block may have fewer lanes, and none of those that break a claim.
+        found = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in found)
+    first, second = (
+        each if each.verdict is ClaimVerdict.UNKNOWN else replace(each, assumptions=texts) for each in found
+    )
+    return first, second
+
+
+def _said(claim: Callable[[], Claim]) -> Claim:
+    try:
+        return claim()
+    except DisagreementError:
+        return not_known(FAULT)
+    except ValueError as error:
+        return not_known(f"the address cannot be computed: {error}")
+
+
+@lru_cache(maxsize=64)
+def _block(shape: BlockShape) -> Block:
+    return Block(shape)
+
+
+def width_of(access: KernelAccess) -> int | None:
+    """The bytes that each lane touches: of a matrix instruction a row; None where they are not known."""
+    if access.row is not None:
+        return access.row.width_bytes
+    found = _ELEMENTS.fullmatch(access.opcode)
+    size = None if found is None else size_of_type(found[2])
+    return None if found is None or size is None else size * int(found[1] or 1)
