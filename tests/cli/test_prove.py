@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.errors import SwzError
+from swzverify.prover import judge
 
 
 class TestExitCodes:
@@ -249,3 +250,38 @@ class TestOutput:
         answers(contiguous="refuted")
         monkeypatch.setenv("COLUMNS", "50")
         assert max(map(len, swzverify("prove", "-v", "a.swz.yaml").stdout.splitlines())) <= 50
+
+
+def test_a_claim_is_judged_once_for_the_cases_that_it_does_not_read(write, swzverify, monkeypatch):
+    text = """\
+swzverify: 1
+target: sm_90
+constants: {MB: [1, 2, 3, 4], BK: [32, 64]}
+tiles: {A: {element: f16, layout: "(8,BK):(BK,1)"}, B: {element: f16, layout: "(8,MB):(MB,1)"}}
+claims: [{bijective: A}, {bijective: B}]
+"""
+    judged = []
+
+    def counting(claim, *, options):
+        judged.append(claim)
+        return judge(claim, options=options)
+
+    monkeypatch.setattr("swzverify.run.one.judge", counting)
+    write({"a.swz.yaml": text})
+    document = json.loads(swzverify("prove", "a.swz.yaml", "--format", "json").stdout)
+    assert [claim.subject for claim in judged] == ["A"] * 2 + ["B"] * 4
+    assert document["summary"]["proved"] == 16, "every id has its verdict"
+    assert len({claim["id"] for claim in document["claims"]}) == 16
+    for claim in document["claims"]:
+        assert f"{8 * claim['case']['BK' if claim['subject'] == 'A' else 'MB']} elements" in claim["scope"]
+    lines = swzverify("prove", "a.swz.yaml").stdout.splitlines()
+    assert any("A [BK = 32; MB = 1..4: the same]" in line for line in lines)
+
+
+def test_several_files_have_a_line_each(write, swzverify):
+    text = 'swzverify: 1\ntiles: {A: {element: f16, layout: "(8,64):(64,1)"}}\nclaims: [bijective: A]\n'
+    write({"a.swz.yaml": text, "b.swz.yaml": text})
+    lines = swzverify("prove", ".").stdout.splitlines()
+    assert lines[:2] == ["✓ a.swz.yaml  1 proved", "✓ b.swz.yaml  1 proved"]
+    assert "scope" in swzverify("prove", ".", "-v").stdout
+    assert swzverify("prove", ".", "--format", "github").stdout.count("bijective") == 2
