@@ -3,6 +3,6 @@
 May import `claims` (for its measures), `subjects`, `hardware`, `errors`.
 """
 
-from swzverify.costs.access_costs import AccessCosts, cost
+from swzverify.costs.access_costs import AccessCosts, cost, lanes_to_price
 
-__all__ = ["AccessCosts", "cost"]
+__all__ = ["AccessCosts", "cost", "lanes_to_price"]

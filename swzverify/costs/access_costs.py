@@ -94,13 +94,8 @@ def cost(access: Access) -> AccessCosts:
         hint = "give the object itself, such as load_spec('a.swz.yaml').cases[0].accesses['read_A']"
         raise SwzError("SWZ105", f"cost of {access!r} ({type(access).__name__}): it is no access", hint=hint)
     _refuse_what_has_no_end(access)
-    sizes = {node.name: node.limit for node in access.free}
-    enough = dict(access_enough(access, _granule(access)))
-    sizes |= {name: min(sizes[name], count) for name, count in enough.items() if name in sizes}
-    free = {name for name in sizes if name == STAGE or name in enough}
-    runs = {name: count for name, count in sizes.items() if name not in free}
-    places = {name: count for name, count in sizes.items() if name in free}
-    lanes = LANES * prod(sizes.values())
+    runs, places = _sizes(access)
+    lanes = lanes_to_price(access)
     if lanes > MAX_LANES:
         raise SwzError(
             "SWZ206",
@@ -123,6 +118,29 @@ def cost(access: Access) -> AccessCosts:
             hint="look at `if:`, `assume:` and the loops' bounds",
         )
     return AccessCosts(worst, dict(sorted(histogram.items())), evidence(access.target, access.instruction))
+
+
+def lanes_to_price(access: Access) -> int:
+    """How many lanes `cost` would look at: over all warps, iterations, stages and bases.
+
+    >>> from swzverify.spec import parse_spec
+    >>> a = "{instruction: ld.shared.b32, threads: 64, for: {i: 4}, address: tid*4 + i*256}"
+    >>> lanes_to_price(parse_spec(f"swzverify: 1\\naccesses: {{a: {a}}}", path="a.yaml").cases[0].accesses["a"])
+    256
+    """
+    runs, places = _sizes(access)
+    return LANES * prod(runs.values()) * prod(places.values())
+
+
+def _sizes(access: Access) -> tuple[dict[str, int], dict[str, int]]:
+    """How many values there are of the variables that number the warp instructions, and of the stage
+    and the base.
+    """
+    sizes = {node.name: node.limit for node in access.free}
+    enough = dict(access_enough(access, _granule(access)))
+    sizes |= {name: min(sizes[name], count) for name, count in enough.items() if name in sizes}
+    places = {name: count for name, count in sizes.items() if name == STAGE or name in enough}
+    return {name: count for name, count in sizes.items() if name not in places}, places
 
 
 def _granule(access: Access) -> int:
@@ -166,7 +184,7 @@ def _priced(
         assumed, on, where, _ = access.definition({**arrays, LANE: lane})
         active = np.broadcast_to(on, shape) & np.broadcast_to(assumed, shape)
         position = np.broadcast_to(where, shape)
-        counts = active.any(axis=1)
+        counts = np.asarray(active.any(axis=1))
         _refuse_misaligned(access, position, active, point)
         costs = _costs(access, position // (8 // access.unit_bits), active, counts)
         yield counts.reshape(count, at), costs, point
@@ -176,7 +194,7 @@ def _digits(row: _Array, sizes: Mapping[str, int]) -> dict[str, _Array]:
     """The variables' values in each row, the last one fastest."""
     found: dict[str, _Array] = {}
     rest = row
-    for name, size in reversed(sizes.items()):
+    for name, size in reversed(tuple(sizes.items())):
         found[name] = rest % size
         rest = rest // size
     return found

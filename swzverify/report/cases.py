@@ -118,7 +118,7 @@ def _shown(result: ClaimResult) -> Hashable:
     verdict = result.verdict
     return (
         (result.spec, result.line, result.kind, result.subject, result.expected),
-        (result.because, result.source, result.accepted),
+        (result.because, result.source, result.accepted, result.cures, result.deciding),
         (verdict.outcome, verdict.scope, verdict.engines, verdict.evidence, verdict.reason, verdict.notes),
         None if verdict.measure is None else (verdict.measure.exact, words.cost_in_full(verdict.measure)),
         _counterexample(verdict),

@@ -97,6 +97,8 @@ def facts(result: ClaimResult) -> list[tuple[str, str]]:
     if counterexample is not None:
         found = "" if counterexample.note == verdict.reason else prose(counterexample.note)
         known += [("found", found), ("where", words.binding(counterexample.binding))]
+    known += [("decides", prose(each.text)) for each in result.deciding]
+    known += [("cure", prose(each.text)) for each in result.cures]
     return [(label, text) for label, text in known if text]
 
 

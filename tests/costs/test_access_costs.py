@@ -64,7 +64,7 @@ def compare(seed: int) -> int:
             except OracleAmbiguousError:
                 continue
             if expected is None:
-                with pytest.raises(SwzError, match="SWZ404|SWZ105"):
+                with pytest.raises(SwzError, match=r"SWZ404|SWZ105"):
                     cost(access)
                 continue
             found = cost(access)
