@@ -109,7 +109,10 @@ def _cure(claim: CostClaim, beside: Surroundings, candidate: Candidate, work: Wo
     assert isinstance(changed, CostClaim)  # noqa: S101 - a claim of the same kind
     _require(candidate.new is None or has_room(candidate.new, claim.access.target))
     priced = work.price(changed.access)
-    _require(priced is None or changed.exceeded(priced.worst) is None)
+    if priced is None:
+        work.take_unpriced()
+    else:
+        _require(changed.exceeded(priced.worst) is None)
     others = [each for each in beside.claims if each is not claim and _touches(each, candidate)]
     costs = [each for each in others if isinstance(each, CostClaim)]
     for each in costs:

@@ -17,6 +17,8 @@ MAX_LANES = 1 << 22
 """Lanes that are priced, over all candidates of one kind."""
 MAX_PROOFS = 64
 """Proofs that are tried, over all candidates of one kind."""
+MAX_UNPRICED = 8
+"""Candidates that go to the engines unpriced, as their access cannot be enumerated."""
 MAX_RLIMIT = 3_000_000
 """Z3's budget of one of those proofs."""
 
@@ -33,6 +35,7 @@ class Work:
     candidates: int = MAX_CANDIDATES
     lanes: int = MAX_LANES
     proofs: int = MAX_PROOFS
+    unpriced: int = MAX_UNPRICED
     _known: dict[Hashable, Verdict] = field(default_factory=dict[Hashable, Verdict])
 
     @staticmethod
@@ -44,6 +47,12 @@ class Work:
         """Begin with one more candidate. Raises `SpentError`."""
         self.candidates -= 1
         if self.candidates < 0:
+            raise SpentError
+
+    def take_unpriced(self) -> None:
+        """Go on with a candidate that has no price. Raises `SpentError`."""
+        self.unpriced -= 1
+        if self.unpriced < 0:
             raise SpentError
 
     def price(self, access: Access) -> AccessCosts | None:
