@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from swzverify.lazy import importer
 
 if TYPE_CHECKING:
+    from swzverify.costs import AccessCosts, cost
     from swzverify.hardware import access_cost
     from swzverify.layout import Layout, Swizzle
     from swzverify.prover import prove
@@ -17,16 +18,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Access", "Layout", "Swizzle", "Tile", "access_cost", "load_spec", "prove"]
+__all__ = ["Access", "AccessCosts", "Layout", "Swizzle", "Tile", "access_cost", "cost", "load_spec", "prove"]
 
 __getattr__ = importer(
     "swzverify",
     {
         "Access": ".subjects",
+        "AccessCosts": ".costs",
         "Layout": ".layout",
         "Swizzle": ".layout",
         "Tile": ".subjects",
         "access_cost": ".hardware",
+        "cost": ".costs",
         "load_spec": ".spec",
         "prove": ".prover",
     },

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
@@ -129,7 +129,7 @@ def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) ->
         case Format.TEXT:
             from swzverify.report.text import render_text  # noqa: PLC0415
 
-            return render_text(report, style)
+            return render_text(report, replace(style, by_file=True))
         case Format.JSON:
             from swzverify.report.json import render_json  # noqa: PLC0415
 

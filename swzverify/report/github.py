@@ -20,7 +20,7 @@ from swzverify.report.text import render_text
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
-_TOLD = frozenset({"because", "scope", "reason", "cost", "note", "where"})
+_TOLD = frozenset({"because", "scope", "reason", "cost", "note", "where", "decides", "cure"})
 """What an annotation tells after its first line; the place is its own."""
 
 _TITLE = 200

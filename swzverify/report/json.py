@@ -78,6 +78,13 @@ def claim_object(result: ClaimResult) -> dict[str, Json]:
         "notes": list(verdict.notes),
         "because": result.because,
         "source": result.source,
+        "cures": [
+            {"object": cure.object, "change": cure.change, "gives": cure.gives, "also": cure.also}
+            for cure in result.cures
+        ],
+        "deciding": [
+            {"name": each.name, "value": each.value, "line": each.line, "tile": each.tile} for each in result.deciding
+        ],
     }
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from swzverify.errors import Problem
 from swzverify.report import words
 from swzverify.report.escape import html_text, markdown_code, markdown_text, shortened
 from swzverify.report.finding import Severity, findings, severity
+from swzverify.report.matrix import TITLE, Matrix, matrix
 from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.story import expectation, facts, headline, subject_words
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header, remainder
@@ -65,6 +67,11 @@ def render_markdown(report: Report, *, exit_code: int | None = None, limit_bytes
     _section(page, _PROBLEMS, map(_problem_row, report.problems), len(report.problems), "problems")
     _section(page, _FINDINGS, (_claim_row(result) for _, result in found), len(found), "findings")
     _section(page, "", (_details(grade, result) for grade, result in found), len(found), "stories")
+    for spec, results in groupby(report.results, key=lambda result: result.spec):
+        costs = matrix(results)
+        if costs is not None:
+            head, rows = _costs(spec, costs)
+            _section(page, head, rows, len(costs.rows), "cases")
     _section(page, _CLAIMS, map(_claim_row, report.results), len(report.results), "claims", end="\n</details>\n")
     return "".join(page.pieces)
 
@@ -106,6 +113,13 @@ def _claim_row(result: ClaimResult) -> str:
     where = _code(f"{result.spec}:{result.line}")
     sign = _SIGNS[severity(result)]
     return _row([sign, _code(result.kind), _code(subject_words(result)), markdown_text(verdict), where])
+
+
+def _costs(spec: str, costs: Matrix) -> tuple[str, Iterable[str]]:
+    """What each access costs in each case: the title with the table's head, and the rows."""
+    names = _line([TITLE, *map(_code, costs.accesses)])
+    head = f"\n### Costs by case: {_code(spec)}\n\n{names}\n{_line(['---'] * (1 + len(costs.accesses)))}\n"
+    return head, (_row([_text(label), *map(markdown_text, cells)]) for label, cells in costs.rows)
 
 
 def _details(grade: Severity, result: ClaimResult) -> str:

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from swzverify.claims.verdict import OF_CLAIMS, Outcome, Verdict
+from swzverify.cures.cure import Cure
 from swzverify.errors import Problem
+from swzverify.spec.deciding import DecidingConstant
 
 
 class ExitCode(IntEnum):
@@ -33,7 +35,8 @@ class ClaimResult:
 
     `spec` is the file's path as seen from the folder that the command ran in, `line` counts from 1;
     `case` holds the values of the constants of which the spec lists more than one. `accepted` marks
-    a known failure, which is not `ok`.
+    a known failure, which is not `ok`. `cures` are changes that were proved to help, `deciding` the
+    constants in the layout of the tile.
     """
 
     id: str
@@ -47,6 +50,8 @@ class ClaimResult:
     source: str = ""
     case: Mapping[str, int] = field(default_factory=dict[str, int])
     accepted: bool = False
+    cures: tuple[Cure, ...] = ()
+    deciding: tuple[DecidingConstant, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -193,10 +193,20 @@ def _claim(grade: Severity, result: ClaimResult) -> dict[str, Json]:
         "level": grade.value,
         "message": message,
         "locations": [_location(result.spec, {"startLine": max(1, result.line)})],
+        **_related(result),
         "partialFingerprints": _fingerprints(result.fingerprint),
         **known,
         "properties": {"verdict": result.verdict.outcome.value, "expected": result.expected.value},
     }
+
+
+def _related(result: ClaimResult) -> dict[str, Json]:
+    """The lines of the constants that decide how the tile lies."""
+    places: list[Json] = []
+    for number, each in enumerate(result.deciding, 1):
+        place = _location(result.spec, {"startLine": max(1, each.line)})
+        places.append({"id": number, **place, "message": {"text": sarif_text(shortened(each.text, _LONGEST))}})
+    return {"relatedLocations": places} if places else {}
 
 
 def _fingerprints(fingerprint: str) -> Json:
@@ -206,7 +216,7 @@ def _fingerprints(fingerprint: str) -> Json:
     return {"primaryLocationLineHash": f"{fingerprint}:1", "swzverifyClaim/v1": fingerprint}
 
 
-def _location(file: str, region: dict[str, Json]) -> Json:
+def _location(file: str, region: dict[str, Json]) -> dict[str, Json]:
     """A place; what belongs to no file stands at the root, since GitHub takes no result without
     one.
     """

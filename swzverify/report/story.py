@@ -16,12 +16,14 @@ from swzverify.report.style import TextStyle, indented, mark, mark_colour
 from swzverify.report.table import ROW_LIMIT, lanes_table, remainder
 
 
-def story(result: ClaimResult, style: TextStyle) -> RenderableType:
-    """Everything that is known of a claim; a long table is cut unless the style is verbose."""
+def story(result: ClaimResult, style: TextStyle, cases: str = "") -> RenderableType:
+    """Everything that is known of a claim; a long table is cut unless the style is verbose. `cases`
+    stands for the result's own case.
+    """
     head = Text("  ", overflow="fold")
     head.append(f"{mark(result, style)} {result.verdict.outcome.value}  ", style=mark_colour(result))
     head.append(f"{visible(result.kind)}  ")
-    head.append(subject_words(result), style="bold")
+    head.append(subject_words(result, cases), style="bold")
     if expected := expectation(result):
         head.append(f"  {expected}")
     parts: list[RenderableType] = [head, indented(_facts(result), 4)]
@@ -42,9 +44,11 @@ def expectation(result: ClaimResult) -> str:
     return "" if result.expected is Outcome.PROVED else "as expected"
 
 
-def subject_words(result: ClaimResult) -> str:
-    """The subject, with the case where the spec has several."""
-    case = ", ".join(f"{visible(name)}={value}" for name, value in result.case.items())
+def subject_words(result: ClaimResult, cases: str = "") -> str:
+    """The subject, with the case where the spec has several, or the `cases` that the result stands
+    for.
+    """
+    case = cases or ", ".join(f"{visible(name)}={value}" for name, value in result.case.items())
     return visible(result.subject) + (f" [{case}]" if case else "")
 
 
@@ -91,7 +95,10 @@ def facts(result: ClaimResult) -> list[tuple[str, str]]:
         *(("note", "\n".join(visible_lines(note))) for note in verdict.notes),
     ]
     if counterexample is not None:
-        known += [("found", prose(counterexample.note)), ("where", words.binding(counterexample.binding))]
+        found = "" if counterexample.note == verdict.reason else prose(counterexample.note)
+        known += [("found", found), ("where", words.binding(counterexample.binding))]
+    known += [("decides", prose(each.text)) for each in result.deciding]
+    known += [("cure", prose(each.text)) for each in result.cures]
     return [(label, text) for label, text in known if text]
 
 

@@ -24,13 +24,15 @@ class TextStyle:
     how much.
 
     `verbosity` -1 shows only what came out unexpectedly, 0 a line per claim as well, 1 every
-    claim's whole story.
+    claim's whole story. `by_file` has a line a file instead of a line per claim, where there are
+    several files.
     """
 
     width: int = 100
     colour: bool = False
     unicode: bool = True
     verbosity: int = 0
+    by_file: bool = False
 
     @property
     def columns(self) -> int:

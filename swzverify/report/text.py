@@ -1,5 +1,5 @@
-"""The report for people: one line per claim, the whole story of what came out wrong, one line that
-sums it up.
+"""The report for people: one line per claim or per file, the whole story of what came out wrong, one
+line that sums it up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from rich.text import Text
 
 from swzverify.claims.verdict import Outcome
 from swzverify.report import words
+from swzverify.report.by_file import file_lines, is_for_files
+from swzverify.report.cases import Told, told_once
 from swzverify.report.escape import prose, visible
+from swzverify.report.matrix import TITLE, Matrix, matrix
 from swzverify.report.result import BaselineUse, ClaimResult, ExitCode, Report
 from swzverify.report.story import engine_words, expectation, story, subject_words
 from swzverify.report.style import TextStyle, indented, mark, mark_colour, rendered
@@ -29,14 +32,16 @@ def render_text(report: Report, style: TextStyle) -> str:
     'no claim found in 20 ms\\n'
     """
     blocks: list[RenderableType] = []
-    if style.verbosity >= 0:
+    if style.verbosity == 0 and style.by_file and is_for_files(report.results):
+        blocks += [*file_lines(report.results, style), Text("")]
+    elif style.verbosity >= 0:
         for spec, results in groupby(report.results, key=lambda result: result.spec):
             blocks += [*_spec_blocks(spec, tuple(results), style), Text("")]
-    failures = [result for result in report.results if result.failing]
+    failures = told_once(result for result in report.results if result.failing)
     if failures and style.verbosity >= 0:
         blocks.append(Text("Not as expected:", style="bold"))
-    for result in failures:
-        blocks += [story(result, style), Text("")]
+    for told in failures:
+        blocks += [story(told.result, style, told.words), Text("")]
     if report.baseline is not None and style.verbosity >= 0:
         blocks += _baseline_blocks(report.baseline)
     return rendered([*blocks, _summary(report)], style)
@@ -64,13 +69,28 @@ def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) 
     theirs at the end.
     """
     blocks: list[RenderableType] = [Text(visible(spec), style="bold", overflow="fold")]
-    widths = _Widths.of(results)
-    for result in results:
-        if style.verbosity > 0 and not result.failing:
-            blocks.append(story(result, style))
+    lines = told_once(results)
+    widths = _Widths.of(lines)
+    for told in lines:
+        if style.verbosity > 0 and not told.result.failing:
+            blocks.append(story(told.result, style, told.words))
         else:
-            blocks += [*_claim_line(result, widths, style), *_below(result)]
-    return blocks
+            blocks += [*_claim_line(told, widths, style), *_below(told.result)]
+    costs = matrix(results)
+    return blocks if costs is None else [*blocks, Text(""), *_matrix_lines(costs)]
+
+
+def _matrix_lines(costs: Matrix) -> list[RenderableType]:
+    """The costs as a table: a case a line."""
+    table = [(TITLE, costs.accesses), *costs.rows]
+    first = max(cell_len(label) for label, _ in table)
+    widths = [max(cell_len(cells[column]) for _, cells in table) for column in range(len(costs.accesses))]
+    lines: list[RenderableType] = []
+    for label, cells in table:
+        padded = (_padded(cell, width) for cell, width in zip(cells, widths, strict=True))
+        text = "  ".join([_padded(label, first), *padded]).rstrip()
+        lines.append(indented(Text(text, style="" if lines else "dim", overflow="fold"), 2))
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +103,24 @@ class _Widths:
     engines: int
 
     @staticmethod
-    def of(results: tuple[ClaimResult, ...]) -> _Widths:
+    def of(lines: list[Told]) -> _Widths:
+        results = [told.result for told in lines]
         return _Widths(
             kind=max(cell_len(visible(result.kind)) for result in results),
-            subject=min(_MAX_SUBJECT, max(cell_len(subject_words(result)) for result in results)),
+            subject=min(_MAX_SUBJECT, max(cell_len(subject_words(told.result, told.words)) for told in lines)),
             cost=max(cell_len(_cost(result)) for result in results),
             engines=max(cell_len(engine_words(result)) for result in results),
         )
 
 
-def _claim_line(result: ClaimResult, widths: _Widths, style: TextStyle) -> list[RenderableType]:
+def _claim_line(told: Told, widths: _Widths, style: TextStyle) -> list[RenderableType]:
     """Mark, verdict, kind, subject, cost, engines, time; what does not fit goes below, indented."""
+    result = told.result
     quiet = _quiet(result)
     line = Text("  ", style="dim" if quiet else "", overflow="fold")
     line.append(f"{mark(result, style)} {result.verdict.outcome.value:<8}", style=mark_colour(result))
     line.append(f"{_padded(visible(result.kind), widths.kind)}  ")
-    line.append(_padded(subject_words(result), widths.subject), style="" if quiet else "bold")
+    line.append(_padded(subject_words(result, told.words), widths.subject), style="" if quiet else "bold")
     columns = [(_cost(result), widths.cost), (engine_words(result), widths.engines)]
     spent = words.duration(result.verdict.time_ms)
     after = [part for part in (_evidence(result), expectation(result)) if part]

@@ -4,12 +4,14 @@ not a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
+from swzverify.claims.likeness import likeness
 from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.cures.cure import Cure
 from swzverify.errors import Problem, SwzError
 from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
 from swzverify.report.result import ClaimResult
@@ -17,6 +19,18 @@ from swzverify.run.fault import fault, what_to_send
 from swzverify.run.reading import read_spec
 from swzverify.run.settings import STDIN, Settings
 from swzverify.spec import Spec, SpecClaim
+
+
+@dataclass(slots=True)
+class Known:
+    """What was found of one file's claims within one run's settings: what is stated again in another
+    case is not looked at again.
+    """
+
+    judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
+    cures: dict[tuple[Hashable, ...], tuple[Cure, ...]] = field(
+        default_factory=dict[tuple[Hashable, ...], tuple[Cure, ...]]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +51,22 @@ def run_spec(file: str, settings: Settings, tell: Callable[[Judged], None]) -> l
     spec = read_spec(file, settings.target, settings.stdin if file == STDIN else None)
     if not isinstance(spec, Spec):
         return spec
+    known = Known()
     for claim in spec.claims:
         if not settings.select or claim.kind in settings.select:
-            tell(run_claim(spec, claim, settings))
+            tell(run_claim(spec, claim, settings, known))
     return []
 
 
-def run_claim(spec: Spec, claim: SpecClaim, settings: Settings) -> Judged:
-    """Prove one claim of a spec."""
+def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | None = None) -> Judged:
+    """Prove one claim of a spec. `known` remembers, for claims that state the same in several cases
+    of the constants, what became of the first one.
+    """
+    known = Known() if known is None else known
     started = perf_counter()
     judgement: Judgement | None = None
     try:
-        judgement = judge(claim.claim, options=options_for(settings))
+        judgement = _judgement(claim, settings, known)
         verdict = _with_evidence(claim, judgement.verdict, settings)
         if claim.notes:
             verdict = replace(verdict, notes=(*verdict.notes, *claim.notes))
@@ -75,7 +93,23 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings) -> Judged:
         source=claim.source,
         case=dict(claim.case),
     )
+    if settings.cures and result.verdict.outcome is Outcome.REFUTED and not result.ok:
+        from swzverify.run.cures import with_cures  # noqa: PLC0415 - most runs have nothing to mend
+
+        result = with_cures(result, spec, claim, options_for(settings), known.cures)
     return Judged(claim, judgement, result)
+
+
+def _judgement(claim: SpecClaim, settings: Settings, known: Known) -> Judgement:
+    """What the prover says; what it said of the same statement in another case, in no time."""
+    key = likeness(claim.claim) if claim.case else None
+    earlier = None if key is None else known.judgements.get(key)
+    if earlier is not None:
+        return replace(earlier, claim=claim.claim, verdict=replace(earlier.verdict, time_ms=0.0))
+    judgement = judge(claim.claim, options=options_for(settings))
+    if key is not None:
+        known.judgements[key] = judgement
+    return judgement
 
 
 def _with_evidence(claim: SpecClaim, verdict: Verdict, settings: Settings) -> Verdict:

@@ -23,7 +23,7 @@ class Settings:
     processes (None: one for every usable processor, and no other process for a few specs);
     `certificates` is the folder that gets a certificate of every proof; `recording` and
     `calibration` are files with what a device measured; `stdin` is the spec that came along standard
-    input, whose file is called `STDIN`.
+    input, whose file is called `STDIN`; `cures` looks for changes that would make refuted costs hold.
     """
 
     select: frozenset[str] = frozenset()
@@ -37,6 +37,7 @@ class Settings:
     recording: str | None = None
     calibration: str | None = None
     stdin: bytes | None = None
+    cures: bool = True
 
     def processes(self, specs: int) -> int:
         """How many processes to prove so many specs in; 1 stands for this one alone.

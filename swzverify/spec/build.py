@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import TypeVar
@@ -19,6 +19,7 @@ from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claim
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_memory, build_tile
 from swzverify.spec.check import Checked
+from swzverify.spec.deciding import DecidingConstant, deciding, tile_constants
 from swzverify.spec.names import Names
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Mapping as MappingNode
@@ -54,7 +55,8 @@ class SpecClaim:
 
     `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that
     have several; `uses` are the constants that the claim and its subjects name, `read` those of
-    them that the code defines, and `notes` say where.
+    them that the code defines, and `notes` say where; `deciding` are those that the layouts of its
+    tiles name.
     """
 
     id: str
@@ -70,6 +72,7 @@ class SpecClaim:
     notes: tuple[str, ...] = ()
     read: tuple[ReadName, ...] = ()
     uses: frozenset[str] = frozenset()
+    deciding: tuple[DecidingConstant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ class Spec:
     the next one.
 
     `cases` have the very objects that the claims are about, and those that no claim is about.
-    `text` is what was read: the file, or the contract in a kernel source, with plain line ends.
+    `text` is what was read: the file, or the contract in a kernel source, with plain line ends;
+    `tma_tiles` are the tiles whose layout is that of a TMA mode.
     """
 
     path: str
@@ -102,6 +106,7 @@ class Spec:
     claims: tuple[SpecClaim, ...]
     cases: tuple[SpecCase, ...] = field(default=(), repr=False)
     text: str = field(default="", repr=False)
+    tma_tiles: frozenset[str] = frozenset()
 
 
 def build(checked: Checked, path: str, problems: Problems, target: str | None = None) -> Spec:
@@ -126,12 +131,17 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
         _check_used(checked, used, problems)
     ids: dict[str, int] = {}
     shared = _shared_names(checked)
+    named = tile_constants(checked)
     claims = [
-        _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, shared, ids)
+        replace(
+            _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, shared, ids),
+            deciding=deciding(entry.claim, named, case.constants),
+        )
         for of_one_claim in zip(*placed, strict=False)  # they differ in number only where a mistake was noted
         for case, entry in zip(cases, of_one_claim, strict=True)
     ]
-    return Spec(path, checked.spec.title, checked.spec.source, tuple(claims), tuple(stated))
+    by_tma = frozenset(name for name, tile in checked.spec.tiles.items() if tile.tma is not None)
+    return Spec(path, checked.spec.title, checked.spec.source, tuple(claims), tuple(stated), tma_tiles=by_tma)
 
 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:

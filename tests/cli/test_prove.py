@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.errors import SwzError
+from swzverify.prover import judge
 
 
 class TestExitCodes:
@@ -249,3 +250,79 @@ class TestOutput:
         answers(contiguous="refuted")
         monkeypatch.setenv("COLUMNS", "50")
         assert max(map(len, swzverify("prove", "-v", "a.swz.yaml").stdout.splitlines())) <= 50
+
+
+def test_a_claim_is_judged_once_for_the_cases_that_it_does_not_read(write, swzverify, monkeypatch):
+    text = """\
+swzverify: 1
+target: sm_90
+constants: {MB: [1, 2, 3, 4], BK: [32, 64]}
+tiles: {A: {element: f16, layout: "(8,BK):(BK,1)"}, B: {element: f16, layout: "(8,MB):(MB,1)"}}
+claims: [{bijective: A}, {bijective: B}]
+"""
+    judged = []
+
+    def counting(claim, *, options):
+        judged.append(claim)
+        return judge(claim, options=options)
+
+    monkeypatch.setattr("swzverify.run.one.judge", counting)
+    write({"a.swz.yaml": text})
+    document = json.loads(swzverify("prove", "a.swz.yaml", "--format", "json").stdout)
+    assert [claim.subject for claim in judged] == ["A"] * 2 + ["B"] * 4
+    assert document["summary"]["proved"] == 16, "every id has its verdict"
+    assert len({claim["id"] for claim in document["claims"]}) == 16
+    for claim in document["claims"]:
+        assert f"{8 * claim['case']['BK' if claim['subject'] == 'A' else 'MB']} elements" in claim["scope"]
+    lines = swzverify("prove", "a.swz.yaml").stdout.splitlines()
+    assert any("A [BK = 32; MB = 1..4: the same]" in line for line in lines)
+
+
+def test_several_files_have_a_line_each(write, swzverify):
+    text = 'swzverify: 1\ntiles: {A: {element: f16, layout: "(8,64):(64,1)"}}\nclaims: [bijective: A]\n'
+    write({"a.swz.yaml": text, "b.swz.yaml": text})
+    lines = swzverify("prove", ".").stdout.splitlines()
+    assert lines[:2] == ["✓ a.swz.yaml  1 proved", "✓ b.swz.yaml  1 proved"]
+    assert "scope" in swzverify("prove", ".", "-v").stdout
+    assert swzverify("prove", ".", "--format", "github").stdout.count("bijective") == 2
+
+
+COLUMN = """\
+swzverify: 1
+target: sm_90
+constants:
+  PAD: 0
+tiles:
+  A: {element: f32, layout: {shape: [32, 32], pad: PAD}}
+accesses:
+  column: {tile: A, instruction: ld.shared.b32, threads: 32, coord: [lane, 0]}
+claims:
+  - conflict_free: column
+"""
+
+
+def test_a_refuted_cost_says_what_would_help(write, swzverify):
+    write({"a.swz.yaml": COLUMN})
+    text = swzverify("prove", "a.swz.yaml").stdout
+    assert "cure      A: pad 1 after every 32 elements" in text
+    assert "decides   PAD = 0 at line 4, in the layout of A" in text
+    document = json.loads(swzverify("prove", "a.swz.yaml", "--format", "json").stdout)
+    assert [cure["change"].split()[0] for cure in document["claims"][0]["cures"]] == ["pad", "Swizzle<5,0,5>"]
+
+
+def test_no_cures_are_looked_for_where_nobody_asks(write, swzverify, monkeypatch):
+    write({"a.swz.yaml": COLUMN, "b.swz.yaml": COLUMN + "    expect: refuted\n"})
+    monkeypatch.setattr("swzverify.run.cures.find_cures", lambda *_: pytest.fail("asked for"))
+    assert "cure " not in swzverify("prove", "a.swz.yaml", "--no-cures").stdout
+    assert swzverify("prove", "b.swz.yaml").exit_code == 0
+
+
+def test_a_fault_of_the_search_costs_no_verdict(write, swzverify, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("so it is")
+
+    write({"a.swz.yaml": COLUMN})
+    monkeypatch.setattr("swzverify.run.cures.find_cures", broken)
+    result = swzverify("prove", "a.swz.yaml")
+    assert result.exit_code == 1
+    assert "looking for changes that would help failed" in result.stdout

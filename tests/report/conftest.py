@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.cures import Cure
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
+from swzverify.spec.deciding import DecidingConstant
 
 Make = Callable[..., ClaimResult]
 
@@ -139,6 +141,8 @@ def hostile_claim(text: str, outcome: str = "refuted") -> ClaimResult:
         because=text,
         source=text,
         case={text: 64},
+        cures=(Cure(text, text, text, text),),
+        deciding=(DecidingConstant(text, 64, 3, text),),
     )
 
 

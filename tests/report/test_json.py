@@ -63,6 +63,8 @@ def test_a_claim(refuted):
         "notes": ["worst of 16 cases"],
         "because": "rows of 128 bytes",
         "source": "a paper",
+        "cures": [],
+        "deciding": [],
     }
     assert len(lanes) == 32
     assert lanes[3] == {

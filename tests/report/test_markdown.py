@@ -104,7 +104,7 @@ def test_no_claim_is_no_success_unless_it_is_allowed():
 def test_a_stranger_s_words_are_words(hostile, evil):
     tokens = parsed(hostile)
     lines = [shown(token) for token in tokens if token.type == "inline"]
-    for label in ("because", "source", "scope", "found"):
+    for label in ("because", "source", "scope"):
         assert lines.count(f"{label}: {prose(evil)}".replace("\uff5c", "|")) == 2
     heads = [_SUMMARY.fullmatch(token.content) for token in tokens if token.type == "html_block"]
     folded = [html.unescape(head[1]) for head in heads if head and head[1]]

@@ -112,9 +112,43 @@ def test_a_case_that_need_not_be_the_worst_tells_the_least(make):
 
 
 def test_cases_are_told_apart(make):
-    lines = lines_of([make(case={"BK": 32}), make(case={"BK": 64})])
+    lines = lines_of([make(case={"BK": 32}, scope="k in 0..31"), make(case={"BK": 64}, scope="k in 0..63")])
     assert "read_A [BK=32]" in lines[1]
     assert "read_A [BK=64]" in lines[3]
+
+
+def test_cases_that_read_the_same_are_told_once(make, refuted):
+    cases = [{"MB": value} for value in (1, 2, 3, 4)]
+    lines = lines_of([make(case=case) for case in cases])
+    assert "read_A [MB = 1..4: the same]" in lines[1]
+    assert lines[-1].startswith("4 proved, 0 unexpected")
+    failing = [dataclasses.replace(refuted, case=case) for case in cases]
+    lines = lines_of(failing)
+    assert sum("naive_read [MB = 1..4: the same]" in line for line in lines) == 2, "its line and its story"
+    assert sum("reason" in line for line in lines) == 1
+
+
+def test_a_reason_is_not_said_twice(refuted):
+    note = "8 lanes read 8 words of bank 0"
+    same = dataclasses.replace(refuted, verdict=dataclasses.replace(refuted.verdict, reason=note))
+    lines = lines_of([same])
+    assert sum(note in line for line in lines) == 1
+    assert line_with(lines, note).split()[0] == "reason"
+
+
+def test_costs_of_cases_are_a_table(make):
+    def cost(wavefronts, subject, **case):
+        measure = Measure.of_one(WarpMeasure(wavefronts, 4, {}))
+        return make(case=case, subject=subject, measure=measure, scope=str(case))
+
+    results = [cost(8 if case == 32 else 4, name, BK=case) for name in ("read", "write") for case in (32, 64, 128)]
+    lines = lines_of(results)
+    at = next(index for index, line in enumerate(lines) if "wavefronts/minimum" in line)
+    assert [line.split() for line in lines[at : at + 3]] == [
+        ["wavefronts/minimum", "read", "write"],
+        ["BK", "=", "32", "8/4", "8/4"],
+        ["BK", "=", "64", "or", "128", "4/4", "4/4"],
+    ]
 
 
 def test_claims_come_under_their_spec(make):

@@ -1,0 +1,31 @@
+"""Bases that are aligned better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swzverify.cures.cure import Candidate
+from swzverify.cures.tiles import with_base
+from swzverify.subjects import Access, AlignedBase
+
+MAX_ALIGN_BYTES = 1 << 14
+"""Beyond what any swizzle of shared memory looks at."""
+
+
+def alignments(access: Access) -> Iterator[Candidate]:
+    """The base of the tile, or of a bare access, at each larger power of two, the smallest first.
+
+    Where the first one helps it is the smallest that does: every smaller one was tried before.
+    """
+    tile = access.tile
+    base = access.base if tile is None else tile.base
+    if not isinstance(base, AlignedBase):
+        return
+    align = 2 * base.align_bytes
+    while align <= MAX_ALIGN_BYTES:
+        change = f"base at a multiple of {align} bytes instead of {base.align_bytes}"
+        if tile is None:
+            yield Candidate(access.name, change, base=AlignedBase(align))
+        else:
+            yield Candidate(tile.name, change, tile, with_base(tile, AlignedBase(align)))
+        align *= 2

@@ -1,0 +1,59 @@
+"""A change that is known to help, and a change that may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from swzverify.subjects import Access, Base, Tile
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """A change of one object after which the claim was proved.
+
+    `gives` is what the access then costs, and `also` what else the change does: bytes that it
+    takes, claims that hold no longer.
+
+    >>> Cure("A", "swizzle: Swizzle<3,3,3> on element offsets", "4 wavefronts (minimum 4) instead of 32").text
+    'A: swizzle: Swizzle<3,3,3> on element offsets: 4 wavefronts (minimum 4) instead of 32'
+    """
+
+    object: str
+    change: str
+    gives: str
+    also: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it in a line."""
+        return f"{self.object}: {self.change}: {self.gives}" + (f"; {self.also}" if self.also else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A change to try: a tile in place of another one, or a base of an access that has no tile.
+
+    `grows_bytes` is what the tile takes more of, over all of its stages.
+    """
+
+    object: str
+    change: str
+    old: Tile | None = None
+    new: Tile | None = None
+    base: Base | None = None
+
+    @property
+    def grows_bytes(self) -> int:
+        """How many bytes more the tile takes."""
+        return 0 if self.old is None or self.new is None else self.new.total_bytes - self.old.total_bytes
+
+    def tile(self, tile: Tile) -> Tile:
+        """The tile after the change."""
+        return self.new if self.new is not None and tile == self.old else tile
+
+    def access(self, access: Access) -> Access:
+        """The access after the change. Errors: those of an access that cannot be."""
+        if access.tile is None:
+            return replace(access, base=self.base) if self.base is not None and access.name == self.object else access
+        changed = self.tile(access.tile)
+        return access if changed is access.tile else replace(access, tile=changed)

@@ -1,0 +1,61 @@
+"""Rows that begin farther apart: a pad behind each run of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swzverify.cures.cure import Candidate
+from swzverify.cures.tiles import with_layout
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS
+from swzverify.layout import Layout
+from swzverify.layout.int_tuple import IntTuple
+from swzverify.subjects import Tile
+
+
+def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
+    """The tile with a pad after each row, the one that takes the fewest bytes first.
+
+    A row ends where a stride of the layout begins; larger strides grow with it. A row stays a
+    multiple of `width_bytes`, the widest access, so that vectors stay aligned. A pad of a whole bank
+    period would change nothing that a smaller one does not. A swizzled tile gets none.
+    """
+    if tile.swizzle is not None:
+        return
+    found: list[tuple[int, int, Candidate]] = []
+    for row in sorted({stride for extent, stride in tile.layout.leaves if extent > 1 and stride > 1}):
+        if any(stride > row and stride % row for _, stride in tile.layout.leaves):
+            continue
+        for pad in range(1, 8 * BANK_PERIOD_BYTES // tile.element_bits + 1):
+            if (row + pad) * tile.element_bits % (8 * width_bytes) or row * tile.element_bits % 8:
+                continue
+            layout = Layout(tile.layout.shape, _stretched(tile.layout.stride, row, row + pad))
+            change = _change(tile, layout, row, pad, width_bytes)
+            candidate = Candidate(tile.name, change, tile, with_layout(tile, layout))
+            found.append((candidate.grows_bytes, pad, candidate))
+    found.sort(key=lambda each: each[:2])
+    for _, _, candidate in found:
+        yield candidate
+
+
+def _stretched(stride: IntTuple, row: int, longer: int) -> IntTuple:
+    """The strides with rows that are longer.
+
+    >>> _stretched((64, (1, 128)), 64, 72)
+    (72, (1, 144))
+    """
+    if isinstance(stride, tuple):
+        return tuple(_stretched(each, row, longer) for each in stride)
+    return stride // row * longer if stride >= row else stride
+
+
+def _change(tile: Tile, layout: Layout, row: int, pad: int, width_bytes: int) -> str:
+    old, new = (elements * tile.element_bits // 8 for elements in (row, row + pad))
+    if old % BANK_WORD_BYTES or new % BANK_WORD_BYTES:
+        pitch = f"pitch {new} bytes instead of {old}"
+    else:
+        old, new = old // BANK_WORD_BYTES, new // BANK_WORD_BYTES
+        apart = new % BANKS
+        pitch = f"pitch {new} words instead of {old} (rows {apart} bank{'' if apart == 1 else 's'} apart)"
+    keep = width_bytes * 8 // tile.element_bits
+    multiple = f" (a multiple of {keep} keeps vectors of {width_bytes} bytes aligned)" if keep > 1 else ""
+    return f"pad {pad} after every {row} elements{multiple}, layout {layout}, {pitch}"

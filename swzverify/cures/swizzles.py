@@ -1,0 +1,37 @@
+"""Swizzles to put on a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swzverify.cures.cure import Candidate
+from swzverify.cures.tiles import with_swizzle
+from swzverify.layout import Swizzle
+from swzverify.subjects import Tile
+
+MAX_BITS = 5
+"""A bank's number has five bits."""
+
+
+def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
+    """The tile with each swizzle that moves whole vectors of `width_bytes`, the widest access, the
+    fewest bits first.
+
+    They act on what the tile's own swizzle acts on, on element offsets where it has none.
+    """
+    on = "offset" if tile.swizzle is None else tile.swizzle_on
+    bits = 8 if on == "address" else tile.element_bits
+    vector = max(1, 8 * width_bytes // bits)
+    reach = (tile.layout.cosize * tile.element_bits // bits - 1).bit_length()
+    if vector & (vector - 1):
+        return
+    least = vector.bit_length() - 1
+    for count in range(1, MAX_BITS + 1):
+        for base in range(least, reach - 2 * count + 1):
+            for shift in range(count, reach - base - count + 1):
+                swizzle = Swizzle(count, base, shift)
+                if swizzle != tile.swizzle:
+                    where = "byte addresses" if on == "address" else "element offsets"
+                    instead = "" if tile.swizzle is None else f" instead of {tile.swizzle}"
+                    change = f"{swizzle} on {where}{instead}"
+                    yield Candidate(tile.name, change, tile, with_swizzle(tile, swizzle, on))
