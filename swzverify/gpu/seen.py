@@ -130,7 +130,7 @@ def _contiguous(claim: Contiguous, run: Run, answers: Sequence[DeviceAnswer]) ->
     tile, n = run.tile, claim.elements
     broken = total = 0
     for base, places in run.placed(answers).items():
-        if tile.address_swizzle is None:
+        if tile.offsets_decide:
             start = (run.base_bytes(base) + run.coordinates[1] * tile.pitch_bytes) * tile.units_per_byte
         else:
             start = 0

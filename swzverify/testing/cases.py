@@ -95,15 +95,15 @@ def allocation_of(tile: Subject, *, stage: int, base: int) -> range:
 def vector_of(claim: Contiguous, coord: Sequence[int], *, stage: int, base: int) -> tuple[list[int], int]:
     """(where the elements of the claim's vector at `coord` lie, how far apart two must be).
 
-    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, addresses in bits, an
-    element apart.
+    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, or its expression
+    counts bytes, addresses in bits, an element apart.
     """
     tile, along = claim.tile, claim.along
     if coord[along] % claim.elements:
         _skip(f"no vector of {claim.elements} elements begins at {tuple(coord)}")
     items = [(*coord[:along], coord[along] + item, *coord[along + 1 :]) for item in range(claim.elements)]
     bits = [bits_of(tile, item, stage=stage, base=base) for item in items]
-    if tile.address_swizzle is None:
+    if tile.offsets_decide:
         return [int(tile.offset(item)) for item in items], 1
     return [each.start for each in bits], tile.element_bits
 
