@@ -69,10 +69,11 @@ def judge(spec: Spec) -> list[Judgement]:
 def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
     target = as_str(spec.get("target", "sm_90"))
     memories = read_memories(spec, constants)
-    tiles = {
-        name: read_tile(name, value, memories, constants, target) for name, value in as_dict(spec.get("tiles")).items()
-    }
     lets = read_lets(spec.get("let"), constants)
+    tiles = {
+        name: read_tile(name, value, memories, constants, target, lets)
+        for name, value in as_dict(spec.get("tiles")).items()
+    }
     accesses = {
         name: read_access(name, value, tiles, memories, constants, target, lets)
         for name, value in as_dict(spec.get("accesses")).items()
