@@ -122,7 +122,7 @@ def draw_tile(draft: Draft, *, whole_bytes: bool = False) -> Drawn:
     value = _value(draft, modes, [each.text for each in sizes], extents)
     if in_bytes:
         wide = bits // 8
-        value = f"({value})*{rng.choice([wide, wide, wide, wide, max(1, wide // 2), 2 * wide])}"
+        value = f"({value})*{rng.choice([wide, wide, wide, max(1, wide // 2), max(1, wide - 1), 2 * wide])}"
         if draft.chance(0.2):
             value += f" + {rng.choice([1, 4, 16, wide])}"
     tile: dict[str, Yaml] = element(draft, bits) if bits not in (12, 24, 128) else {"bits": bits}
@@ -160,6 +160,8 @@ def _value(draft: Draft, modes: tuple[str, ...], texts: list[str], extents: tupl
         return rng.choice([f"{x} ^ ({x} >> 3)", f"{x} ^ ({x} & 8) >> 3", x, f"2*{x}", f"{x}*5%{texts[0]}",
                            f"{x} ^ {rng.randrange(4)}", f"{x}/2", f"{texts[0]} - 1 - {x}"])  # fmt: skip
     r, c, extent = modes[-2], modes[-1], texts[-1]
+    if draft.chance(0.15):
+        terms[0] = f"({texts[0]} - 1 - {modes[0]})*({strides[0]})"
     row = " + ".join(terms[:-1])
     moved = rng.choice(
         [
