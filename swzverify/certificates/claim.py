@@ -119,12 +119,17 @@ class Tile:
     @property
     def step_units(self) -> int:
         """Units from one offset to the next."""
-        return 1 if self.placing is not None and self.placing.counts == "bytes" else self.element_units
+        return 1 if self.counts_bytes else self.element_units
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether a placing gives byte addresses, from the start of the stage."""
+        return self.placing is not None and self.placing.counts == "bytes"
 
     @property
     def offsets_decide(self) -> bool:
-        """Whether an element lies its offset times its size behind the start of its stage."""
-        return not (self.swizzle is not None and self.swizzle.on_address) and self.step_units == self.element_units
+        """Whether what is said of vectors is said of offsets, not of addresses."""
+        return not (self.swizzle is not None and self.swizzle.on_address) and not self.counts_bytes
 
 
 @dataclass(frozen=True, slots=True)

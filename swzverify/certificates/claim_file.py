@@ -156,7 +156,7 @@ def _tile(reader: Reader) -> Tile:
         raise reader.refuse("placing", "modes, or a placing, not both,")
     if tile.placing is not None and tile.swizzle is not None:
         raise reader.refuse("swizzle", "none beside a placing")
-    if tile.step_units != tile.element_units and tile.element_bits % 8:
+    if tile.counts_bytes and tile.element_bits % 8:
         raise reader.refuse("placing", "one in elements, since these are no whole bytes,")
     if tile.stages == 1 and tile.pitch:
         raise reader.refuse("pitch", "0, where there is one stage,")

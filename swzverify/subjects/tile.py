@@ -141,15 +141,20 @@ class Tile:
 
     @property
     def offsets_decide(self) -> bool:
-        """Whether each element lies a number of elements, its offset, behind the start of its stage,
-        wherever that is.
+        """Whether what is said of vectors is said of offsets, wherever the stage starts; where a
+        swizzle acts on addresses, or an expression gives them, it is said of addresses.
         """
-        return self.address_swizzle is None and self.step_units == self.element_units
+        return self.address_swizzle is None and not self.counts_bytes
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether an expression gives byte addresses, from the start of the stage."""
+        return isinstance(self.layout, OffsetMap) and self.layout.in_bytes
 
     @property
     def step_units(self) -> int:
         """Units from one offset to the next: an element, or a byte where an expression counts those."""
-        return 1 if isinstance(self.layout, OffsetMap) and self.layout.in_bytes else self.element_units
+        return 1 if self.counts_bytes else self.element_units
 
     @property
     def digit_extents(self) -> tuple[int, ...]:

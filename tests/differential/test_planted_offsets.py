@@ -21,7 +21,7 @@ from swzverify.subjects.tile import Tile
 from tests.differential.comparison import Disagreement, compare_seed
 
 Patch = pytest.MonkeyPatch
-SEEDS = range(200)
+SEEDS = range(400)
 
 
 def the_coordinate_has_no_parentheses(patch: Patch) -> None:
@@ -66,6 +66,13 @@ def the_last_element_has_no_size(patch: Patch) -> None:
 
 def an_address_counts_elements(patch: Patch) -> None:
     patch.setattr(Tile, "step_units", property(lambda self: self.element_units))
+
+
+def bytes_and_addresses_are_one(patch: Patch) -> None:
+    """Vectors of single bytes are judged from the start of the stage."""
+    original = Tile.offsets_decide.fget
+    assert original is not None
+    patch.setattr(Tile, "offsets_decide", property(lambda self: original(self) or self.element_bits == 8))
 
 
 def negative_values_pass(patch: Patch) -> None:
@@ -134,6 +141,7 @@ PLANTS: list[Callable[[Patch], None]] = [
     the_greatest_value_is_the_last_one,
     the_last_element_has_no_size,
     an_address_counts_elements,
+    bytes_and_addresses_are_one,
     negative_values_pass,
     negative_places_of_lanes_pass,
     vectors_run_along_the_first_mode,

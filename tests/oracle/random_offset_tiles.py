@@ -110,7 +110,7 @@ def _walk(draft: Draft, tile: Drawn) -> None:
 def draw_tile(draft: Draft, *, whole_bytes: bool = False) -> Drawn:
     """A tile of one to three modes."""
     rng = draft.rng
-    bits = rng.choice([8, 16, 16, 32, 32, 64, 128, *([] if whole_bytes else [4, 6, 12, 24])])
+    bits = rng.choice([8, 8, 8, 16, 16, 32, 32, 64, 128, *([] if whole_bytes else [4, 6, 12, 24])])
     in_bytes = bits % 8 == 0 and draft.chance(0.35)
     rank = rng.choice([1, 2, 2, 2, 2, 3])
     sizes = [size(draft, rng.choice([[8, 16, 32], [4, 8, 8, 16], [3, 5, 6, 12], [1, 2]])) for _ in range(rank)]
@@ -129,7 +129,7 @@ def draw_tile(draft: Draft, *, whole_bytes: bool = False) -> Drawn:
     numbers: list[Yaml] = [int(each.text) if each.text.isdigit() else each.text for each in sizes]
     tile["shape"] = dict(zip(modes, numbers, strict=True)) if named else numbers
     tile["address" if in_bytes else "offset"] = value
-    base = base_value(draft, 1)
+    base = {"align": rng.choice([1, 2, 4, 8])} if draft.chance(0.15) else base_value(draft, 1)
     if base is not None:
         tile["base"] = base
     if draft.chance(0.15):
@@ -160,7 +160,7 @@ def _value(draft: Draft, modes: tuple[str, ...], texts: list[str], extents: tupl
         return rng.choice([f"{x} ^ ({x} >> 3)", f"{x} ^ ({x} & 8) >> 3", x, f"2*{x}", f"{x}*5%{texts[0]}",
                            f"{x} ^ {rng.randrange(4)}", f"{x}/2", f"{texts[0]} - 1 - {x}"])  # fmt: skip
     r, c, extent = modes[-2], modes[-1], texts[-1]
-    if draft.chance(0.15):
+    if draft.chance(0.25):
         terms[0] = f"({texts[0]} - 1 - {modes[0]})*({strides[0]})"
     row = " + ".join(terms[:-1])
     moved = rng.choice(
@@ -267,7 +267,7 @@ def _access(draft: Draft, tile: Drawn) -> str:
             part = rng.choice(
                 [f"({part} + bin)%({text})", f"min(bin, {text} - 1)", f"(lane < 4 ? bin%({text}) : {part})"]
             )
-        if draft.chance(0.06):
+        if draft.chance(0.12):
             part = rng.choice([f"{part} - 1", f"{part} + 1", f"({part})*2"])
         coord.insert(0, part)
         rest = f"{rest}/({text})"
