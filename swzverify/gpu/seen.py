@@ -188,7 +188,10 @@ def _cost(claim: CostClaim, cost: CostSeen | None) -> Seen:
     some = "" if cost.counted == cost.patterns else f"{cost.counted} of "
     patterns, worst = _many(cost.patterns, "pattern"), _many(cost.wavefronts, "wavefront")
     words = f"{some}{patterns}, worst {worst}, {cost.conflicted} with conflicts"
-    holds = cost.conflicted == 0 if claim.limit is None else cost.wavefronts <= claim.limit
+    if claim.reaches is not None:
+        holds = cost.wavefronts == claim.reaches
+    else:
+        holds = cost.conflicted == 0 if claim.limit is None else cost.wavefronts <= claim.limit
     return Seen(holds, words, partly=cost.counted < cost.patterns)
 
 

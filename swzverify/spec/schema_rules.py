@@ -160,6 +160,7 @@ RULES: Mapping[str, list[Schema]] = {
         },
         {"if": _given("tma"), "then": _without("swizzle")},
     ],
+    "WavefrontsArgument": [_one_of("at_most", "exactly")],
     "LoopPart": [{"if": _given("times"), "then": _without("step")}],
     "AccessPart": [
         _one_of("tile", "address"),

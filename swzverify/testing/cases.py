@@ -20,12 +20,14 @@ from typing import NoReturn, TypeVar
 import numpy as np
 
 from swzverify.claims import Claim
+from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
 from swzverify.claims.form import Subject
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
 from swzverify.obligations import of_lane
+from swzverify.prover import prove
 from swzverify.spec import load_spec
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.iterations import last_active
@@ -252,3 +254,9 @@ def _starts(access: Access, point: Mapping[str, int]) -> list[int]:
     arrays |= {each.name: np.asarray([lane[each.name] for lane in lanes]) for each in access.unknowns}
     start = access.definition({**arrays, LANE: np.arange(LANES, dtype=np.int64)})[3]
     return [int(each) * access.unit_bits for each in np.broadcast_to(start, LANES)]
+
+
+def most_wavefronts(access: Subject) -> int:
+    """The wavefronts of the worst warp instruction of an access, exactly; 0 where none is found."""
+    measure = prove(ConflictFree(_only(Access, access))).measure
+    return measure.wavefronts if measure is not None and measure.exact else 0

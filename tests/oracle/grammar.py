@@ -65,8 +65,8 @@ CONSTANT_POSITIONS = (
     "wavefronts.at_most",
     "covers.times",
 )
-OFFSET_POSITIONS = ("tile.offset", "tile.address", "tile.shape")
-"""The positions of tiles by expression, which have random specs to themselves."""
+OFFSET_POSITIONS = ("tile.offset", "tile.address", "tile.shape", "wavefronts.exactly")
+"""The positions of tiles by expression and of exact costs, which have random specs to themselves."""
 THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
@@ -118,7 +118,7 @@ def places(spec: Spec) -> Iterator[Place]:
                     yield from _at(argument, kind, keys)
 
 
-_ARGUMENTS = {"contiguous": ("elements", "mode"), "wavefronts": ("at_most",), "covers": ("times",)}
+_ARGUMENTS = {"contiguous": ("elements", "mode"), "wavefronts": ("at_most", "exactly"), "covers": ("times",)}
 
 
 def _entries(spec: Spec, section: str) -> list[dict[str, Yaml]]:

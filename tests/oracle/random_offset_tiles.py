@@ -61,7 +61,7 @@ def offset_accesses(draft: Draft) -> None:
     for kind in rng.sample(["aligned", "in_bounds", "conflict_free", "wavefronts", "covers", "equivalent"], 4):
         if kind == "wavefronts":
             groups = rng.choice([1, 2, 4, 4, 8, 16])
-            draft.claim(kind, {"access": name, "at_most": groups})
+            draft.claim(kind, {"access": name, rng.choice(["at_most", "exactly", "exactly"]): groups})
         elif kind == "covers":
             if not lanes:
                 draft.claim(kind, {"access": name, "times": rng.choice([1, 1, 1, 2])})
@@ -105,6 +105,7 @@ def _walk(draft: Draft, tile: Drawn) -> None:
     draft.claim("covers", {"access": name, "times": 1})
     draft.claim("in_bounds", name)
     draft.claim("conflict_free", name)
+    draft.claim("wavefronts", {"access": name, "exactly": rng.choice([1, 1, 2, 2, 4, 4, 8])})
 
 
 def draw_tile(draft: Draft, *, whole_bytes: bool = False) -> Drawn:

@@ -85,6 +85,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "ContiguousArgument.elements": ("contiguous.elements",),
     "ContiguousArgument.mode": ("contiguous.mode",),
     "WavefrontsArgument.at_most": ("wavefronts.at_most",),
+    "WavefrontsArgument.exactly": ("wavefronts.exactly",),
     "CoversArgument.times": ("covers.times",),
 }
 NOTATION = {"notation.shape", "notation.stride"}
