@@ -49,9 +49,21 @@ class Swizzle:
 
 
 @dataclass(frozen=True, slots=True)
+class Placing:
+    """Where a C expression of the coordinate puts elements, from the start of a stage: `counts` says
+    whether in elements or in bytes.
+    """
+
+    over: tuple[tuple[str, int], ...]
+    value: str
+    counts: str
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
 class Tile:
     """Elements of so many bits at a layout: `modes` has the (extent, stride) of each leaf of each
-    mode, in order.
+    mode, in order. A tile with a `placing` has no modes and no swizzle.
 
     `allocation` is that of one stage, `pitch` the way from one to the next (0 where there is one),
     in bytes.
@@ -65,6 +77,7 @@ class Tile:
     stages: int
     allocation: int
     pitch: int
+    placing: Placing | None = None
 
     @property
     def leaves(self) -> tuple[tuple[int, int], ...]:
@@ -74,6 +87,8 @@ class Tile:
     @property
     def extents(self) -> tuple[int, ...]:
         """How many coordinates each mode has."""
+        if self.placing is not None:
+            return tuple(extent for _, extent in self.placing.over)
         return tuple(prod(extent for extent, _ in mode) for mode in self.modes)
 
     @property
@@ -100,6 +115,21 @@ class Tile:
     def element_units(self) -> int:
         """Units of an element."""
         return self.element_bits // self.unit_bits
+
+    @property
+    def step_units(self) -> int:
+        """Units from one offset to the next."""
+        return 1 if self.counts_bytes else self.element_units
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether a placing gives byte addresses, from the start of the stage."""
+        return self.placing is not None and self.placing.counts == "bytes"
+
+    @property
+    def offsets_decide(self) -> bool:
+        """Whether what is said of vectors is said of offsets, not of addresses."""
+        return not (self.swizzle is not None and self.swizzle.on_address) and not self.counts_bytes
 
 
 @dataclass(frozen=True, slots=True)

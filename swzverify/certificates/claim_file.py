@@ -24,6 +24,7 @@ from swzverify.certificates.claim import (
     IndexMap,
     ListedLoop,
     Loop,
+    Placing,
     Swizzle,
     Tile,
     Unknown,
@@ -109,9 +110,9 @@ def _check_named(reader: Reader, claim: Claim) -> None:
             raise reader.refuse(field, f"what the claim names ({', '.join(sorted(used[role])) or 'nothing'})")
     for access in claim.accesses.values():
         tile = claim.tile_of(access)
-        if tile is not None and len(access.coord) != len(tile.modes):
+        if tile is not None and len(access.coord) != len(tile.extents):
             raise reader.refuse("accesses", f"one coordinate per mode of tile {access.tile}")
-        if tile is not None and 8 * warp_rule(access.instruction).width_bytes > tile.run_bits:
+        if tile is not None and tile.placing is None and 8 * warp_rule(access.instruction).width_bytes > tile.run_bits:
             raise reader.refuse("accesses", f"an instruction as wide as what lies side by side in {tile.name}")
     bases = [tile.base for tile in claim.tiles.values()] + [access.base for access in claim.accesses.values()]
     bases += [index.base for index in claim.maps.values() if index.base is not None]
@@ -149,7 +150,14 @@ def _tile(reader: Reader) -> Tile:
         stages=reader.number("stages", 1),
         allocation=reader.number("allocation", 1),
         pitch=reader.number("pitch"),
+        placing=_placing(reader),
     )
+    if bool(tile.modes) == (tile.placing is not None):
+        raise reader.refuse("placing", "modes, or a placing, not both,")
+    if tile.placing is not None and tile.swizzle is not None:
+        raise reader.refuse("swizzle", "none beside a placing")
+    if tile.counts_bytes and tile.element_bits % 8:
+        raise reader.refuse("placing", "one in elements, since these are no whole bytes,")
     if tile.stages == 1 and tile.pitch:
         raise reader.refuse("pitch", "0, where there is one stage,")
     if tile.swizzle is not None and tile.swizzle.on_address and tile.element_bits % 8:
@@ -166,9 +174,35 @@ def _modes(reader: Reader) -> tuple[tuple[tuple[int, int], ...], ...]:
         if not kept or len(kept) != len(leaves):
             raise reader.refuse("modes", "a list of modes, each a list of [extent, stride],")
         found.append(kept)
-    if not found:
-        raise reader.refuse("modes", "at least one mode")
     return tuple(found)
+
+
+def _placing(reader: Reader) -> Placing | None:
+    """An expression of the coordinate in place of modes."""
+    inner = reader.maybe("placing")
+    if inner is None:
+        return None
+    over, value, counts = _over(inner), inner.text("value"), inner.text("counts")
+    constants = inner.numbers("constants")
+    inner.done()
+    if not over:
+        raise inner.refuse("over", "at least one mode")
+    if counts not in ("elements", "bytes"):
+        raise inner.refuse("counts", "elements or bytes")
+    names = [name for name, _ in over]
+    _check_names(inner, [*names, *constants], _IN_MAPS)
+    read = _check_expressions(inner, [value], frozenset(names).union(constants))
+    return Placing(over, value, counts, _all_read(inner, constants, read))
+
+
+def _over(reader: Reader) -> tuple[tuple[str, int], ...]:
+    """A box: its variables with their extents."""
+    over: list[tuple[str, int]] = []
+    for item in reader.list("over"):
+        if not (is_list(item) and len(item) == 2 and isinstance(item[0], str) and is_number(item[1], 1)):
+            raise reader.refuse("over", "a list of [variable, extent]")
+        over.append((item[0], item[1]))
+    return tuple(over)
 
 
 def _leaf(value: object) -> tuple[int, int] | None:
@@ -274,11 +308,7 @@ def _listed_loop(reader: Reader) -> ListedLoop:
 
 
 def _map(reader: Reader) -> IndexMap:
-    over: list[tuple[str, int]] = []
-    for item in reader.list("over"):
-        if not (is_list(item) and len(item) == 2 and isinstance(item[0], str) and is_number(item[1], 1)):
-            raise reader.refuse("over", "a list of [variable, extent]")
-        over.append((item[0], item[1]))
+    over = _over(reader)
     name, value = _name(reader, "name"), reader.texts("value")
     onto = reader.extents_or_none("onto")
     constants, base = reader.numbers("constants"), reader.maybe("base")
@@ -288,7 +318,7 @@ def _map(reader: Reader) -> IndexMap:
     _check_names(reader, [*names, *constants], _IN_MAPS)
     read = _check_expressions(reader, value, frozenset(names).union(constants, {"base"}))
     constants = _all_read(reader, constants, read)
-    return IndexMap(name, tuple(over), value, onto, constants, None if base is None else _base(base))
+    return IndexMap(name, over, value, onto, constants, None if base is None else _base(base))
 
 
 def _check_names(reader: Reader, names: Sequence[str], taken: frozenset[str]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swzverify.certificates.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Tile
+from swzverify.certificates.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Placing, Tile
 from swzverify.certificates.kinds import sentence_of
 
 
@@ -36,8 +36,14 @@ def _tile(tile: Tile) -> str:
         moved = f", Swizzle<{found.bits},{found.base},{found.shift}> on {where}"
     stages = "one stage" if tile.stages == 1 else f"{tile.stages} stages {tile.pitch} bytes apart, each"
     room = f"{stages} of {tile.allocation} bytes"
-    elements = f"elements of {tile.element_bits} bits at {layout_text(tile)}{moved}"
+    at = f"{layout_text(tile)}{moved}" if tile.placing is None else _placing(tile.placing)
+    elements = f"elements of {tile.element_bits} bits at {at}"
     return f"tile {tile.name}: {elements}; {room}; {_base(tile.base)}"
+
+
+def _placing(placing: Placing) -> str:
+    over = ", ".join(f"{name} < {extent}" for name, extent in placing.over)
+    return ", ".join([f"{_plain(placing.value)} {placing.counts} for {over}", *_constants(placing.constants)])
 
 
 def _base(base: Base) -> str:

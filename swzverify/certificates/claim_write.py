@@ -23,6 +23,7 @@ def _base_data(base: Base) -> dict[str, object]:
 
 def _tile_data(tile: Tile) -> dict[str, object]:
     swizzle = tile.swizzle
+    placing = tile.placing
     return {
         "name": tile.name,
         "element_bits": tile.element_bits,
@@ -39,6 +40,14 @@ def _tile_data(tile: Tile) -> dict[str, object]:
         "stages": tile.stages,
         "allocation": tile.allocation,
         "pitch": tile.pitch,
+        "placing": None
+        if placing is None
+        else {
+            "over": [[name, extent] for name, extent in placing.over],
+            "value": placing.value,
+            "counts": placing.counts,
+            "constants": dict(placing.constants),
+        },
     }
 
 

@@ -15,7 +15,7 @@ from swzverify.claims import Claim
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, Tile
+from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, OffsetMap, Tile
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
@@ -62,13 +62,20 @@ def _tile(tile: Tile) -> st.Tile:
     return st.Tile(
         name=tile.name,
         element_bits=tile.element_bits,
-        modes=tuple(mode.leaves for mode in tile.layout.modes),
+        modes=() if isinstance(tile.layout, OffsetMap) else tuple(mode.leaves for mode in tile.layout.modes),
         swizzle=None if found is None else st.Swizzle(found.bits, found.base, found.shift, on_address),
         base=_base(tile.base),
         stages=tile.stages,
         allocation=tile.allocation_bytes,
         pitch=tile.pitch_bytes if tile.stages > 1 else 0,
+        placing=_placing(tile.layout) if isinstance(tile.layout, OffsetMap) else None,
     )
+
+
+def _placing(layout: OffsetMap) -> st.Placing:
+    index = layout.index
+    constants = _constants(index.constants, index.value)
+    return st.Placing(index.over, layout.value.text, "bytes" if layout.in_bytes else "elements", constants)
 
 
 def _access(access: Access) -> st.Access:

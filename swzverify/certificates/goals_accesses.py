@@ -5,7 +5,7 @@ from __future__ import annotations
 from swzverify.certificates.claim import Access, Claim, Tile
 from swzverify.certificates.draft import Asked, Draft, Goals, MeaninglessError, UntrueError
 from swzverify.certificates.exact import Exact
-from swzverify.certificates.goals_tiles import leaf_digits, placement, stage_of, within
+from swzverify.certificates.goals_tiles import defined, leaf_digits, placement, stage_of, within
 from swzverify.certificates.lanes import Lanes, counted_counts, existing_counts, lanes_of
 from swzverify.certificates.places import Origin, common_origins, origin_of, position
 from swzverify.certificates.statement import Always, Cost, Covers, GatherCost
@@ -147,7 +147,7 @@ def covers(claim: Claim, access: Access, tile: Tile, times: int) -> Goals:
         extent=tile.element_bits // unit,
         times=times,
     )
-    return _with(claim, access, Asked("", goal))
+    return _with(claim, access, *defined(tile), Asked("", goal))
 
 
 def equal_lanes(claim: Claim, first: Access, other: Access) -> Goals:

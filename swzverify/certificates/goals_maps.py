@@ -12,7 +12,7 @@ from swzverify.certificates.c_value import Conditions, Values
 from swzverify.certificates.claim import Base, IndexMap, Tile
 from swzverify.certificates.draft import Asked, Draft, Goals, MeaninglessError, UntrueError
 from swzverify.certificates.exact import Exact
-from swzverify.certificates.goals_tiles import stage_of
+from swzverify.certificates.goals_tiles import defined, stage_of
 from swzverify.certificates.places import Origin, common_origins, digits_of, origin_of, position
 from swzverify.certificates.statement import Injective
 
@@ -120,8 +120,9 @@ def equal_places(first: Tile | IndexMap, other: Tile | IndexMap) -> Goals:
     variables += draft.base(*origins) if reads_base else []
     variables += [one.place for one in point]
     holds = draft.out.all([numbers.equal(a, b) for a, b in zip(*values, strict=True)])
-    defined = draft.defined(variables, draft.true, needs)
-    return Goals((*defined, Asked("", draft.always(variables, draft.true, holds))))
+    of_maps = draft.defined(variables, draft.true, needs)
+    of_tiles = defined(*(side for side in (first, other) if isinstance(side, Tile)))
+    return Goals((*of_tiles, *of_maps, Asked("", draft.always(variables, draft.true, holds))))
 
 
 def _check_alike(first: Tile | IndexMap, other: Tile | IndexMap) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from swzverify.certificates.c_value import Conditions
 from swzverify.certificates.claim import Tile
 from swzverify.certificates.draft import Asked, Draft, Goals, MeaninglessError, UntrueError
 from swzverify.certificates.exact import Arithmetic, Exact
@@ -13,6 +14,7 @@ from swzverify.certificates.places import (
     inner_offset,
     offset_of_digits,
     origin_of,
+    placed,
     position,
     related,
     stage_start,
@@ -23,7 +25,23 @@ from swzverify.certificates.statement import INNER_VALUE, Always, Apart, Injecti
 
 def leaf_digits(numbers: Arithmetic, tile: Tile, prefix: str = "") -> list[Exact]:
     """A variable a leaf of the layout."""
-    return [numbers.variable(f"{prefix}leaf.{i}", extent) for i, (extent, _) in enumerate(tile.leaves)]
+    extents = [extent for extent, _ in tile.leaves] if tile.placing is None else tile.extents
+    return [numbers.variable(f"{prefix}leaf.{i}", extent) for i, extent in enumerate(extents)]
+
+
+def defined(*tiles: Tile) -> tuple[Asked, ...]:
+    """That the expressions of tiles mean something at each coordinate, and are not negative."""
+    asked: list[Asked] = []
+    for tile in {tile.name: tile for tile in tiles}.values():
+        if tile.placing is None:
+            continue
+        draft, conditions = Draft(), Conditions()
+        digits = leaf_digits(draft.numbers, tile)
+        value = placed(draft.numbers, tile.placing, digits, conditions)
+        bound = draft.numbers.within(value, 0, max(0, value.high))
+        held = [one for one in (*conditions.defined, *conditions.inside, bound) if draft.out.known(one) != 1]
+        asked += draft.defined([digit.place for digit in digits], draft.true, held)
+    return tuple(asked)
 
 
 def stage_of(numbers: Arithmetic, tile: Tile, prefix: str = "") -> Exact:
@@ -39,7 +57,7 @@ def placement(draft: Draft, tile: Tile, origin: Origin, prefix: str = "") -> tup
 
 def injective(tile: Tile) -> Goals:
     """No two elements share a bit."""
-    return Goals((Asked("", _one_to_one(tile)),))
+    return Goals((*defined(tile), Asked("", _one_to_one(tile))))
 
 
 def bijective(tile: Tile) -> Goals:
@@ -48,7 +66,8 @@ def bijective(tile: Tile) -> Goals:
     count = f"{tile.size} elements of {tile.element_bits} bits are {bits} bits, the allocation has {room}"
     if bits != room:
         raise UntrueError(count)
-    return Goals((Asked("injective", _one_to_one(tile)), Asked("in the allocation", _inside(tile))), counted=count)
+    goals = (Asked("injective", _one_to_one(tile)), Asked("in the allocation", _inside(tile)))
+    return Goals((*defined(tile), *goals), counted=count)
 
 
 def _one_to_one(tile: Tile) -> Injective:
@@ -85,7 +104,8 @@ def _under_a_swizzle(
 ) -> Injective:
     """A strided sum, and the swizzle after it as a map of its own."""
     if tile.swizzle is None:
-        return _injective(draft, shared, own, inner, 1, ())
+        # A placing may count bytes: then an element takes several.
+        return _injective(draft, shared, own, inner, tile.element_units // tile.step_units, ())
     x = draft.numbers.variable(INNER_VALUE, 1 << draft.out.width(inner.place))
     return _injective(draft, shared, own, inner, 1, (x.place, swizzled(draft.numbers, tile.swizzle, x).place))
 
@@ -114,7 +134,7 @@ def within(numbers: Arithmetic, low: Exact, at: Exact, length: int, room: int) -
 
 def in_bounds(tile: Tile) -> Goals:
     """Every element lies inside the allocation of its stage."""
-    return Goals((Asked("", _inside(tile)),))
+    return Goals((*defined(tile), Asked("", _inside(tile))))
 
 
 def _inside(tile: Tile) -> Always:
@@ -125,7 +145,7 @@ def _inside(tile: Tile) -> Always:
     room = 8 * tile.allocation // tile.unit_bits
     if tile.swizzle is None or not tile.swizzle.on_address:
         # From the stage's start on, whatever that is.
-        relative = numbers.times(inner_offset(numbers, tile, digits), tile.element_units)
+        relative = numbers.times(inner_offset(numbers, tile, digits), tile.step_units)
         return draft.always(own, draft.true, within(numbers, numbers.number(0), relative, tile.element_units, room))
     origin, stage = origin_of(tile.base), stage_of(numbers, tile)
     start = stage_start(numbers, tile, stage, origin)
@@ -136,7 +156,7 @@ def _inside(tile: Tile) -> Always:
 
 def contiguous(tile: Tile, elements: int, mode: int) -> Goals:
     """Aligned vectors along a mode lie at consecutive, aligned offsets, in order."""
-    if mode >= len(tile.modes):
+    if mode >= len(tile.extents):
         raise MeaninglessError(f"tile {tile.name} has no mode {mode}")
     vectors = tile.extents[mode] // elements
     if not vectors:
@@ -145,7 +165,7 @@ def contiguous(tile: Tile, elements: int, mode: int) -> Goals:
     numbers = draft.numbers
     vector, item = numbers.variable("vector", vectors), numbers.variable("item", elements)
     others = [numbers.variable(f"coord.{i}", extent) if i != mode else vector for i, extent in enumerate(tile.extents)]
-    on_address = tile.swizzle is not None and tile.swizzle.on_address
+    on_address = not tile.offsets_decide
     origin, stage = origin_of(tile.base), stage_of(numbers, tile)
 
     def place(along: Exact) -> Exact:
@@ -161,7 +181,7 @@ def contiguous(tile: Tile, elements: int, mode: int) -> Goals:
     holds = draft.out.all([in_order, numbers.equal(rest, numbers.number(0))])
     shared = placement(draft, tile, origin) if on_address else ()
     variables = [*shared, *(other.place for other in others), item.place]
-    return Goals((Asked("", draft.always(variables, draft.true, holds)),))
+    return Goals((*defined(tile), Asked("", draft.always(variables, draft.true, holds))))
 
 
 def disjoint(first: Tile, other: Tile | None) -> Goals:
@@ -201,4 +221,4 @@ def disjoint(first: Tile, other: Tile | None) -> Goals:
         second_extent=second.element_bits // unit,
         condition=at[condition],
     )
-    return Goals((Asked("", goal),))
+    return Goals((*defined(first, second), Asked("", goal)))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from swzverify.certificates.bounds import bounds
 from swzverify.certificates.c_text import names_of, read_expression
 from swzverify.certificates.c_value import Conditions, Values
-from swzverify.certificates.claim import THREAD_NAMES, Access, ListedLoop, Loop, Tile
+from swzverify.certificates.claim import THREAD_NAMES, Access, ListedLoop, Loop, Placing, Tile
 from swzverify.certificates.exact import Arithmetic, Exact
-from swzverify.certificates.places import Origin, digits_of, inner_offset, position, stage_start
+from swzverify.certificates.places import Origin, digits_of, inner_offset, placed, position, stage_start
 from swzverify.certificates.program import Builder
 from swzverify.certificates.warp_rule import LANES, warp_rule
 
@@ -114,6 +114,7 @@ class _Reading:
         self.inside: list[int] = []
         self.defined: list[int] = []
         self.leaving: list[str] = []
+        self.placing_leaves = False
 
     def lanes(self) -> Lanes:
         """All that is asked of the access."""
@@ -121,11 +122,12 @@ class _Reading:
         assumed = [numbers.truth(self._value(text, self.fixed)) for text in access.assume]
         active = self._active()
         coord = [self._value(text, self.names) for text in access.coord]
+        placed = None if self.tile is None or self.tile.placing is None else self._placed(self.tile.placing, self.names)
         own = None if access.address is None else self._value(access.address, self.names)
         stage = None if access.stage is None else self._value(access.stage, self.names)
         existing = self._existing()
         assumption = out.all([existing, *assumed])
-        bounds = [numbers.within(value, 0, value.high) for value in (*coord, own) if value is not None]
+        bounds = [numbers.within(value, 0, value.high) for value in (*coord, placed, own) if value is not None]
         if stage is not None and self.tile is not None:
             bounds.append(numbers.within(stage, 0, self.tile.stages - 1))
         # Negative ones, and stages that are none, matter where a lane has an address only.
@@ -141,7 +143,7 @@ class _Reading:
         variables += self.own
         return Lanes(
             variables=tuple(one.place for one in variables),
-            where=self._of_address(own) if self.tile is None else self._of_tile(self.tile, coord, stage),
+            where=self._of_address(own) if self.tile is None else self._of_tile(self.tile, coord, placed, stage),
             active=active,
             assumption=assumption,
             existing=existing,
@@ -161,6 +163,19 @@ class _Reading:
         if conditions.inside:
             self.leaving.append(text)
         return value
+
+    def _placed(self, placing: Placing, names: Mapping[str, Exact]) -> Exact:
+        """The value of the tile's expression at the coordinate, as one expression of the access."""
+        conditions = Conditions()
+        value = self._placed_under(placing, names, conditions)
+        self.defined += conditions.defined
+        self.inside += conditions.inside
+        self.placing_leaves = bool(conditions.inside)
+        return value
+
+    def _placed_under(self, placing: Placing, names: Mapping[str, Exact], conditions: Conditions) -> Exact:
+        coord = [Values(self.numbers, names, conditions).of(text) for text in self.access.coord]
+        return placed(self.numbers, placing, coord, conditions)
 
     def _thread_exists(self) -> int:
         if self.access.threads % LANES == 0:
@@ -190,6 +205,12 @@ class _Reading:
                 conditions = Conditions()
                 Values(self.numbers, names, conditions).of(text)
                 inside.update(dict.fromkeys(conditions.inside))
+        if self.open_ended and self.placing_leaves and self.tile is not None and self.tile.placing is not None:
+            for thread in range(self.access.threads):
+                names = {**self.fixed, **thread_names(self.numbers, self.access, self.numbers.number(thread))}
+                conditions = Conditions()
+                self._placed_under(self.tile.placing, names, conditions)
+                inside.update(dict.fromkeys(conditions.inside))
         return self.out.all(list(inside))
 
     def counts_until(self, counted: int) -> dict[str, int]:
@@ -216,15 +237,19 @@ class _Reading:
         relative = _from_zero(self.numbers, self.numbers.number(0) if own is None else own)
         return Where(8, self.numbers.add(start, relative), start, relative)
 
-    def _of_tile(self, tile: Tile, coord: Sequence[Exact], stage: Exact | None) -> Where:
+    def _of_tile(self, tile: Tile, coord: Sequence[Exact], placed: Exact | None, stage: Exact | None) -> Where:
         numbers = self.numbers
         kept = tuple(_from_zero(numbers, value) for value in coord)
-        digits = digits_of(numbers, tile, kept)
         here = numbers.number(0) if stage is None else numbers.clamp(stage, 0, tile.stages - 1)
+        start = stage_start(numbers, tile, here, self.origin)
+        if placed is not None:
+            relative = numbers.times(_from_zero(numbers, placed), tile.step_units)
+            return Where(tile.unit_bits, numbers.add(start, relative), start, relative, kept)
+        digits = digits_of(numbers, tile, kept)
         return Where(
             tile.unit_bits,
             position(numbers, tile, digits, here, self.origin),
-            stage_start(numbers, tile, here, self.origin),
+            start,
             numbers.times(inner_offset(numbers, tile, digits), tile.element_units),
             kept,
         )

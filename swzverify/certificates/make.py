@@ -76,6 +76,13 @@ def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mappi
 
 def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
     """The statement of a claim, as it will be read again, and all that it rests on."""
+    if isinstance(claim, CostClaim) and claim.reaches is not None:
+        raise SwzError(
+            "SWZ607",
+            "no certificate can state this: it says that some warp instruction takes "
+            f"exactly {claim.reaches} wavefronts, and certificates state bounds only",
+            hint=f"claim `at_most: {claim.reaches}`, and `at_most: {claim.reaches - 1}` with `expect: refuted`",
+        )
     stated = describe(claim)
     try:
         read_claim(Reader(claim_data(stated), "claim"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swzverify.certificates.claim import ADDRESS_LIMIT_BYTES, Base, Swizzle, Tile
+from swzverify.certificates.c_value import Conditions, Values
+from swzverify.certificates.claim import ADDRESS_LIMIT_BYTES, Base, Placing, Swizzle, Tile
 from swzverify.certificates.exact import Arithmetic, Exact
 
 
@@ -41,14 +42,28 @@ def swizzled(numbers: Arithmetic, swizzle: Swizzle, value: Exact) -> Exact:
 
 
 def offset_of_digits(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -> Exact:
-    """The plain offset in elements from a digit per leaf."""
+    """The plain offset in elements from a digit per leaf; where the tile has a placing, its value
+    from a digit per mode, which counts where it is not negative.
+    """
+    if tile.placing is not None:
+        value = placed(numbers, tile.placing, digits, Conditions())
+        return numbers.clamp(value, 0, max(0, value.high))
     return numbers.total([numbers.times(digit, stride) for digit, (_, stride) in zip(digits, tile.leaves, strict=True)])
+
+
+def placed(numbers: Arithmetic, placing: Placing, coord: Sequence[Exact], conditions: Conditions) -> Exact:
+    """The value of a placing at a coordinate; what it needs is noted."""
+    names = {name: numbers.number(value) for name, value in placing.constants.items()}
+    names |= {name: value for (name, _), value in zip(placing.over, coord, strict=True)}
+    return Values(numbers, names, conditions).of(placing.value)
 
 
 def digits_of(numbers: Arithmetic, tile: Tile, coord: Sequence[Exact]) -> list[Exact]:
     """Each coordinate split over the leaves of its mode, first leaf fastest, the last one taking
     the quotient.
     """
+    if tile.placing is not None:
+        return list(coord)
     digits: list[Exact] = []
     for value, mode in zip(coord, tile.modes, strict=True):
         rest = value
@@ -75,7 +90,7 @@ def stage_start(numbers: Arithmetic, tile: Tile, stage: Exact, origin: Origin) -
 
 def position(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact], stage: Exact, origin: Origin) -> Exact:
     """The first unit of an element."""
-    offset = numbers.times(inner_offset(numbers, tile, digits), tile.element_units)
+    offset = numbers.times(inner_offset(numbers, tile, digits), tile.step_units)
     raw = numbers.add(stage_start(numbers, tile, stage, origin), offset)
     if tile.swizzle is None or not tile.swizzle.on_address:
         return raw

@@ -120,7 +120,7 @@ class Contiguous(Claim):
     def _variables(self, points: TilePoints) -> tuple[Var, ...]:
         coords = list(points.coords)
         coords[self.along] = var(VECTOR, self._vectors)
-        placement = () if self.tile.address_swizzle is None else points.placement
+        placement = () if self.tile.offsets_decide else points.placement
         return (*placement, *coords, var(ITEM, self.elements))
 
     def _goal(self) -> Always:
@@ -134,18 +134,18 @@ class Contiguous(Claim):
 
         def place(along: Integer) -> Integer:
             coord = [along if i == self.along else value for i, value in enumerate(values)]
-            if tile.address_swizzle is None:
+            if tile.offsets_decide:
                 return tile.lower_offset(coord)
             return tile.lower_position(coord, points.stage_value())
 
-        step = 1 if tile.address_swizzle is None else tile.element_units
+        step = 1 if tile.offsets_decide else tile.element_units
         start = place(first)
         here = place(ints.add(first, item))
         parts = [equal(here, ints.add(start, ints.multiply(item, ints.integer(step))))]
         if self.elements * step > 1:
             parts.append(multiple(start, self.elements * step))
         holds = conjunction(parts)
-        enough = () if tile.address_swizzle is None else points.enough(self._granule_bytes())
+        enough = () if tile.offsets_decide else points.enough(self._granule_bytes())
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:
             begin = self._place(points, arrays, arrays[VECTOR] * self.elements)
@@ -161,14 +161,14 @@ class Contiguous(Claim):
 
     def _place(self, points: TilePoints, arrays: Arrays, along: Numbers) -> Numbers:
         coord = [along if i == self.along else arrays[node.name] for i, node in enumerate(points.coords)]
-        if self.tile.address_swizzle is None:
+        if self.tile.offsets_decide:
             return np.asarray(self.tile.offset(coord))
         return np.asarray(self.tile.position(coord, stage=points.stage_of(arrays), base=points.base_of(arrays)))
 
     def scope(self) -> str:
         """Every vector."""
         return f"all vectors of {self.elements} elements along mode {self.along}, {describe(self.tile)}" + (
-            "" if self.tile.address_swizzle is None else f", {self.tile.describe_base()}"
+            "" if self.tile.offsets_decide else f", {self.tile.describe_base()}"
         )
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
@@ -178,14 +178,14 @@ class Contiguous(Claim):
         points = TilePoints.of(tile)
         stage, base = points.stage_at(point), points.base_at(point)
         first = point[VECTOR] * self.elements
-        step = 1 if tile.address_swizzle is None else tile.element_units
+        step = 1 if tile.offsets_decide else tile.element_units
         rows: list[Row] = []
         start: int | None = None
         wrong = ""
         for item in range(self.elements):
             coord = tuple(first + item if i == self.along else point[node.name] for i, node in enumerate(points.coords))
             offset, position = int(tile.offset(coord)), int(tile.position(coord, stage=stage, base=base))
-            place = offset if tile.address_swizzle is None else position
+            place = offset if tile.offsets_decide else position
             start = place if start is None else start
             bad = place != start + item * step or start % (self.elements * step) != 0
             if bad and not wrong:
@@ -194,5 +194,5 @@ class Contiguous(Claim):
             rows.append(Row((item, coord, offset, points.address_text(position)), "x" if bad else ""))
         if not wrong:
             return None
-        binding = {} if tile.address_swizzle is None else points.placement_at(point)
+        binding = {} if tile.offsets_decide else points.placement_at(point)
         return Counterexample(binding, wrong, ("item", "coord", "offset", "address"), tuple(rows))

@@ -43,6 +43,13 @@ class CostClaim(Claim):
         """The access."""
         return (self.access,)
 
+    @property
+    def reaches(self) -> int | None:
+        """The wavefronts that some warp instruction must take as well; None where nothing is said of
+        that.
+        """
+        return None
+
     def plan(self) -> Plan:
         """Alignment, which the rule presumes, and the cost."""
         return cost_plan(self.access, self.limit)
@@ -57,7 +64,7 @@ class CostClaim(Claim):
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The lanes that collide."""
-        return cost_replay(self.access, self.limit, goal, point)
+        return cost_replay(self.access, self.limit, goal, point, "at most" if self.reaches is None else "exactly")
 
     def exceeded(self, measure: Measure) -> WarpMeasure | None:
         """The case of these worst ones that breaks the claim, if one does."""
@@ -122,8 +129,12 @@ def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
     return WarpMeasure(found.wavefronts, found.minimum, access.binding(free), free)
 
 
-def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
-    """The warp instruction in plain integers; None when it keeps the claim."""
+def cost_replay(
+    access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int], word: str = "at most"
+) -> Counterexample | None:
+    """The warp instruction in plain integers; None when it keeps the claim. `word` is what the claim
+    says of its number.
+    """
     if isinstance(goal.obligation, Always):
         return misaligned(access, point)
     if not access.assumed_at(point):
@@ -135,7 +146,7 @@ def cost_replay(access: Access, at_most: int | None, goal: Goal, point: Mapping[
     if found.wavefronts <= limit:
         return None
     marks, worst = _colliding(found, access, point)
-    claimed = f"instead of {found.minimum}" if at_most is None else f"where at most {at_most} are claimed"
+    claimed = f"instead of {found.minimum}" if at_most is None else f"where {word} {at_most} are claimed"
     few = f"{found.wavefronts} wavefronts {claimed}"
     note = f"{access.instruction.name} takes {few}" + (f"; {worst}" if worst else "")
     return lane_table(access, point, note, marks)

@@ -92,7 +92,7 @@ def tile_bounds_goal(tile: Tile) -> Always:
         offset = leaf_offsets(tile, [ints.variable(node) for node in points.digits])
         if tile.swizzle is not None:
             offset = lower_swizzle(tile.swizzle, offset)
-        relative = ints.multiply(offset, ints.integer(tile.element_units))
+        relative = ints.multiply(offset, ints.integer(tile.step_units))
         holds = _within(ints.integer(0), relative, tile.element_units, ints.integer(room))
         domain = Domain(points.digits)
     else:
@@ -102,7 +102,7 @@ def tile_bounds_goal(tile: Tile) -> Always:
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         if tile.address_swizzle is None:
-            places = np.asarray(tile.offset(points.coordinate(arrays))) * tile.element_units
+            places = np.asarray(tile.offset(points.coordinate(arrays))) * tile.step_units
             return np.asarray(True), (places >= 0) & (places + tile.element_units <= room)
         start = (points.base_of(arrays) + points.stage_of(arrays) * tile.pitch_bytes) * tile.units_per_byte
         places = points.positions(arrays)
@@ -135,9 +135,8 @@ def _access_goal(access: Access) -> Always:
         room = tile.allocation_bytes * tile.units_per_byte
         for value, extent in zip(lowered.coord, tile.extents, strict=True):
             parts.append(less(value, ints.integer(extent)))
-        if tile.address_swizzle is None:
-            relative = ints.multiply(tile.lower_offset(lowered.coord), ints.integer(tile.element_units))
-            parts.append(_within(ints.integer(0), relative, width, ints.integer(room)))
+        if tile.address_swizzle is None and lowered.relative is not None:
+            parts.append(_within(ints.integer(0), lowered.relative, width, ints.integer(room)))
         else:
             end = ints.add(lowered.start, ints.integer(room))
             parts.append(_within(lowered.start, lowered.position, width, end))

@@ -74,7 +74,9 @@ def injective_goal(tile: Tile) -> Obligation:
         # Bits of an element are the offset's e-th multiple onwards: elements are apart when offsets
         # differ.
         outer = None if tile.swizzle is None else _bijection(tile.swizzle, sum_of_digits)
-        return Obligation(Domain(digits), (), sum_of_digits.bits, 1, outer, offsets, 1)
+        # An expression may count bytes: then an element takes several offsets.
+        extent = tile.element_units // tile.step_units
+        return Obligation(Domain(digits), (), sum_of_digits.bits, extent, outer, offsets, extent)
     domain = Domain((*points.placement, *digits), enough=points.enough(1))
     element_bytes = tile.element_bits // 8
     place = points.place

@@ -37,8 +37,8 @@ class TilePoints:
 
     @property
     def digits(self) -> tuple[Var, ...]:
-        """One variable a leaf of the layout."""
-        return tuple(var(f"{self.prefix}leaf.{i}", extent) for i, (extent, _) in enumerate(self.tile.layout.leaves))
+        """One variable a leaf of the layout, or a mode of an expression."""
+        return tuple(var(f"{self.prefix}leaf.{i}", extent) for i, extent in enumerate(self.tile.digit_extents))
 
     @property
     def coords(self) -> tuple[Var, ...]:
@@ -70,10 +70,7 @@ class TilePoints:
         offset = leaf_offsets(tile, [ints.variable(node) for node in self.digits])
         if tile.swizzle is not None and tile.swizzle_on == "offset":
             offset = lower_swizzle(tile.swizzle, offset)
-        start = tile.lower_start(self.stage_value(), self.place)
-        raw = ints.add(start, ints.multiply(offset, ints.integer(tile.element_units)))
-        swizzle = tile.address_swizzle
-        return raw if swizzle is None else lower_swizzle(swizzle, raw)
+        return tile.lower_position_of(offset, self.stage_value(), self.place)
 
     def coordinate(self, point: Mapping[str, Array]) -> tuple[Array, ...]:
         """The coordinate at points of the digits."""

@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, IndexMap, MemoryBase
+from swzverify.subjects import Access, IndexMap, MemoryBase, OffsetMap
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
@@ -88,6 +88,8 @@ class _Form:
                 return self._access(value)
             case IndexMap():
                 return self._map(value)
+            case OffsetMap():
+                return (value.word, *spelled_values(value.index), value.extents)
             case tuple():
                 return tuple(self.of(each) for each in cast("tuple[object, ...]", value))
             case _ if is_dataclass(value) and not isinstance(value, type):

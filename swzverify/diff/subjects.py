@@ -12,9 +12,10 @@ from swzverify.diff.change import Aspect, Change, Direction
 from swzverify.diff.choices import choice_change
 from swzverify.diff.places import base_change, period_bytes
 from swzverify.diff.points import cover, same_stage, stages_perhaps
+from swzverify.errors import SwzError
 from swzverify.hardware import Instruction
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects import Access, IndexMap, OffsetMap, Tile
 from swzverify.subjects.memory import base_text
 
 COSTS = frozenset(kind for kind, claim in claim_types().items() if issubclass(claim, CostClaim))
@@ -89,9 +90,13 @@ def _own_room(before: Tile, after: Tile, kind: str) -> Change | None:
     """More room than the tile's own elements need, and more than before, lets more of them pass for
     inside.
     """
-    spare = [tile.allocation_bytes - _natural_bytes(tile) for tile in (before, after)]
+    needed = [_natural_bytes(tile) for tile in (before, after)]
+    if needed[0] is None or needed[1] is None:
+        note = "what the elements need is not known"
+        return _room(before, after, note if kind in BOUNDS and after.allocation_bytes > before.allocation_bytes else "")
+    spare = [before.allocation_bytes - needed[0], after.allocation_bytes - needed[1]]
     looser = spare[1] > max(0, spare[0]) or (
-        before.layout == after.layout
+        canonical(before.layout) == canonical(after.layout)
         and before.element_bits == after.element_bits
         and after.allocation_bytes > before.allocation_bytes
     )
@@ -107,8 +112,15 @@ def _room(before: Tile, after: Tile, looser: str) -> Change | None:
     return Change(Aspect.STATEMENT, Direction.WEAKER, what, old, new, looser) if looser else _kernel(what, old, new)
 
 
-def _natural_bytes(tile: Tile) -> int:
-    """The room that a layout takes, the last row's pad included."""
+def _natural_bytes(tile: Tile) -> int | None:
+    """The room that a layout takes, the last row's pad included; None where an expression's greatest
+    value is not found.
+    """
+    if isinstance(tile.layout, OffsetMap):
+        try:
+            return -(-tile.layout.room_bits(tile.element_bits) // 8)
+        except SwzError:
+            return None
     reach = [extent * stride for extent, stride in tile.layout.leaves if extent > 1]
     return -(-max(tile.layout.cosize, *reach, 1) * tile.element_bits // 8)
 

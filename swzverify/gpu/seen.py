@@ -130,7 +130,7 @@ def _contiguous(claim: Contiguous, run: Run, answers: Sequence[DeviceAnswer]) ->
     tile, n = run.tile, claim.elements
     broken = total = 0
     for base, places in run.placed(answers).items():
-        if tile.address_swizzle is None:
+        if tile.offsets_decide:
             start = (run.base_bytes(base) + run.coordinates[1] * tile.pitch_bytes) * tile.units_per_byte
         else:
             start = 0
@@ -188,7 +188,10 @@ def _cost(claim: CostClaim, cost: CostSeen | None) -> Seen:
     some = "" if cost.counted == cost.patterns else f"{cost.counted} of "
     patterns, worst = _many(cost.patterns, "pattern"), _many(cost.wavefronts, "wavefront")
     words = f"{some}{patterns}, worst {worst}, {cost.conflicted} with conflicts"
-    holds = cost.conflicted == 0 if claim.limit is None else cost.wavefronts <= claim.limit
+    if claim.reaches is not None:
+        holds = cost.wavefronts == claim.reaches
+    else:
+        holds = cost.conflicted == 0 if claim.limit is None else cost.wavefronts <= claim.limit
     return Seen(holds, words, partly=cost.counted < cost.patterns)
 
 

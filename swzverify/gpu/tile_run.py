@@ -16,7 +16,7 @@ from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, t
 from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch
 from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel
 from swzverify.layout.tma import BASE_ALIGN_BYTES, MAX_BOX_EXTENT, TmaMode
-from swzverify.subjects import Tile
+from swzverify.subjects import OffsetMap, Tile
 from swzverify.subjects.memory import Origin
 
 THREADS = 256
@@ -140,6 +140,8 @@ class TileRun:
     def tma_mode(self) -> TmaMode | None:
         """The swizzle mode whose loads lay this tile down; None where no load does."""
         layout = self.tile.layout
+        if isinstance(layout, OffsetMap):
+            return None  # TMA knows layouts only
         if layout.rank != 2 or any(len(mode.leaves) != 1 for mode in layout.modes) or self.tile.element_bits % 8:
             return None
         (rows, pitch), (inner, step) = layout.leaves
@@ -159,7 +161,7 @@ class TileRun:
         mode = self.tma_mode
         if mode is None or self.why_no_load(base):
             return ()
-        (rows, _), (inner, _) = self.tile.layout.leaves
+        rows, inner = self.tile.extents
         first = self.base_bytes(base) - window
         return tuple(
             Box(mode.value, rows, inner, self.tile.element_bits // 8, first + stage * self.tile.pitch_bytes, stage)

@@ -20,7 +20,7 @@ from swzverify.claims import (
     Outcome,
     Verdict,
 )
-from swzverify.claims.cost_claim import CostClaim, measured
+from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.errors import SwzError
 from swzverify.ir.expr import FALSE, TRUE, Expr
@@ -165,7 +165,42 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     notes = ()
     if bare.evidence and bare.evidence != "measured":
         notes = (f"the hardware rule for this instruction on this target is {bare.evidence}, not measured",)
-    return replace(bare, engines=engines, reason=reason, measure=measure, notes=notes)
+    proved = replace(bare, engines=engines, reason=reason, measure=measure, notes=notes)
+    return _reached(claim, proved, panel) if isinstance(claim, CostClaim) else proved
+
+
+def _reached(claim: CostClaim, proved: Verdict, panel: Panel) -> Verdict:
+    """The verdict once no warp instruction takes more than is claimed: some must take as many, where
+    the claim says so.
+
+    It counts when it is priced plainly at a point. That none does is a proof by the same rules as
+    any other.
+    """
+    wanted, measure = claim.reaches, proved.measure
+    if wanted is None or (measure is not None and measure.wavefronts == wanted):
+        return proved
+    goal = Goal(cost_goal(claim.access, wanted - 1), "reached")
+    natives, smt = panel.natives(goal.obligation), panel.smt(goal.obligation)
+    said = (*natives, smt)
+    for finding in said:
+        if finding.answer is not Answer.FAILS or finding.point is None:
+            continue
+        if any(other.answer is Answer.HOLDS for other in said):
+            return _fault(proved, _contradiction([*said]).removesuffix(f"; {_SEND}"))
+        found = measured(claim.access, finding.point)
+        if found is None or found.wavefronts != wanted:
+            return _fault(proved, f"{finding.engine} found {wanted} wavefronts at a point that does not replay")
+        return replace(proved, measure=measure or Measure.of_one(found))
+    native = natives[0] if natives else None
+    if smt.answer is Answer.HOLDS and (native is None or native.answer is Answer.HOLDS):
+        most = f"the worst takes {measure.wavefronts}" if measure is not None else f"all take at most {wanted - 1}"
+        note = f"no warp instruction takes {wanted} wavefronts: {most}"
+        engines = (smt.engine,) if native is None else (native.engine, smt.engine)
+        return replace(
+            proved, outcome=Outcome.REFUTED, reason=note, engines=engines, counterexample=Counterexample({}, note)
+        )
+    open_ = f"at most {wanted} is proved; whether some warp instruction takes {wanted} is open"
+    return replace(proved, outcome=Outcome.UNKNOWN, reason=open_)
 
 
 def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> Measure | None:

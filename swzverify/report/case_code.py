@@ -168,6 +168,10 @@ def _torn(claim: Contiguous, found: Counterexample) -> CaseCode:
 
 
 def _cost(claim: CostClaim, found: Counterexample) -> CaseCode:
+    if found.point is None:
+        # None takes as many as `exactly` says: there is no single case.
+        lines = ["wavefronts = most_wavefronts(claim.access)", "assert wavefronts == claim.limit"]
+        return CaseCode(lines, ["most_wavefronts"])
     lines = [
         _lanes(claim, found),
         *_ALIGNED,

@@ -15,6 +15,7 @@ from swzverify.layout.tma import (
     tma_allocation_bytes,
     tma_layout,
 )
+from swzverify.spec.build_offset import build_offset
 from swzverify.spec.elements import element_bits
 from swzverify.spec.models import (
     AlignedBasePart,
@@ -30,7 +31,7 @@ from swzverify.spec.models import (
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import AlignedBase, Base, FixedBase, Memory, MemoryBase, Tile
+from swzverify.subjects import AlignedBase, Base, FixedBase, Memory, MemoryBase, OffsetMap, Tile
 
 DEFAULT_ALIGN_BYTES = 1024
 MAX_ELEMENT_BITS = 1024
@@ -41,7 +42,7 @@ MAX_STAGES = 4096
 class _Shape:
     """What `layout`, `swizzle` and `tma` come to."""
 
-    layout: Layout
+    layout: Layout | OffsetMap
     swizzle: Swizzle | None = None
     on_address: bool = False
     allocation_bytes: int | None = None
@@ -83,7 +84,11 @@ def build_base(value: BaseValue, values: Values, names: Names) -> Base:
 def build_tile(name: str, part: TilePart, values: Values, names: Names, target: Target) -> Tile:
     """A tile. Raises `Broken` after noting what is wrong with it."""
     bits = _element_bits(part, values)
-    shape = _shape(part, bits, values)
+    values.lets = names.lets
+    if part.shape is None and part.offset is None and part.address is None:
+        shape = _shape(part, bits, values)
+    else:
+        shape = _Shape(build_offset(name, part, values))
     base = AlignedBase(DEFAULT_ALIGN_BYTES) if part.base is None else build_base(part.base, values, names)
     stages, pitch = _stages(part, values)
     allocation = None if part.bytes is None else values.number(part.bytes, "bytes", least=1)
@@ -132,7 +137,8 @@ def _shape(part: TilePart, bits: int, values: Values) -> _Shape:
                 values.fail("SWZ105", f"`{other}` cannot stand beside `tma`, which says both", values.key(other))
         return _tma_shape(part.tma, bits, values) if values.sound else nothing
     if part.layout is None:
-        hint = "layout: (64,64):(64,1), or layout: {shape: [64, 64], pad: 8}, or tma: {swizzle: 128B, box: [64, 64]}"
+        hint = "layout: (64,64):(64,1), or layout: {shape: [64, 64], pad: 8}, or tma: {swizzle: 128B, box: [64, 64]},"
+        hint += "\nor an expression of the coordinate: shape: [64, 8], and offset: i*8 + (j ^ i%8)"
         values.fail("SWZ104", "the key 'layout' is missing", values.name, hint)
         return nothing
     shape = _dense_shape(part.layout, bits, values) if isinstance(part.layout, DenseLayoutPart) else None

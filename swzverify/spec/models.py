@@ -17,6 +17,9 @@ from swzverify.spec.elements import ELEMENT_BITS
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart, LaneValue
 
+MAX_MODES = 8
+"""Of a tile: as many as modes have names of their own, i to p."""
+
 
 class MemoryPart(Part):
     """A stretch of shared memory that several tiles lie in."""
@@ -64,7 +67,9 @@ BaseValue: TypeAlias = Annotated[
 class DenseLayoutPart(Part):
     """A row- or column-major layout, padded or not."""
 
-    shape: list[Count] = Field(min_length=1, max_length=8, description="extents of the modes", examples=[[64, 64]])
+    shape: list[Count] = Field(
+        min_length=1, max_length=MAX_MODES, description="extents of the modes", examples=[[64, 64]]
+    )
     order: Literal["row", "col"] = Field(
         "row", description="row: the last mode lies together; col: the first one does", examples=["row", "col"]
     )
@@ -131,8 +136,17 @@ StagesValue: TypeAlias = Annotated[
 ]
 
 
+ShapeValue: TypeAlias = Annotated[
+    Annotated[list[Count], Tag("?extents"), Field(min_length=1, max_length=MAX_MODES)]
+    | Annotated[dict[Identifier, Count], Tag("?modes"), Field(min_length=1, max_length=MAX_MODES)],
+    branch("a list of extents, or a mapping of names to extents", by_shape(items="?extents", mapping="?modes")),
+]
+
+
 class TilePart(Part):
-    """A tile in shared memory: `element` or `bits`, and `layout` or `tma`."""
+    """A tile in shared memory: `element` or `bits`, and `layout`, `tma`, or `shape` with an
+    expression.
+    """
 
     element: Annotated[Text, Field(json_schema_extra={"enum": list(ELEMENT_BITS)})] | None = Field(
         None, description="the type of an element: f16, bf16, f32, i8, ...", examples=["f16", "f8e4m3"]
@@ -152,6 +166,21 @@ class TilePart(Part):
         None,
         description="the box that TMA writes, in place of `layout` and `swizzle`",
         examples=[{"swizzle": "128B", "box": [64, 64]}],
+    )
+    shape: ShapeValue | None = Field(
+        None,
+        description="extents of the modes, for `offset` or `address`; their names are i, j, k, ... or those given",
+        examples=[[64, 8], {"row": 64, "chunk": 8}],
+    )
+    offset: Expression | None = Field(
+        None,
+        description="where the element of a coordinate lies, in elements from the start; in place of `layout`",
+        examples=["i*8 + (j ^ i%8)", "row*8 + (chunk ^ row%8)"],
+    )
+    address: Expression | None = Field(
+        None,
+        description="where the element of a coordinate lies, in bytes from the start; in place of `offset`",
+        examples=["i*144 + j*16"],
     )
     base: BaseValue | None = Field(
         None,
@@ -321,7 +350,7 @@ class SpecPart(Part):
     )
     let: dict[Identifier, Expression] = Field(
         default_factory=dict,
-        description="names for expressions, which the expressions of every access may use",
+        description="names for expressions, which the expressions of every access and tile may use",
         examples=[{"row": "warp*16 + lane%16"}],
     )
     memories: dict[Name, MemoryPart] = Field(

@@ -38,6 +38,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "SwizzlePart.bits": (0, MAX_INTEGER),
     "SwizzlePart.base": (0, MAX_INTEGER),
     "TmaPart.box": (1, MAX_INTEGER),
+    "TilePart.shape": (1, MAX_INTEGER),
+    "TilePart.shape[]": (1, MAX_INTEGER),
     "StagesPart.count": (1, MAX_STAGES),
     "StagesPart.pitch": (0, MAX_INTEGER),
     "TilePart.bits": (1, MAX_ELEMENT_BITS),
@@ -103,6 +105,7 @@ SIZES: Mapping[str, Schema] = {
     "AccessPart.for[]": {"maxItems": MAX_LISTED},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
+    "TilePart.shape": {"propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}}},
     "MapPart.over": {
         "maxProperties": MAX_VARIABLES,
         "propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}},
@@ -118,12 +121,13 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.let": "an expression of constants, thread names and loop variables",
     "AccessPart.let": "an expression of constants, thread names and loop variables",
     "SpecPart.memories": "a stretch of shared memory that several tiles lie in",
-    "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout` or `tma`",
+    "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout`, `tma` or `shape`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
     "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, its values, or `any` for every one from 0",
     "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",
     "MapPart.over": "how many values from 0",
+    "TilePart.shape": "how many values from 0",
 }
 """What the entries of a mapping are; their names are the user's own."""
 
@@ -149,9 +153,14 @@ def _one_of(first: str, second: str) -> Schema:
 RULES: Mapping[str, list[Schema]] = {
     "TilePart": [
         _one_of("element", "bits"),
-        _one_of("layout", "tma"),
+        {
+            "if": _given("shape"),
+            "then": {"allOf": [_one_of("offset", "address"), _without("layout", "tma", "swizzle")]},
+            "else": {"allOf": [_one_of("layout", "tma"), _without("offset", "address")]},
+        },
         {"if": _given("tma"), "then": _without("swizzle")},
     ],
+    "WavefrontsArgument": [_one_of("at_most", "exactly")],
     "LoopPart": [{"if": _given("times"), "then": _without("step")}],
     "AccessPart": [
         _one_of("tile", "address"),

@@ -11,6 +11,7 @@ from swzverify.subjects.index_map import IndexMap
 from swzverify.subjects.listed_loop import ListedLoop
 from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
+from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
 
@@ -24,6 +25,7 @@ __all__ = [
     "Loop",
     "Memory",
     "MemoryBase",
+    "OffsetMap",
     "Tile",
     "Unknown",
 ]

@@ -28,11 +28,12 @@ Array = NDArray[np.int64]
 @dataclass(frozen=True, slots=True)
 class LoweredAccess:
     """The access over expressions: `position` in the tile's units, `start` the stage's first unit,
-    `active` one bit.
+    `relative` what lies between the two before a swizzle of addresses, `active` one bit.
     """
 
     position: Integer
     start: Integer | None
+    relative: Integer | None
     coord: tuple[Integer, ...]
     active: Expr
     assumption: Expr
@@ -78,14 +79,33 @@ def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) 
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
         own = _not_negative(access, iterations, access.address.lowered(reading), access.address, "address")
-        return LoweredAccess(ints.add(access.origin.address(), own), None, (), active, assumption)
+        return LoweredAccess(ints.add(access.origin.address(), own), None, None, (), active, assumption)
     if access.stage is not None:
         stage = _in_stages(access, iterations, access.stage.lowered(reading), access.stage)
     elif access.tile.stages > 1:
         stage = ints.named(STAGE, access.tile.stages)
     coord = tuple(_not_negative(access, iterations, each.lowered(reading), each, "coordinate") for each in access.coord)
     start = access.tile.lower_start(stage, access.origin)
-    return LoweredAccess(access.tile.lower_position(coord, stage, access.origin), start, coord, active, assumption)
+    if access.offset is None:
+        offset = access.tile.lower_offset(coord)
+    else:
+        offset = _lower_expression(access, iterations, access.offset, reading)
+    position = access.tile.lower_position_of(offset, stage, access.origin)
+    relative = ints.multiply(offset, ints.integer(access.tile.step_units))
+    return LoweredAccess(position, start, relative, coord, active, assumption)
+
+
+def _lower_expression(access: StatedAccess, iterations: Iterations, offset: Formula, reading: Reading) -> Integer:
+    """The expression of the access's tile at its coordinate: it is judged as an expression of the
+    access.
+    """
+    name = "" if access.tile is None else access.tile.name
+    try:
+        value = offset.lowered(reading)
+    except SwzError as error:
+        message = f"access {access.name}: the expression of tile {name} at this coordinate: {error.message}"
+        raise SwzError(error.code, message, hint=error.hint, text=error.text, span=error.span) from None
+    return _not_negative(access, iterations, value, offset, f"expression of tile {name} at this coordinate, ")
 
 
 def _lower_active(access: StatedAccess, reading: Reading) -> Expr:

@@ -104,7 +104,11 @@ def definition(
         return np.asarray(assumed), active, base + _read(access, access.address, env), base
     stage = stage_at(access, point, env)
     start = (base + stage * access.tile.pitch_bytes) * access.tile.units_per_byte
-    position = cast("Array", access.tile.position(coordinates(access, env), stage=stage, base=base))
+    if access.offset is None:
+        offset = access.tile.offset(coordinates(access, env))
+    else:
+        offset = np.maximum(_read(access, access.offset, env), 0)
+    position = cast("Array", access.tile.position_of(offset, stage=stage, base=base))
     return np.asarray(assumed), active, position, start
 
 
@@ -211,9 +215,10 @@ def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int
         stage = access.stage.at(env)
     elif access.tile.stages == 1:
         stage = 0
-    position = int(access.tile.position(coord, stage=stage, base=base))
+    offset = int(access.tile.offset(coord)) if access.offset is None else access.offset.at(env)
+    position = int(access.tile.position_of(offset, stage=stage, base=base))
     byte, bit = divmod(position, access.tile.units_per_byte)
-    return LaneRecord(lane, coord, int(access.tile.offset(coord)), byte, bit)
+    return LaneRecord(lane, coord, offset, byte, bit)
 
 
 def _loops_at(access: StatedAccess, point: Mapping[str, int]) -> dict[str, int]:

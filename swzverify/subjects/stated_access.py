@@ -6,17 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from types import NoneType
 from typing import Self
 
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Target, require
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants
 from swzverify.subjects.memory import Base, FixedBase, Origin, origin
+from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
 
@@ -65,7 +68,7 @@ class StatedAccess:
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, (Loop, ListedLoop), "Loop('k', 0, 64, 16)") for loop in self.loops),
             *(("unknowns", each, Unknown, "Unknown('bin', 0, 64)") for each in self.unknowns),
-            *(("expression", each, Formula, "parse('tid*4')") for each in self.expressions),
+            *(("expression", each, Formula, "parse('tid*4')") for each in self._stated),
         ]
         for what, value, kinds, example in wanted:
             if not isinstance(value, kinds) or isinstance(value, bool):
@@ -134,6 +137,8 @@ class StatedAccess:
                 f"access {self.name}: {len(self.coord)} coordinates for tile {self.tile.name}, "
                 f"which has {self.tile.layout.rank} modes",
             )
+        if self.tile.run_elements is None:
+            return  # what lies side by side an expression does not say: `contiguous` proves it
         run_bits = self.tile.run_elements * self.tile.element_bits
         if 8 * self.instruction.width_bytes > max(run_bits, self.tile.element_bits):
             raise SwzError(
@@ -174,9 +179,32 @@ class StatedAccess:
         """The instruction's width in units."""
         return 8 * self.instruction.width_bytes // self.unit_bits
 
+    @cached_property
+    def offset(self) -> Formula | None:
+        """The tile's expression at the coordinate; None where the tile has a layout.
+
+        Errors: SWZ105 for a coordinate that is no C expression, SWZ302 where it is too long.
+        """
+        if self.tile is None or not isinstance(self.tile.layout, OffsetMap):
+            return None
+        texts = [each for each in self.coord if isinstance(each, CFormula)]
+        if len(texts) != self.tile.layout.rank:
+            raise SwzError(
+                "SWZ105",
+                f"access {self.name}: tile {self.tile.name} has an {self.tile.layout.word} as a C expression, so a "
+                "coordinate of it is one too",
+                hint="parse('tid/8')",
+            )
+        return self.tile.layout.at_coordinate(texts)
+
     @property
     def expressions(self) -> tuple[Formula, ...]:
         """Every expression that each thread evaluates in each iteration."""
+        return self._stated if self.offset is None else (*self._stated, self.offset)
+
+    @property
+    def _stated(self) -> tuple[Formula, ...]:
+        """The access's own expressions."""
         single = (self.address, self.stage, self.predicate)
         return (*self.coord, *(each for each in single if each is not None), *self.assume)
 

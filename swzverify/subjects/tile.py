@@ -23,6 +23,7 @@ from swzverify.subjects.memory import (
     origin,
     pitch_alignment_bytes,
 )
+from swzverify.subjects.offset_map import OffsetMap
 
 DEFAULT_BASE = AlignedBase(1024)
 MAX_POSITION_BITS = 1 << 60
@@ -36,8 +37,9 @@ class Tile:
 
     Positions count in *units*: bytes, or bits where an element is no whole number of bytes. A
     swizzle `on` offsets acts on the element offset inside a stage, one on addresses on the absolute
-    byte address. Errors: SWZ105 what is out of range, SWZ212 an address swizzle on elements that
-    are no whole bytes.
+    byte address. An `OffsetMap` for a layout is a C expression; it has no swizzle beside it. Errors:
+    SWZ105 what is out of range, SWZ212 byte addresses of elements that are no whole bytes, SWZ206
+    an expression whose greatest value is not found.
 
     >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
     >>> tile.extents, tile.allocation_bytes, tile.position((1, 0), stage=0, base=2048)
@@ -46,7 +48,7 @@ class Tile:
 
     name: str
     element_bits: int
-    layout: Layout
+    layout: Layout | OffsetMap
     swizzle: Swizzle | None = None
     swizzle_on: SwizzleOn = "offset"
     base: Base = DEFAULT_BASE
@@ -58,7 +60,7 @@ class Tile:
         self,
         name: str,
         element_bits: int,
-        layout: Layout,
+        layout: Layout | OffsetMap,
         swizzle: Swizzle | None = None,
         swizzle_on: SwizzleOn = "offset",
         base: Base = DEFAULT_BASE,
@@ -80,12 +82,17 @@ class Tile:
             )
         if swizzle is not None and not swizzle.is_legal:
             raise SwzError("SWZ210", f"tile {name}: {swizzle} is not a legal swizzle")
-        allocation = -(-layout.cosize * element_bits // 8) if allocation_bytes is None else allocation_bytes
+        if isinstance(layout, OffsetMap):
+            _check_map(name, layout, element_bits, swizzle)
+        allocation = _room_bytes(layout, element_bits) if allocation_bytes is None else allocation_bytes
         align = pitch_alignment_bytes(base)
         pitch = -(-allocation // align) * align if pitch_bytes is None else pitch_bytes
         if allocation < 1 or pitch < 0:
             raise SwzError("SWZ105", f"tile {name}: an allocation of {allocation} bytes, {pitch} bytes per stage")
-        farthest = 8 * (ADDRESS_LIMIT_BYTES + stages * pitch + allocation) + layout.cosize * element_bits
+        reach = (
+            layout.room_bits_at_most(element_bits) if isinstance(layout, OffsetMap) else layout.cosize * element_bits
+        )
+        farthest = 8 * (ADDRESS_LIMIT_BYTES + stages * pitch + allocation) + reach
         if max(farthest, 0 if swizzle is None else swizzle.span * element_bits) >= MAX_POSITION_BITS:
             raise SwzError("SWZ206", f"tile {name} reaches beyond bit 2^60: not modelled")
         fields = (name, element_bits, layout, swizzle, swizzle_on, base, stages, allocation, pitch)
@@ -133,18 +140,50 @@ class Tile:
         return self.swizzle if self.swizzle_on == "address" else None
 
     @property
+    def offsets_decide(self) -> bool:
+        """Whether what is said of vectors is said of offsets, wherever the stage starts; where a
+        swizzle acts on addresses, or an expression gives them, it is said of addresses.
+        """
+        return self.address_swizzle is None and not self.counts_bytes
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether an expression gives byte addresses, from the start of the stage."""
+        return isinstance(self.layout, OffsetMap) and self.layout.in_bytes
+
+    @property
+    def step_units(self) -> int:
+        """Units from one offset to the next: an element, or a byte where an expression counts those."""
+        return 1 if self.counts_bytes else self.element_units
+
+    @property
+    def digit_extents(self) -> tuple[int, ...]:
+        """How many values each variable has that engines see of a coordinate: the leaves of a
+        layout, or the modes of an expression.
+        """
+        if isinstance(self.layout, OffsetMap):
+            return self.layout.extents
+        return tuple(extent for extent, _ in self.layout.leaves)
+
+    @property
     def contiguous_mode(self) -> int:
-        """The mode that holds the first leaf of stride 1 and extent > 1; mode 0 without one."""
+        """The mode that holds the first leaf of stride 1 and extent > 1; mode 0 without one. The last
+        mode of an expression.
+        """
+        if isinstance(self.layout, OffsetMap):
+            return self.layout.rank - 1
         for index, mode in enumerate(self.layout.modes):
             if any(stride == 1 and extent > 1 for extent, stride in mode.leaves):
                 return index
         return 0
 
     @property
-    def run_elements(self) -> int:
+    def run_elements(self) -> int | None:
         """How many elements lie side by side unswizzled: the leaves that continue each other from
-        stride 1.
+        stride 1. Of an expression nothing is said.
         """
+        if isinstance(self.layout, OffsetMap):
+            return None
         run = 1
         for extent, stride in sorted(self.layout.leaves, key=lambda leaf: leaf[1]):
             if stride == run and extent > 1:
@@ -152,8 +191,8 @@ class Tile:
         return run
 
     def offset(self, coord: Sequence[Ints]) -> Ints:
-        """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets. Ints
-        or int64 arrays.
+        """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets; a byte
+        offset where an expression gives that. Ints or int64 arrays.
         """
         plain = self.layout(*coord)
         if self.swizzle is None or self.swizzle_on == "address":
@@ -162,23 +201,32 @@ class Tile:
 
     def position(self, coord: Sequence[Ints], *, stage: Ints, base: Ints) -> Ints:
         """The element's first unit, `base` being the base address in bytes. Ints or int64 arrays."""
+        return self.position_of(self.offset(coord), stage=stage, base=base)
+
+    def position_of(self, offset: Ints, *, stage: Ints, base: Ints) -> Ints:
+        """`position` of an offset."""
         start = base + stage * self.pitch_bytes
-        raw = start * self.units_per_byte + self.offset(coord) * self.element_units
+        raw = start * self.units_per_byte + offset * self.step_units
         swizzle = self.address_swizzle
         return raw if swizzle is None else swizzle(raw)
 
     def lower_offset(self, coord: Sequence[Integer]) -> Integer:
-        """`offset` over expressions."""
+        """`offset` over expressions; of an `OffsetMap` at coordinates inside the shape only."""
+        if isinstance(self.layout, OffsetMap):
+            return self.layout.lower(coord)
         total = ints.total([_lower_mode(mode, value) for mode, value in zip(self.layout.modes, coord, strict=True)])
         if self.swizzle is None or self.swizzle_on == "address":
             return total
         return lower_swizzle(self.swizzle, total)
 
     def lower_position(self, coord: Sequence[Integer], stage: Integer, place: Origin | None = None) -> Integer:
-        """`position` over expressions."""
+        """`position` over expressions; of an `OffsetMap` at coordinates inside the shape only."""
+        return self.lower_position_of(self.lower_offset(coord), stage, place)
+
+    def lower_position_of(self, offset: Integer, stage: Integer, place: Origin | None = None) -> Integer:
+        """`position_of` over expressions."""
         start = self.lower_start(stage, place)
-        offset = ints.multiply(self.lower_offset(coord), ints.integer(self.element_units))
-        raw = ints.add(start, offset)
+        raw = ints.add(start, ints.multiply(offset, ints.integer(self.step_units)))
         swizzle = self.address_swizzle
         return raw if swizzle is None else lower_swizzle(swizzle, raw)
 
@@ -192,6 +240,28 @@ class Tile:
         """The base and the stages in words."""
         stages = f"all {self.stages} stages, " if self.stages > 1 else ""
         return stages + base_text(self.base)
+
+
+def _check_map(name: str, layout: OffsetMap, element_bits: int, swizzle: Swizzle | None) -> None:
+    """Refuse what an expression has no meaning with."""
+    if swizzle is not None:
+        raise SwzError(
+            "SWZ105",
+            f"tile {name}: a swizzle moves a layout's offsets, and this tile has an expression",
+            hint=f"write it into the expression, such as x ^ ((x >> {swizzle.shift}) & ...)",
+        )
+    if layout.in_bytes and element_bits % 8:
+        raise SwzError(
+            "SWZ212",
+            f"tile {name}: a byte address needs elements of whole bytes, not of {element_bits} bits",
+            hint="give `offset:`, which counts elements",
+        )
+
+
+def _room_bytes(layout: Layout | OffsetMap, element_bits: int) -> int:
+    """The bytes up to the end of the last element."""
+    bits = layout.room_bits(element_bits) if isinstance(layout, OffsetMap) else layout.cosize * element_bits
+    return -(-bits // 8)
 
 
 def lower_swizzle(swizzle: Swizzle, value: Integer) -> Integer:
@@ -221,13 +291,19 @@ def _lower_mode(mode: Layout, value: Integer) -> Integer:
 
 
 def leaf_offsets(tile: Tile, digits: Sequence[Integer]) -> Integer:
-    """The unswizzled offset from one digit per leaf: the layout as the strided sum that it is."""
+    """The unswizzled offset from one digit per leaf: the layout as the strided sum that it is. Of an
+    expression from one digit per mode.
+    """
+    if isinstance(tile.layout, OffsetMap):
+        return tile.layout.lower(digits)
     strides = [stride for _, stride in tile.layout.leaves]
     return ints.total([ints.multiply(d, ints.integer(s)) for d, s in zip(digits, strides, strict=True)])
 
 
 def coordinate_of_digits(tile: Tile, digits: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
     """The coordinate, one integer per mode, that some leaf digits make up."""
+    if isinstance(tile.layout, OffsetMap):
+        return tuple(digits)
     result: list[NDArray[np.int64]] = []
     position = 0
     for mode in tile.layout.modes:

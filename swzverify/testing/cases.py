@@ -20,12 +20,14 @@ from typing import NoReturn, TypeVar
 import numpy as np
 
 from swzverify.claims import Claim
+from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
 from swzverify.claims.form import Subject
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
 from swzverify.obligations import of_lane
+from swzverify.prover import prove
 from swzverify.spec import load_spec
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.iterations import last_active
@@ -95,15 +97,15 @@ def allocation_of(tile: Subject, *, stage: int, base: int) -> range:
 def vector_of(claim: Contiguous, coord: Sequence[int], *, stage: int, base: int) -> tuple[list[int], int]:
     """(where the elements of the claim's vector at `coord` lie, how far apart two must be).
 
-    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, addresses in bits, an
-    element apart.
+    Offsets in elements, 1 apart; where the tile's swizzle acts on addresses, or its expression
+    counts bytes, addresses in bits, an element apart.
     """
     tile, along = claim.tile, claim.along
     if coord[along] % claim.elements:
         _skip(f"no vector of {claim.elements} elements begins at {tuple(coord)}")
     items = [(*coord[:along], coord[along] + item, *coord[along + 1 :]) for item in range(claim.elements)]
     bits = [bits_of(tile, item, stage=stage, base=base) for item in items]
-    if tile.address_swizzle is None:
+    if tile.offsets_decide:
         return [int(tile.offset(item)) for item in items], 1
     return [each.start for each in bits], tile.element_bits
 
@@ -252,3 +254,9 @@ def _starts(access: Access, point: Mapping[str, int]) -> list[int]:
     arrays |= {each.name: np.asarray([lane[each.name] for lane in lanes]) for each in access.unknowns}
     start = access.definition({**arrays, LANE: np.arange(LANES, dtype=np.int64)})[3]
     return [int(each) * access.unit_bits for each in np.broadcast_to(start, LANES)]
+
+
+def most_wavefronts(access: Subject) -> int:
+    """The wavefronts of the worst warp instruction of an access, exactly; 0 where none is found."""
+    measure = prove(ConflictFree(_only(Access, access))).measure
+    return measure.wavefronts if measure is not None and measure.exact else 0

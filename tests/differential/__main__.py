@@ -34,8 +34,11 @@ def main() -> int:
         "--new-themes", action="store_true", help="specs of the themes that an attack found missing, alone"
     )
     parser.add_argument("--lanes", action="store_true", help="specs with values of the lanes' own, alone")
+    parser.add_argument("--offsets", action="store_true", help="specs with tiles by expression, alone")
     arguments = parser.parse_args()
-    themes = "new" if arguments.new_themes else "lanes" if arguments.lanes else "all"
+    themes = (
+        "new" if arguments.new_themes else "lanes" if arguments.lanes else "offsets" if arguments.offsets else "all"
+    )
     first, end = (int(number) for number in arguments.seeds.split("-"))
     record = _record(arguments.record, first, end, arguments.rlimit, themes=themes)
     left = [start for start in range(first, end, CHUNK_SPECS) if start not in record["chunks"]]
@@ -75,6 +78,7 @@ def _record(path: Path, first: int, end: int, rlimit: int, *, themes: str) -> di
         "rlimit": rlimit,
         "new_themes": themes == "new",
         "lanes": themes == "lanes",
+        "offsets": themes == "offsets",
         "versions": versions(),
         "chunks": [],
         "elapsed_s": 0.0,
@@ -92,7 +96,10 @@ def _record(path: Path, first: int, end: int, rlimit: int, *, themes: str) -> di
 
 
 def _themes_of(record: dict) -> str:  # type: ignore[type-arg]  # JSON
-    return "new" if record["new_themes"] else "lanes" if record.get("lanes") else "all"
+    for theme in ("lanes", "offsets"):
+        if record.get(theme):
+            return theme
+    return "new" if record["new_themes"] else "all"
 
 
 def _note(record: dict, chunk: Chunk) -> None:  # type: ignore[type-arg]  # JSON

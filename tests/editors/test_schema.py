@@ -200,6 +200,13 @@ def spec_with(model: str, key: str, example: object) -> dict:
         (inner,) = (entry for entry in part.values() if isinstance(entry, dict))
         inner[key] = example
     else:
+        if model == "TilePart" and key in ("shape", "offset", "address"):
+            part.pop("layout", None)
+            part.pop("swizzle", None)
+            if key == "shape":
+                part["offset"] = "0"
+            else:
+                part["shape"] = {"row": 8, "chunk": 8} if "row" in str(example) else [8, 8]
         part |= BESIDE.get(f"{model}.{key}", {}) | {key: example}
     if path[0] == "claims":
         spec["claims"] = [part]

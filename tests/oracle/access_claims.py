@@ -53,8 +53,10 @@ def in_bounds(access: Access) -> Finding:
     return holds(True)
 
 
-def cost(access: Access, at_most: int | None) -> Finding:
-    """`conflict_free` when `at_most` is None, else `wavefronts`."""
+def cost(access: Access, at_most: int | None, *, exactly: bool = False) -> Finding:
+    """`conflict_free` when `at_most` is None, else `wavefronts`; `exactly` so many in the worst
+    case.
+    """
     if not access.active:
         return VACUOUS
     if not _all_aligned(access):
@@ -77,6 +79,8 @@ def cost(access: Access, at_most: int | None) -> Finding:
     # conflicts.
     minimum = slowest[0][1]
     verdict: Verdict = "proved" if (conflicts == 0 if at_most is None else most <= at_most) else "refuted"
+    if exactly and most != at_most:
+        verdict = "refuted"
     return Finding(verdict, most, minimum, most - minimum, conflicts, slowest=slowest, clashing=clashing)
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 from math import prod
 
 from . import c_expr
+from .box_tiles import Box
 from .c_expr import MOST, Expr
 from .hardware import Instruction, check_target, read_instruction
 from .lets import Trees, put_in, read_lets
@@ -131,8 +132,15 @@ class AccessForm:
     @property
     def of_threads(self) -> list[Expr]:
         """The expressions that each thread evaluates, in the order in which they are judged."""
-        trees = [self.condition, *self.coordinates, self.stage, self.address]
+        trees = [self.condition, *self.coordinates, self.placed, self.stage, self.address]
         return [tree for tree in trees if tree is not None]
+
+    @property
+    def placed(self) -> Expr | None:
+        """The expression of the tile at the coordinate, where the tile has one."""
+        if self.tile is None or not isinstance(self.tile.layout, Box):
+            return None
+        return self.tile.layout.at(self.coordinates)
 
     @cached_property
     def thread_columns(self) -> Columns:
@@ -211,6 +219,10 @@ def read_form(
         None if tile else put_in(c_expr.parse(spec["address"]), known),
         {key: read_own(values, constants) for key, values in as_dict(spec.get("lanes")).items()},
     )
+    if tile and isinstance(tile.layout, Box) and len(form.coordinates) != len(tile.layout.modes):
+        raise OracleError(f"access {name}: one coordinate per mode")
+    if form.placed is not None and form.open_loops:
+        raise OracleAmbiguousError(f"access {name}: an open loop, and a tile by expression")
     if form.own and form.open_loops:
         raise OracleError(f"access {name}: an open loop, and values of the lanes' own", "SWZ206")
     _check_axes(form)

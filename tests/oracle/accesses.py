@@ -10,6 +10,7 @@ from math import lcm
 
 from . import c_expr
 from .access_forms import AccessForm, Iteration, read_form
+from .box_tiles import Box
 from .existence import Survey
 from .hardware import Instruction
 from .lets import Trees
@@ -187,7 +188,11 @@ def laid_out(form: AccessForm, iterations: list[Iteration]) -> Access:
     if tile is not None:
         coordinates = [c_expr.evaluate(tree, columns, points) for tree in form.coordinates]
         _check_signs(form.name, coordinates, judged)
-        raw_bits = _tile_bits(tile, coordinates, points)
+        if form.placed is not None:
+            raw_bits = [tile.offset_bits * x for x in c_expr.evaluate(form.placed, columns, points)]
+            _check_signs(form.name, [raw_bits], judged)
+        else:
+            raw_bits = _tile_bits(tile, coordinates, points)
         if form.stage is not None:
             stage_column = c_expr.evaluate(form.stage, columns, points)
             lanes = [point for warp in judged for point in warp if point is not None]
@@ -250,6 +255,8 @@ def _check_signs(name: str, coordinates: list[list[int]], warps: list[list[int |
 
 
 def _tile_bits(tile: Tile, coordinates: list[list[int]], points: int) -> list[int]:
+    if isinstance(tile.layout, Box):
+        raise OracleAmbiguousError("the expression is the access's own")
     offsets = [0] * points
     for mode, column in enumerate(coordinates):
         share = {c: tile.layout.mode_offset(mode, max(c, 0)) for c in set(column)}

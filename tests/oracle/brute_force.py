@@ -69,10 +69,11 @@ def judge(spec: Spec) -> list[Judgement]:
 def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
     target = as_str(spec.get("target", "sm_90"))
     memories = read_memories(spec, constants)
-    tiles = {
-        name: read_tile(name, value, memories, constants, target) for name, value in as_dict(spec.get("tiles")).items()
-    }
     lets = read_lets(spec.get("let"), constants)
+    tiles = {
+        name: read_tile(name, value, memories, constants, target, lets)
+        for name, value in as_dict(spec.get("tiles")).items()
+    }
     accesses = {
         name: read_access(name, value, tiles, memories, constants, target, lets)
         for name, value in as_dict(spec.get("accesses")).items()
@@ -102,7 +103,11 @@ def _judge_claim(claim: Claim, world: _World) -> Finding:
         case "conflict_free", [Access() as access]:
             return access_claims.cost(access, None)
         case "wavefronts", [Access() as access]:
-            return access_claims.cost(access, _number(claim, "at_most", world))
+            exactly = "exactly" in claim.numbers
+            if exactly == ("at_most" in claim.numbers):
+                raise OracleError("wavefronts with two numbers, or none", "SWZ105")
+            number = _number(claim, "exactly" if exactly else "at_most", world)
+            return access_claims.cost(access, number, exactly=exactly)
         case "covers", [Access() as access]:
             covered = access.tile if claim.covered is None else world.tiles.get(claim.covered)
             if covered is None:

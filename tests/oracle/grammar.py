@@ -65,6 +65,8 @@ CONSTANT_POSITIONS = (
     "wavefronts.at_most",
     "covers.times",
 )
+OFFSET_POSITIONS = ("tile.offset", "tile.address", "tile.shape", "wavefronts.exactly")
+"""The positions of tiles by expression and of exact costs, which have random specs to themselves."""
 THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
@@ -116,7 +118,7 @@ def places(spec: Spec) -> Iterator[Place]:
                     yield from _at(argument, kind, keys)
 
 
-_ARGUMENTS = {"contiguous": ("elements", "mode"), "wavefronts": ("at_most",), "covers": ("times",)}
+_ARGUMENTS = {"contiguous": ("elements", "mode"), "wavefronts": ("at_most", "exactly"), "covers": ("times",)}
 
 
 def _entries(spec: Spec, section: str) -> list[dict[str, Yaml]]:
@@ -155,6 +157,14 @@ def _tile(tile: dict[str, Yaml]) -> Iterator[Place]:
     if isinstance(swizzle := tile.get("swizzle"), dict):
         yield from _at(swizzle, "swizzle", ("bits", "base", "shift"))
     yield from _items(as_dict(tile.get("tma")), "box", "tma.box")
+    shape = tile.get("shape")
+    if isinstance(shape, dict):
+        yield from (Place("tile.shape", shape, name) for name in shape)
+    yield from _items(tile, "shape", "tile.shape")
+    modes = tuple(shape) if isinstance(shape, dict) else tuple("ijk")[: len(shape) if isinstance(shape, list) else 0]
+    for key in ("offset", "address"):
+        if key in tile:
+            yield Place(f"tile.{key}", tile, key, modes)
 
 
 def _access(access: dict[str, Yaml]) -> Iterator[Place]:

@@ -46,7 +46,7 @@ def dressed(draft: Draft, lets: float = 0.3) -> Spec:
     spec = {key: _copied(value) for key, value in draft.spec().items()}
     bare = _in_open_loops(draft, spec)
     for place in list(places(spec)):
-        if place.position in VARIABLE_POSITIONS:
+        if place.position in (*VARIABLE_POSITIONS, "tile.offset", "tile.address"):
             if id(place.holder) not in bare:
                 _dress_expression(draft, place)
         else:

@@ -1,8 +1,8 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
 Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
-oracle; with `new` or `lanes`, of those of the new themes alone, or of those with values of the lanes'
-own.
+oracle; with `new`, `lanes` or `offsets`, of those of the new themes alone, of those with values of the
+lanes' own, or of those with tiles by expression.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from . import (
     random_lanes,
     random_loop_pairs,
     random_names,
+    random_offset_tiles,
     random_open_copies,
     random_open_loops,
     random_pairs,
@@ -68,6 +69,14 @@ def lane_spec(rng: random.Random) -> Spec:
     draft = Draft(rng)
     for _ in range(rng.choice([1, 1, 2])):
         rng.choice(LANE_THEMES)(draft)
+    return dressed(draft)
+
+
+def offset_spec(rng: random.Random) -> Spec:
+    """A spec of tiles by expression, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(OFFSET_THEMES)(draft)
     return dressed(draft)
 
 
@@ -271,10 +280,16 @@ NEW_THEMES: list[Theme] = [
     random_value_loops.value_loops,
     random_value_loops.value_loops,
 ]
+OFFSET_THEMES: list[Theme] = [random_offset_tiles.offset_tiles, random_offset_tiles.offset_accesses]
 LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
 
 
-DRAWS: dict[str, Callable[[random.Random], Spec]] = {"all": random_spec, "new": new_theme_spec, "lanes": lane_spec}
+DRAWS: dict[str, Callable[[random.Random], Spec]] = {
+    "all": random_spec,
+    "new": new_theme_spec,
+    "lanes": lane_spec,
+    "offsets": offset_spec,
+}
 """What is drawn, by the name that a run is asked for it."""
 
 

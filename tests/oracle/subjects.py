@@ -11,8 +11,10 @@ from itertools import product
 from math import gcd
 
 from . import c_expr
+from .box_tiles import Box, read_box
 from .hardware import SHARED_MEMORY_BYTES, has
 from .layout import IDENTITY, Layout, Swizzle, read_element_bits, read_layout, read_swizzle, read_tma
+from .lets import Trees
 from .oracle_errors import OracleError
 from .yaml_values import Spec, Yaml, as_dict, as_int, as_list, as_str
 
@@ -67,6 +69,11 @@ class Tile:
     pitch_bytes: int
 
     @property
+    def offset_bits(self) -> int:
+        """What an offset of 1 is."""
+        return 8 if isinstance(self.layout, Box) and self.layout.in_bytes else self.element_bits
+
+    @property
     def span_bytes(self) -> int:
         """The period of the addresses, relative to the start, in the start."""
         return self.swizzle.span if self.on_address else 1
@@ -82,7 +89,7 @@ class Tile:
     @cached_property
     def raw_bits(self) -> list[int]:
         """Bit offsets from the start, before a swizzle on addresses."""
-        return [self.element_bits * offset for offset in self.swizzled_offsets]
+        return [self.offset_bits * offset for offset in self.swizzled_offsets]
 
     @cached_property
     def raw_bytes(self) -> list[int]:
@@ -167,12 +174,23 @@ def _power_of_two(align: int) -> int:
     return align
 
 
-def read_tile(name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int], target: str) -> Tile:
+def read_tile(
+    name: str,
+    value: Yaml,
+    memories: Mapping[str, Base],
+    constants: Mapping[str, int],
+    target: str,
+    lets: Trees | None = None,
+) -> Tile:
     """A tile with every default filled in."""
     tile = as_dict(value)
     bits = read_element_bits(tile, constants)
     base = read_base(tile.get("base", {"align": 1024}), memories, constants)
-    if "tma" in tile:
+    if not {"shape", "offset", "address"}.isdisjoint(tile):
+        layout, allocation = read_box(name, tile, bits, constants, lets or {})
+        # Elements at byte addresses lie as if a swizzle had put them there.
+        swizzle, on_address = IDENTITY, layout.in_bytes
+    elif "tma" in tile:
         layout, swizzle, allocation = read_tma(tile["tma"], bits, constants)
         on_address = swizzle != IDENTITY
         if not has(target, "tma"):

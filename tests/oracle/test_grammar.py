@@ -15,9 +15,18 @@ from swzverify.spec.fields import Count, Expression, Part
 from . import c_expr
 from .brute_force import OracleAmbiguousError, OracleError, judge
 from .c_expr import Expr, Op
-from .grammar import BINARY, LANE_POSITIONS, OPERATORS, POSITIONS, VARIABLE_POSITIONS, expressions, operators
+from .grammar import (
+    BINARY,
+    LANE_POSITIONS,
+    OFFSET_POSITIONS,
+    OPERATORS,
+    POSITIONS,
+    VARIABLE_POSITIONS,
+    expressions,
+    operators,
+)
 from .random_parts import seeded
-from .random_specs import lane_spec, random_spec
+from .random_specs import lane_spec, offset_spec, random_spec
 
 SPECS = 5_000
 LEAST_CASES = 50
@@ -43,6 +52,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "StagesPart.pitch": ("tile.stages.pitch",),
     "TilePart.bits": ("tile.bits",),
     "TilePart.base": ("tile.base",),
+    "TilePart.shape": ("tile.shape",),
+    "TilePart.offset": ("tile.offset",),
+    "TilePart.address": ("tile.address",),
     "TilePart.stages": ("tile.stages",),
     "TilePart.bytes": ("tile.bytes",),
     "LoopPart.start": ("loop.start",),
@@ -73,6 +85,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "ContiguousArgument.elements": ("contiguous.elements",),
     "ContiguousArgument.mode": ("contiguous.mode",),
     "WavefrontsArgument.at_most": ("wavefronts.at_most",),
+    "WavefrontsArgument.exactly": ("wavefronts.exactly",),
     "CoversArgument.times": ("covers.times",),
 }
 NOTATION = {"notation.shape", "notation.stride"}
@@ -118,7 +131,8 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         if takes_expression(field.annotation, tuple(field.metadata))
     }
     assert found == set(FIELDS)
-    assert {position for listed in FIELDS.values() for position in listed} | NOTATION == {*POSITIONS, *LANE_POSITIONS}
+    listed = {position for positions in FIELDS.values() for position in positions}
+    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS}
 
 
 def test_every_operator_stands_in_every_position() -> None:
@@ -151,6 +165,14 @@ def test_composite_expressions_stand_in_every_position_of_the_lanes() -> None:
         for position, text in expressions(lane_spec(seeded(seed))):
             composite[position] += len(operators(c_expr.parse(text))) >= 3
     assert min(composite[position] for position in (*LANE_POSITIONS, "address", "coord", "if", "stage")) > 10
+
+
+def test_composite_expressions_stand_in_every_position_of_tiles_by_expression() -> None:
+    composite = Counter[str]()
+    for seed in range(SPECS // 10):
+        for position, text in expressions(offset_spec(seeded(seed))):
+            composite[position] += len(operators(c_expr.parse(text))) >= 3
+    assert min(composite[position] for position in (*OFFSET_POSITIONS, "coord", "if", "let")) > 10
 
 
 def edges(tree: Expr) -> Iterator[tuple[str, str, int]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from math import lcm
 
+from .box_tiles import Box
 from .judgement import VACUOUS, Finding, holds
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import Tile
@@ -86,6 +87,8 @@ def _all_inside(tile: Tile, start: int) -> bool:
 
 
 def _default_mode(tile: Tile) -> int:
+    if isinstance(tile.layout, Box):
+        return len(tile.layout.modes) - 1
     for number, mode in enumerate(tile.layout.modes):
         if any(extent > 1 and stride == 1 for extent, stride in mode):
             return number
