@@ -4,18 +4,22 @@
 terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
 `octets` for the octet rule, `mixed` and `data` for the rest. They ask `collide` whether two lanes
 meet, by the SMT engine, and `price` what warps cost, in plain numbers. `spell` writes addresses for
-people, `written` and `c_text` for a spec. Imports `kernel`, `prover`, `ptx`, `hardware`, `ir` and
-`errors`.
+people, `written` and `c_text` for a spec. `joined` finds the machine instructions of an access, and
+`on_chip` what they cost. Imports `kernel`, `prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
 """
 
 from swzverify.scan.decide import ScannedAccess, scan_function, scan_module
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of, unknown_names
+from swzverify.scan.joined import Relation
+from swzverify.scan.on_chip import OnChip
 from swzverify.scan.verdict import LaneRow, Verdict
 
 __all__ = [
     "NOTHING_GIVEN",
     "Given",
     "LaneRow",
+    "OnChip",
+    "Relation",
     "ScannedAccess",
     "Verdict",
     "facts_of",
