@@ -2,10 +2,13 @@
 
 `ptx_of_file` is the way in. `kinds` says by its bytes what a file is, `fatbin` takes PTX out of a
 binary with cuobjdump, `choice` picks the texts for a target, `cuda` compiles `.cu` with nvcc,
-`tools` finds and runs both. Imports `errors` only.
+`tools` finds and runs them. `machine_of_file` finds the machine code that was made of a text:
+`elf` and `ptx_table` read the PTX that a cubin holds, `machine` has nvdisasm list its code. Imports
+`errors` only.
 """
 
 from swzverify.binaries.choice import Held
 from swzverify.binaries.files import PtxText, ptx_of_file
+from swzverify.binaries.machine import NOT_GIVEN, Machine, machine_of_file
 
-__all__ = ["Held", "PtxText", "ptx_of_file"]
+__all__ = ["NOT_GIVEN", "Held", "Machine", "PtxText", "machine_of_file", "ptx_of_file"]

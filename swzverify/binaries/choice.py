@@ -56,3 +56,20 @@ def _rank(name: str, target: str) -> tuple[int, int] | None:
     family = number // 10 == limit // 10 and number <= limit
     runs = {"a": one_chip, "f": family}.get(mine[2], number <= limit)
     return (number, _SUFFIXES.index(mine[2])) if runs else None
+
+
+def runs_on(code: str, target: str) -> int | None:
+    """How near machine code of one GPU is to a target; None where the target cannot run it.
+
+    Source: CUDA Programming Guide, Binary Compatibility: within one major revision, from the minor
+    one on.
+
+    >>> runs_on("sm_86", "sm_89"), runs_on("sm_80", "sm_90")
+    (86, None)
+    """
+    mine, wanted = _NAME.fullmatch(code), _NAME.fullmatch(target)
+    if mine is None or wanted is None:
+        return None
+    number, limit = int(mine[1]), int(wanted[1])
+    runs = number == limit if mine[2] == "a" else number // 10 == limit // 10 and number <= limit
+    return number if runs else None

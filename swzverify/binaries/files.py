@@ -9,6 +9,7 @@ from swzverify.binaries.choice import chosen
 from swzverify.binaries.cuda import compile_source
 from swzverify.binaries.fatbin import texts_of_binary
 from swzverify.binaries.kinds import Kind, kind_of
+from swzverify.binaries.machine import texts_of_machine
 from swzverify.errors import SwzError, graphic
 
 
@@ -31,7 +32,13 @@ def ptx_of_file(path: str, target: str, nvcc_arguments: Sequence[str] = ()) -> l
         return None
     if kind is Kind.SOURCE:
         return [PtxText(compile_source(path, target, nvcc_arguments), "compiled with nvcc")]
-    held = texts_of_binary(path, words)
+    try:
+        held = texts_of_binary(path, words)
+    except SwzError as error:
+        # Machine code may hold the PTX that it was made of.
+        if error.code == "SWZ541" and (texts := texts_of_machine(path, target)):
+            return [PtxText(text, "PTX that the machine code holds") for text in texts]
+        raise
     found = chosen(held, target)
     if not found:
         targets = ", ".join(dict.fromkeys(each.target for each in held))

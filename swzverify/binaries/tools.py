@@ -28,10 +28,12 @@ _USUAL: Final = "/usr/local/cuda"
 _WHEELS: Final = {
     "cuobjdump": ("nvidia-cuda-cuobjdump", "nvidia-cuda-cuobjdump-cu12"),
     "nvcc": ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12"),
+    "nvdisasm": ("nvidia-cuda-nvdisasm", "nvidia-cuda-nvdisasm-cu12"),
 }
 _STEPS: Final = {
     "cuobjdump": "`pip install 'swzverify[binaries]'` brings it, as does the CUDA toolkit; or give the .ptx",
     "nvcc": "install the CUDA toolkit, or set CUDA_HOME; without it give the .ptx, .cubin or program instead",
+    "nvdisasm": "`pip install 'swzverify[binaries]'` brings it, as does the CUDA toolkit",
 }
 
 
@@ -92,7 +94,7 @@ def run_tool(command: list[str], folder: Path, limit_s: float = LIMIT_S, cwd: Pa
         except OSError as error:
             raise SwzError("SWZ543", f"{name} cannot be started: {error.strerror or error}") from error
         try:
-            _wait(process, name, (out, err), limit_s)
+            _wait(process, name, folder, limit_s)
         finally:
             _end(process)
     # What a tool says beyond a page helps nobody.
@@ -100,17 +102,26 @@ def run_tool(command: list[str], folder: Path, limit_s: float = LIMIT_S, cwd: Pa
     return Ran(process.returncode, out, told)
 
 
-def _wait(process: subprocess.Popen[bytes], name: str, written: tuple[Path, ...], limit_s: float) -> None:
+def _wait(process: subprocess.Popen[bytes], name: str, folder: Path, limit_s: float) -> None:
     deadline = time.monotonic() + limit_s
     pause = 0.01
     while process.poll() is None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(pause)
         pause = min(0.2, pause * 2)
-        if sum(each.stat().st_size for each in written) > MOST_BYTES:
+        if _bytes_in(folder) > MOST_BYTES:
             raise SwzError("SWZ543", f"{name} was ended: it wrote more than {MOST_BYTES >> 20} MiB")
         if time.monotonic() > deadline and process.poll() is None:
             raise SwzError("SWZ543", f"{name} was ended: it took longer than {limit_s:g} s")
+
+
+def _bytes_in(folder: Path) -> int:
+    """What lies in a folder and below it; links count as links."""
+    total = 0
+    for each in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += each.lstat().st_size
+    return total
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

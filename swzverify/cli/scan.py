@@ -68,6 +68,13 @@ class ExitCode(IntEnum):
     help="An option for nvcc, which compiles .cu files, such as --nvcc-arg=-Iinclude; may be given again.",
 )
 @click.option(
+    "--cubin",
+    "cubins",
+    multiple=True,
+    metavar="FILE",
+    help="A file with the machine code of the PTX, built with -lineinfo; may be given again.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
@@ -119,6 +126,7 @@ def scan(
     parameters: tuple[str, ...],
     assumptions: tuple[str, ...],
     nvcc_arguments: tuple[str, ...],
+    cubins: tuple[str, ...],
     form: str,
     output: str | None,
     reports: tuple[ReportFile, ...],
@@ -150,15 +158,15 @@ def scan(
         from swzverify.scan import Given  # noqa: PLC0415
 
         given = Given(parameters, assumptions)
-        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments, smem)
+        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins)
         known = Known(baseline, write_baseline)
         if output is not None:
-            check_output(output, list(files), "--output")
+            check_output(output, [*files, *cubins], "--output")
         taken = {"--output": output, "--baseline": baseline, "--write-baseline": write_baseline}
-        check_written(write_spec, list(files), taken)
+        check_written(write_spec, [*files, *cubins], taken)
         taken["--write-spec"] = write_spec
-        check_reports(reports, list(files), taken)
-        accepted = known.prepare(Settings(), output, list(files))
+        check_reports(reports, [*files, *cubins], taken)
+        accepted = known.prepare(Settings(), output, [*files, *cubins])
         begin = time.monotonic()
         found = scan_files(files, settings)
         report = accepted(report_of(found, 1000 * (time.monotonic() - begin)))

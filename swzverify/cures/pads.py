@@ -9,7 +9,7 @@ from swzverify.cures.tiles import with_layout
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS
 from swzverify.layout import Layout
 from swzverify.layout.int_tuple import IntTuple
-from swzverify.subjects import Tile
+from swzverify.subjects import OffsetMap, Tile
 
 
 def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
@@ -17,9 +17,10 @@ def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
 
     A row ends where a stride of the layout begins; larger strides grow with it. A row stays a
     multiple of `width_bytes`, the widest access, so that vectors stay aligned. A pad of a whole bank
-    period would change nothing that a smaller one does not. A swizzled tile gets none.
+    period would change nothing that a smaller one does not. A swizzled tile gets none, nor does one
+    whose offsets an expression says.
     """
-    if tile.swizzle is not None:
+    if tile.swizzle is not None or isinstance(tile.layout, OffsetMap):
         return
     found: list[tuple[int, int, Candidate]] = []
     for row in sorted({stride for extent, stride in tile.layout.leaves if extent > 1 and stride > 1}):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from swzverify.cures.cure import Candidate
 from swzverify.cures.tiles import with_swizzle
 from swzverify.layout import Swizzle
-from swzverify.subjects import Tile
+from swzverify.subjects import OffsetMap, Tile
 
 MAX_BITS = 5
 """A bank's number has five bits."""
@@ -17,8 +17,11 @@ def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
     """The tile with each swizzle that moves whole vectors of `width_bytes`, the widest access, the
     fewest bits first.
 
-    They act on what the tile's own swizzle acts on, on element offsets where it has none.
+    They act on what the tile's own swizzle acts on, on element offsets where it has none. A tile
+    whose offsets an expression says gets none.
     """
+    if isinstance(tile.layout, OffsetMap):
+        return
     on = "offset" if tile.swizzle is None else tile.swizzle_on
     bits = 8 if on == "address" else tile.element_bits
     vector = max(1, 8 * width_bytes // bits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swzverify.hardware import Target
 from swzverify.layout import Layout, Swizzle
-from swzverify.subjects import Base, MemoryBase, Tile
+from swzverify.subjects import Base, MemoryBase, OffsetMap, Tile
 from swzverify.subjects.tile import SwizzleOn
 
 
@@ -34,7 +34,7 @@ def has_room(tile: Tile, target: Target) -> bool:
 
 def _tile(
     tile: Tile,
-    layout: Layout,
+    layout: Layout | OffsetMap,
     swizzle: Swizzle | None,
     on: SwizzleOn,
     base: Base,

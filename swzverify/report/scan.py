@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from swzverify.binaries import NOT_GIVEN
 from swzverify.errors import Problem
 from swzverify.ptx import Location
 from swzverify.report.escape import visible
+from swzverify.report.scan_chip import chip_record, chip_words, differs
 from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
 from swzverify.scan.verdict import Decision
 
@@ -23,7 +25,8 @@ class ScannedFile:
     """The accesses of one PTX text, with the source files that its `.loc` lines number.
 
     `problems` are the parts of the text that could not be read. `origin` says where in a binary it
-    was, `applied` what was given of the parameters of each kernel.
+    was, `applied` what was given of the parameters of each kernel, `machine` the target of the machine
+    code that was made of it, `no_machine` why there is none.
     """
 
     name: str
@@ -32,6 +35,8 @@ class ScannedFile:
     problems: tuple[Problem, ...] = ()
     origin: str = ""
     applied: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+    machine: str = ""
+    no_machine: str = NOT_GIVEN
 
 
 def block_words(block: tuple[int, int, int] | None) -> str:
@@ -103,6 +108,7 @@ def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
         "engines": list(decision.engines),
         "aligned": _claim(access.aligned),
         "in_bounds": _claim(access.in_bounds),
+        **chip_record(access, file.no_machine),
     }
 
 
@@ -150,7 +156,7 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
             verdict, accept = access.decision.verdict, next(is_known, False)
             counts[verdict] += 1
             accepted += accept
-            broken = access.aligned.is_broken or access.in_bounds.is_broken
+            broken = access.aligned.is_broken or access.in_bounds.is_broken or _costs_more(access)
             if quiet and not broken and (accept or verdict is Verdict.FREE):
                 continue
             if access.kernel != kernel:
@@ -179,7 +185,16 @@ def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:
     kind = "kernel" if access.is_entry else "function"
     origin = f" ({visible(file.origin)})" if file.origin else ""
     found = [f"{visible(file.name)}{origin}: {kind} {visible(access.kernel)}"]
+    if file.machine:
+        found.append(f"  machine code: of {visible(file.machine)}")
+    elif file.no_machine != NOT_GIVEN:
+        found.append(f"  without machine code: {visible(file.no_machine)}")
     return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
+
+
+def _costs_more(access: ScannedAccess) -> bool:
+    """Whether machine code conflicts where the PTX does not."""
+    return access.chip is not None and access.chip.decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS)
 
 
 def access_lines(file: ScannedFile, access: ScannedAccess, is_known: bool = False) -> list[str]:
@@ -201,6 +216,8 @@ def access_lines(file: ScannedFile, access: ScannedAccess, is_known: bool = Fals
     if decision.reason:
         found.append(f"    {visible(decision.reason)}")
     found += _claim_lines(access)
+    if access.chip is not None and differs(access):
+        found.append(f"    {chip_words(access.chip)}")
     if access.address:
         found.append(f"    address: {visible(access.address)}")
     if access.assumptions:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
-from swzverify.binaries import PtxText, ptx_of_file
+from swzverify.binaries import NOT_GIVEN, Machine, PtxText, machine_of_file, ptx_of_file
 from swzverify.errors import InternalError, SwzError, nearest
 from swzverify.hardware import find_target
 from swzverify.kernel.special import BlockShape
@@ -21,7 +21,16 @@ from swzverify.ptx.plain import text_of_file
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.run.fault import fault
-from swzverify.scan import NOTHING_GIVEN, Given, ScannedAccess, facts_of, scan_function, unknown_names
+from swzverify.sass import Listing, ListingError, read_listing
+from swzverify.scan import (
+    NOTHING_GIVEN,
+    Given,
+    ScannedAccess,
+    facts_of,
+    scan_function,
+    scanned_functions,
+    unknown_names,
+)
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
@@ -32,7 +41,7 @@ class ScanSettings:
     """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
     to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
     `jobs` the number of processes (None: one for every usable processor, and no other process for
-    a few functions).
+    a few functions), `cubins` files with the machine code of PTX texts.
     """
 
     block: BlockShape | None = None
@@ -42,10 +51,7 @@ class ScanSettings:
     jobs: int | None = None
     nvcc_arguments: tuple[str, ...] = ()
     smem: int | None = None
-
-    def wants(self, function: Function) -> bool:
-        """Whether a function is looked at; device functions always are."""
-        return self.kernel is None or function.name == self.kernel or not function.is_entry
+    cubins: tuple[str, ...] = ()
 
     def processes(self, functions: int) -> int:
         """How many processes to scan so many functions in.
@@ -60,12 +66,16 @@ class ScanSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A PTX text that was read: the file's name, where in it the text was, the text, its module."""
+    """A PTX text that was read: the file's name, where in it the text was, the text, its module, and
+    the machine code that was made of it, or why there is none.
+    """
 
     name: str
     origin: str
     text: str
     module: Module
+    machine: Listing | None = None
+    no_machine: str = NOT_GIVEN
 
 
 def scan_files(files: Sequence[str], settings: ScanSettings) -> list[ScannedFile]:
@@ -84,14 +94,14 @@ def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[Scanne
     jobs = [
         (number, place)
         for number, text in enumerate(texts)
-        for place, function in enumerate(text.module.functions)
-        if settings.wants(function)
+        for place in scanned_functions(text.module, settings.kernel)
     ]
     found: dict[tuple[int, int], Told] = {}
     processes = settings.processes(len(jobs))
     if processes == 1:
         for job in jobs:
-            found[job] = _scanned(texts[job[0]].module, job[1], settings)
+            text = texts[job[0]]
+            found[job] = _scanned(text.module, job[1], settings, text.machine)
     else:
         service: Service[Job, Told] = Service(_serve, (_sent(texts), settings), lambda _: True, _death)
         with closing(run_jobs(jobs, processes, service)) as heard:
@@ -116,7 +126,7 @@ class Fault:
 
 
 Told: TypeAlias = "tuple[ScannedAccess, ...] | Fault"
-_Sent: TypeAlias = tuple[tuple[str, str], ...]
+_Sent: TypeAlias = tuple[tuple[str, str, Listing | None], ...]
 
 
 def _texts(name: str, settings: ScanSettings) -> Iterator[ReadText]:
@@ -124,8 +134,25 @@ def _texts(name: str, settings: ScanSettings) -> Iterator[ReadText]:
     if held is None:
         # What other processes read is this very text, whatever becomes of the file.
         held = [PtxText(text_of_file(name), "")]
-    for each in held:
-        yield ReadText(name, each.origin, each.text, read_module(each.text, name))
+    modules = [read_module(each.text, name) for each in held]
+    texts = [each.text for each in held]
+    machines = machine_of_file(name, texts, settings.target, settings.cubins, settings.nvcc_arguments)
+    for each, module, machine in zip(held, modules, machines, strict=True):
+        listing, reason = _listing(machine)
+        yield ReadText(name, each.origin, each.text, module, listing, reason)
+
+
+def _listing(machine: Machine) -> tuple[Listing | None, str]:
+    """The machine code as data, or why there is none."""
+    if machine.reason:
+        return None, machine.reason
+    try:
+        listing = read_listing(machine.listing, machine.shift)
+    except ListingError as error:
+        return None, str(error)
+    if not listing.has_lines:
+        return None, "the machine code has no table of PTX lines: build it with -lineinfo"
+    return listing, ""
 
 
 def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, tuple[str, ...]]:
@@ -138,15 +165,21 @@ def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, 
         hint = nearest(settings.kernel, names) or "there are " + ", ".join(names[:8])
         hint = (hint + (", ..." if len(names) > 8 else "")) if names else "there are none"
         raise SwzError("SWZ551", f"no kernel is called {visible(settings.kernel)}", hint=hint)
-    wanted = [each for each in functions if settings.wants(each)]
+    wanted = [
+        text.module.functions[place] for text in texts for place in scanned_functions(text.module, settings.kernel)
+    ]
     if message := unknown_names(settings.given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
     return {each: facts_of(each, settings.given).applied for each in wanted}
 
 
-def _scanned(module: Module, place: int, settings: ScanSettings) -> tuple[ScannedAccess, ...]:
+def _scanned(module: Module, place: int, settings: ScanSettings, machine: Listing | None) -> tuple[ScannedAccess, ...]:
     function = module.functions[place]
-    return tuple(scan_function(module, function, settings.block, settings.target, settings.given, settings.smem))
+    return tuple(
+        scan_function(
+            module, function, settings.block, settings.target, settings.given, smem=settings.smem, machine=machine
+        )
+    )
 
 
 def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
@@ -159,14 +192,15 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
             raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
         accesses += each
     applied = {each.name: texts for each in text.module.functions if (texts := given.get(each, ()))}
-    return ScannedFile(text.name, tuple(accesses), dict(text.module.files), tuple(problems), text.origin, applied)
+    files, code = dict(text.module.files), "" if text.machine is None else text.machine.target
+    return ScannedFile(text.name, tuple(accesses), files, tuple(problems), text.origin, applied, code, text.no_machine)
 
 
 # ---- other processes
 
 
 def _sent(texts: Sequence[ReadText]) -> _Sent:
-    return tuple((each.name, each.text) for each in texts)
+    return tuple((each.name, each.text, each.machine) for each in texts)
 
 
 def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) -> None:
@@ -178,10 +212,10 @@ def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) ->
         while True:
             number, place = pipe.recv()
             try:
+                name, text, machine = texts[number]
                 if number not in modules:
-                    name, text = texts[number]
                     modules[number] = read_module(text, name)
-                told: Told = _scanned(modules[number], place, settings)
+                told: Told = _scanned(modules[number], place, settings, machine)
             except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
                 told = Fault(fault(error), is_ours=True)
             pipe.send(told)

@@ -5,13 +5,16 @@ terms, `decide` chooses the file that judges an access: `exact` where lanes' dis
 `octets` for the octet rule, `mixed` and `data` for the rest. They ask `collide` whether two lanes
 meet, by the SMT engine, and `price` what warps cost, in plain numbers. `spell` writes addresses for
 people, `written` and `c_text` for a spec. `claims` are `aligned` and `bounds`: `claimed` asks the
-SMT engine whether some lane breaks one, `evaluated` tries in plain numbers. Imports
-`kernel`, `prover`, `ptx`, `hardware`, `ir` and `errors`.
+SMT engine whether some lane breaks one, `evaluated` tries in plain numbers. `joined` finds the
+machine instructions of an access, and `on_chip` what they cost. Imports `kernel`, `prover`, `ptx`,
+`sass`, `hardware`, `ir` and `errors`.
 """
 
 from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
-from swzverify.scan.decide import ScannedAccess, scan_function, scan_module
+from swzverify.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of, unknown_names
+from swzverify.scan.joined import Relation
+from swzverify.scan.on_chip import OnChip
 from swzverify.scan.verdict import LaneRow, Verdict
 
 __all__ = [
@@ -20,6 +23,8 @@ __all__ = [
     "ClaimVerdict",
     "Given",
     "LaneRow",
+    "OnChip",
+    "Relation",
     "ScannedAccess",
     "Verdict",
     "Witness",
@@ -27,5 +32,6 @@ __all__ = [
     "facts_of",
     "scan_function",
     "scan_module",
+    "scanned_functions",
     "unknown_names",
 ]

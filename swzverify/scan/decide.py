@@ -23,12 +23,14 @@ from swzverify.obligations import Answer, Finding
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Location, Module
+from swzverify.sass import Listing, SassInstruction
 from swzverify.scan.claim import Claim, not_known
 from swzverify.scan.claims import Asker, claims_on
 from swzverify.scan.exact import exact
 from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
+from swzverify.scan.on_chip import OnChip, on_chip
 from swzverify.scan.price import Block, DisagreementError
 from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
@@ -49,7 +51,8 @@ _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, `block` is the shape that was judged, `written` is what a spec says of it.
+    depends on, `block` is the shape that was judged, `written` is what a spec says of it. `chip` is
+    what machine code makes of it, None where there is none.
     """
 
     kernel: str
@@ -66,6 +69,7 @@ class ScannedAccess:
     written: Written = _NOT_WRITTEN
     aligned: Claim = field(default_factory=lambda: not_known(""))
     in_bounds: Claim = field(default_factory=lambda: not_known(""))
+    chip: OnChip | None = None
 
 
 def scan_module(
@@ -80,13 +84,19 @@ def scan_module(
     function that is no kernel is scanned with those that call it, and by itself where that cannot
     be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory.
     """
-    kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
-    alone = _alone(module, kernels, is_whole=kernel is None)
     found: list[ScannedAccess] = []
-    for function in module.functions:
-        if function in kernels or function in alone:
-            found += scan_function(module, function, block, target, given, smem)
+    for place in scanned_functions(module, kernel):
+        found += scan_function(module, module.functions[place], block, target, given, smem)
     return found
+
+
+def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
+    """The places of the functions to scan one by one: the kernels, or the one of that name, and those
+    functions that are not scanned with them.
+    """
+    kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
+    wanted = {each.name for each in (*kernels, *_alone(module, kernels, is_whole=kernel is None))}
+    return [place for place, each in enumerate(module.functions) if each.name in wanted]
 
 
 def _alone(module: Module, kernels: list[Function], *, is_whole: bool) -> list[Function]:
@@ -112,8 +122,10 @@ def scan_function(
     target: str = "sm_90",
     given: Given = NOTHING_GIVEN,
     smem: int | None = None,
+    machine: Listing | None = None,
 ) -> list[ScannedAccess]:
-    """All accesses of one function, in the order of the text; each has a verdict or a reason.
+    """All accesses of one function, in the order of the text; each has a verdict or a reason. With
+    machine code each has the machine instructions that it became, too.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -129,13 +141,13 @@ def scan_function(
     judge, asker = _Judge(block, target), Asker()
     facts = facts_of(function, given)
     found: list[ScannedAccess] = []
-    for access in accesses(module, function, block, facts.arguments):
-        try:
-            decision = judge.decide(facts.on(access))
-        except DisagreementError:
-            decision = unknown(FAULT)
-        except ValueError as error:
-            decision = unknown(f"the address cannot be computed: {error}")
+    read = accesses(module, function, block, facts.arguments)
+    decisions = [judge.safely(facts.on(access)) for access in read]
+    code = _code_of(function, machine)
+    chips: list[OnChip | None] = [None] * len(read)
+    if code is not None:
+        chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
+    for access, decision, chip in zip(read, decisions, chips, strict=True):
         of_claims = claims_on(access, facts, block, asker.possible, smem)
         address = "" if access.address is None else spell(access.address, access.leaves)
         text = " ".join(f"{access.opcode} {access.text}".split())
@@ -154,9 +166,17 @@ def scan_function(
                 block,
                 _said(access, decision, block, facts),
                 *of_claims,
+                chip,
             )
         )
     return found
+
+
+def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstruction, ...] | None:
+    """The machine instructions that may be those of a function; None where that is not known."""
+    if machine is None or not machine.has_lines:
+        return None
+    return machine.of_kernel(function.name) if function.is_entry else machine.of_all()
 
 
 def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
@@ -191,6 +211,19 @@ class _Judge:
         self._small = Panel(Options(rlimit=BUDGET // 40))
         self._open = 0
         self._asked: dict[Expr, Finding] = {}
+
+    def safely(self, access: KernelAccess) -> Decision:
+        """As `decide`; what cannot be computed is unknown."""
+        try:
+            return self.decide(access)
+        except DisagreementError:
+            return unknown(FAULT)
+        except ValueError as error:
+            return unknown(f"the address cannot be computed: {error}")
+
+    def may(self, condition: Expr) -> bool:
+        """Whether a condition is known to be possible."""
+        return self._possible(condition).answer is Answer.HOLDS
 
     def decide(self, access: KernelAccess) -> Decision:
         """The verdict on one access."""

@@ -1,0 +1,59 @@
+"""What machine code makes of a scanned access, as JSON and as a line of text."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from swzverify.report.escape import visible
+from swzverify.scan import OnChip, Relation, ScannedAccess, Verdict
+
+NO_KERNEL: Final = "the machine code has no kernel of this name"
+
+
+def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
+    """The keys `sass` and `sass_reason`; `reason` says why a file has no machine code."""
+    chip = access.chip
+    if chip is None:
+        return {"sass": None, "sass_reason": reason or NO_KERNEL}
+    decision = chip.decision
+    found = {
+        "instructions": [
+            {"opcode": each.name, "width_bits": each.opcode.width_bits, "count": count}
+            for each, count in chip.instructions
+        ],
+        "relation": chip.relation.value,
+        "lines": list(chip.lines),
+        "verdict": decision.verdict.value,
+        "ways": decision.ways,
+        "at_least": decision.at_least,
+        "wavefronts": decision.wavefronts,
+        "minimum": decision.minimum,
+    }
+    return {"sass": found, "sass_reason": decision.reason}
+
+
+def differs(access: ScannedAccess) -> bool:
+    """Whether the chip's verdict or its instructions are not those of the PTX."""
+    chip = access.chip
+    if chip is None:
+        return False
+    if chip.decision.verdict is Verdict.UNKNOWN and access.decision.verdict is Verdict.UNKNOWN:
+        return False
+    return chip.relation is not Relation.SAME or chip.decision.verdict is not access.decision.verdict
+
+
+def chip_words(chip: OnChip) -> str:
+    """What an access became, and what that costs."""
+    decision = chip.decision
+    words = visible(chip.words)
+    if chip.relation is Relation.MERGED:
+        words = f"merged into {words}"
+        if chip.lines:
+            words += f" (lines {', '.join(map(str, chip.lines))})"
+    verdict = decision.verdict.value
+    if decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and decision.ways is not None:
+        verdict += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
+    if decision.wavefronts is not None:
+        verdict += f", {decision.wavefronts} wavefronts of at least {decision.minimum}"
+    reason = f" ({visible(decision.reason)})" if decision.reason else ""
+    return f"on the chip: {words}: {verdict}{reason}"

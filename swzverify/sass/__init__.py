@@ -1,0 +1,11 @@
+"""Machine code as `nvdisasm -gp` prints it: which instructions touch shared memory, how wide they
+are, and which line of the PTX each came from.
+
+`read_listing` is the way in; `opcodes` knows the instructions. Nothing here runs a tool. Imports
+nothing of the package.
+"""
+
+from swzverify.sass.listing import Listing, ListingError, SassInstruction, Section, read_listing
+from swzverify.sass.opcodes import Family, Opcode, opcode_of
+
+__all__ = ["Family", "Listing", "ListingError", "Opcode", "SassInstruction", "Section", "opcode_of", "read_listing"]
