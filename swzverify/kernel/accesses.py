@@ -9,7 +9,7 @@ from typing import Final
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
-from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
@@ -30,6 +30,13 @@ from swzverify.ptx import Address, Function, Instruction, Location, Module, PtxE
 _ORDER: Final = re.compile(
     r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
 )
+_LATE: Final = re.compile(
+    r"(atom|red)((?:\.shared(?:::cta)?)?\.(?!relaxed|acquire|release|acq_rel)\w+)"
+    r"(\.(?:relaxed|acquire|release|acq_rel)(?:\.(?:cta|cluster|gpu|sys))?)(\..*)"
+)
+"""An atomic with its order behind the operation, as some headers write it."""
+_MOST_STARTS: Final = 8
+"""Loops within loops, each of which begins with what the outer one carries."""
 _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
 
 
@@ -133,6 +140,8 @@ def _blank(instruction: Instruction, use: Use) -> KernelAccess:
 
 def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
+    if found := _LATE.fullmatch(opcode):
+        opcode = f"{found[1]}{found[3]}{found[2]}{found[4]}"
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"
@@ -216,13 +225,13 @@ class _Reader:
             conditions.append(found.holds)
         guard = conjunction(dict.fromkeys(conditions))
         read = variables(guard) if address is None else variables(address, guard)
-        leaves = tuple(self._told(self.slices.leaves[each], forms, shared) for each in read)
-        loops = tuple(
-            LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in flow.around(raw.block)
-        )
+        around = flow.around(raw.block)
+        headers = frozenset(loop.header for loop in around)
+        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, headers) for each in read)
+        loops = tuple(LoopAround(self.slices.line_of(loop.header), loop.header in shared.loops) for loop in around)
         return replace(access, address=address, guard=guard, leaves=leaves, loops=loops)
 
-    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity) -> Leaf:
+    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: frozenset[int]) -> Leaf:
         """A leaf with what the analysis found of it."""
         carried = self.slices.carried.get(leaf.variable)
         values = None if carried is None else few_values(carried)
@@ -231,7 +240,24 @@ class _Reader:
             if count is not None and count.most < MOST_VALUES:
                 values = tuple(range(count.most + 1))
         feeds = tuple(map(forms.resolve, leaf.feeds))
-        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values, feeds=feeds)
+        uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
+        return replace(leaf, uniform=uniform, values=values, feeds=feeds, first=first)
+
+    def _first(self, leaf: Leaf, around: frozenset[int]) -> int | None:
+        """What a leaf is in the first trip of the loops around an access."""
+        value: Expr = leaf.variable
+        for _ in range(_MOST_STARTS):
+            new: dict[Var, Expr] = {}
+            for each in variables(value):
+                known = self.slices.leaves[each]
+                if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
+                    return None
+                is_count = known.kind is Kind.TRIPS
+                new[each] = const(0, each.width) if is_count else self.slices.carried[each].before
+            value = substitute(value, new)
+            if isinstance(value, Const):
+                return value.value
+        return None
 
 
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
