@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from swzverify.scan.verdict import Decision
+from tests.kernel.texts import last as last_access
 from tests.scan.texts import last
 
 ACCESS = "mad.lo.u32 %r20, %r1, %r5, %r3; ld.shared.u32 %r30, [%r20];"
 
 
-def loop(begin: str, access: str = ACCESS, after: str = "") -> Decision:
-    """A loop whose %r5 doubles below a parameter, with an access in it or behind it."""
-    body = f"{begin} LOOP: {access} shl.b32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r2; @%p1 bra LOOP; {after}"
+def loop(begin: str, access: str = ACCESS) -> Decision:
+    """A loop whose %r5 doubles below a parameter, with an access in it."""
+    body = f"{begin} LOOP: {access} shl.b32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r2; @%p1 bra LOOP;"
     return last(body).decision
 
 
@@ -40,12 +41,12 @@ def test_a_first_value_that_is_no_number_says_nothing() -> None:
 
 
 def test_behind_a_loop_nothing_is_known_of_its_first_trip() -> None:
-    """The loop doubles %r5 at least once before the access, which the first value does not show."""
-    begin = "mov.u32 %r5, 16; mov.u32 %r7, 0;"
-    first = "add.u32 %r7, %r7, %r5;"
-    behind = "mov.u32 %r6, %r5; INNER: mad.lo.u32 %r20, %r1, %r6, %r3; ld.shared.u32 %r30, [%r20];"
-    behind += "shr.u32 %r6, %r6, 1; setp.gt.u32 %p2, %r6, 3; @%p2 bra INNER;"
-    assert loop(begin, first, behind).verdict == "unknown"
+    """The first loop halves 32 until 4 is left; the second one multiplies it by 9: always free."""
+    body = "mov.u32 %r5, 32; ONE: shr.u32 %r5, %r5, 1; setp.gt.u32 %p1, %r5, 4; @%p1 bra ONE; mov.u32 %r6, %r5;"
+    body += "TWO: mad.lo.u32 %r20, %r1, %r6, %r3; ld.shared.u32 %r30, [%r20]; mul.lo.u32 %r6, %r6, 9;"
+    body += "setp.lt.u32 %p2, %r6, %r2; @%p2 bra TWO;"
+    assert last(body).decision.verdict == "unknown"
+    assert {leaf.first for leaf in last_access(body).leaves} == {None}
 
 
 def test_an_access_that_the_first_trip_does_not_make_says_nothing() -> None:
