@@ -53,3 +53,12 @@ def test_an_access_that_the_first_trip_does_not_make_says_nothing() -> None:
     guard = "shr.u32 %r6, %r5, 1; INNER: mad.lo.u32 %r20, %r1, %r6, %r3; setp.ne.u32 %p3, %r6, 8;"
     guard += "@%p3 ld.shared.u32 %r30, [%r20]; shr.u32 %r6, %r6, 1; setp.gt.u32 %p2, %r6, 3; @%p2 bra INNER;"
     assert loop("mov.u32 %r5, 16;", guard).verdict == "unknown"
+
+
+def test_what_a_loop_carries_belongs_to_one_trip() -> None:
+    """A stride doubles while the lanes that come are halved: 64 lanes never meet the wide strides."""
+    body = "mov.u32 %r5, 4; mov.u32 %r6, 64; LOOP: mad.lo.u32 %r20, %r1, %r5, %r3; setp.lt.u32 %p3, %r1, %r6;"
+    body += "@%p3 ld.shared.u32 %r30, [%r20]; shl.b32 %r5, %r5, 1; shr.u32 %r6, %r6, 1;"
+    found = last(f"{body} setp.ne.u32 %p1, %r6, 0; @%p1 bra LOOP;").decision
+    # 32 lanes come at a stride of 8 bytes, 16 at 16, 8 at 32, 4 at 64, 2 at 128.
+    assert (found.verdict, found.ways) == ("conflict", 2)
