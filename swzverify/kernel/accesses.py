@@ -31,6 +31,13 @@ from swzverify.ptx import Address, Function, Instruction, Location, Module, PtxE
 _ORDER: Final = re.compile(
     r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
 )
+_LATE: Final = re.compile(
+    r"(atom|red)((?:\.shared(?:::cta)?)?\.(?!relaxed|acquire|release|acq_rel)\w+)"
+    r"(\.(?:relaxed|acquire|release|acq_rel)(?:\.(?:cta|cluster|gpu|sys))?)(\..*)"
+)
+"""An atomic with its order behind the operation, as some headers write it."""
+_MOST_STARTS: Final = 8
+"""Loops within loops, each of which begins with what the outer one carries."""
 _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
 
 
@@ -141,6 +148,8 @@ def _blank(instruction: Instruction, use: Use) -> KernelAccess:
 
 def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
+    if found := _LATE.fullmatch(opcode):
+        opcode = f"{found[1]}{found[3]}{found[2]}{found[4]}"
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"
@@ -236,10 +245,13 @@ class _Reader:
             conditions.append(found.holds)
         guard = conjunction(dict.fromkeys(conditions))
         read = variables(guard) if address is None else variables(address, guard)
-        leaves = tuple(self._told(self.slices.leaves[each], forms, shared) for each in read)
+        headers = frozenset(loop.header for loop in flow.around(raw.block))
+        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, headers) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in flow.around(raw.block))
         more = variables(*(() if whole is None else (whole,)), *(loop.again.condition for loop in loops))
-        around = tuple(self._told(self.slices.leaves[each], forms, shared) for each in more if each not in read)
+        around = tuple(
+            self._told(self.slices.leaves[each], forms, shared, headers) for each in more if each not in read
+        )
         sure: Expr | None = None
         if raw.sure is not None:
             of_ways = [resolved(each) for each in raw.sure]
@@ -267,7 +279,7 @@ class _Reader:
                     known[each] = const(count.of_all, each.width)
         return substitute(value, known) if known else value
 
-    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity) -> Leaf:
+    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: frozenset[int]) -> Leaf:
         """A leaf with what the analysis found of it."""
         carried = self.slices.carried.get(leaf.variable)
         values = None if carried is None else few_values(carried)
@@ -278,7 +290,18 @@ class _Reader:
             if most is not None and most < MOST_VALUES:
                 values = tuple(range(most + 1))
         feeds = tuple(map(forms.resolve, leaf.feeds))
-        return replace(leaf, uniform=shared.leaf(leaf.variable), values=values, feeds=feeds, most=most)
+        uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
+        return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)
+
+    def _first(self, leaf: Leaf, around: frozenset[int]) -> int | None:
+        """What a leaf is in the first trip of the loops around an access."""
+        value: Expr = leaf.variable
+        for _ in range(_MOST_STARTS):
+            new: dict[Var, Expr] = {}
+            for each in variables(value):
+                known = self.slices.leaves[each]
+                if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
+                    return None
 
 
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:

@@ -41,6 +41,8 @@ class Leaf:
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
     otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`.
+    `first` is what a `CARRIED` or `TRIPS` leaf is in the first trip of each loop that an access stands
+    in; None if that is no number, or its loop is not around the access.
     `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
     `most` is the last trip that any thread makes of a loop, where it is counted; `symbol` the
     variable whose address this is.
@@ -62,6 +64,7 @@ class Leaf:
     candidates: tuple[int, ...] = ()
     most: int | None = None
     symbol: Symbol | None = None
+    first: int | None = None
 
     @property
     def name(self) -> str:

@@ -192,7 +192,9 @@ def _block(shape: BlockShape) -> Block:
     return Block(shape)
 
 
-_ADDS: Final = re.compile(r"(?:atom|red)\..*\badd\.[us]32")
+_ADDS: Final = re.compile(
+    r"(?:atom|red)\..*\badd(?:\.(?:relaxed|acquire|release|acq_rel|cta|cluster|gpu|sys))*\.[us]32"
+)
 
 
 def _adds_one(access: KernelAccess) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.expr import TRUE, Expr
 from swzverify.obligations import Answer
@@ -9,7 +11,7 @@ from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import DisagreementError, Price, price
 from swzverify.scan.question import Array, Mask, Question
 from swzverify.scan.reach import reachable_ways
-from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, SMT, Decision, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, SAMPLES, SMT, Decision, Verdict, unknown
 
 
 def exact(question: Question) -> Decision:
@@ -34,14 +36,26 @@ def exact(question: Question) -> Decision:
     apart = question.possible(lanes_meet(row, block.shape, parts, whole))
     if apart.answer is Answer.EMPTY:
         return question.free_by_smt(whole)
-    if apart.answer is not Answer.HOLDS:
-        return unknown(NOT_DECIDED)
-    ways = reachable_ways(row, block, parts, aligned, active, found.ways, question.possible)
+    ways = None
+    if apart.answer is Answer.HOLDS:
+        ways = reachable_ways(row, block, parts, aligned, active, found.ways, question.possible)
     if ways is None:
-        return unknown(NOT_DECIDED)
+        # Values for which all of these lanes come show what the SMT engine did not find.
+        return _sampled(question, found)
     if ways <= 1:
         return unknown(FAULT)
     return question.conflict(found, aligned, active, ways)
+
+
+def _sampled(question: Question, found: Price) -> Decision:
+    """A conflict of as many ways as all lanes together give, if some values let such lanes come."""
+    sampled = question.sampled()
+    if sampled is None or sampled.price.ways != found.ways:
+        return unknown(NOT_DECIDED)
+    shown = question.conflict(sampled.price, sampled.addresses, sampled.active, found.ways)
+    if sampled.price.wavefronts != found.wavefronts:
+        shown = replace(shown, wavefronts=None, minimum=None)
+    return replace(shown, engines=(COUNTING, SAMPLES))
 
 
 def _aligned(question: Question, addresses: Array, active: Mask) -> Array | None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from swzverify.ir.expr import TRUE, Expr
+from swzverify.ir.expr import TRUE, Expr, Var, const, substitute
 from swzverify.kernel import Kind
+from swzverify.kernel.linear import Sum, normal
 from swzverify.obligations import Answer, Finding
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.data import limited_by_data
+from swzverify.scan.exact import exact
 from swzverify.scan.question import Question
 from swzverify.scan.samples import Sampler
 from swzverify.scan.spell import spell_leaf
-from swzverify.scan.split import is_shared
+from swzverify.scan.split import is_shared, parts_of
 from swzverify.scan.verdict import NOT_DECIDED, SAMPLES, SMT, Decision, Verdict, unknown
 
 _PARAMETERS_TRIED: Final = 6
@@ -53,6 +55,26 @@ def _always(question: Question, guard: Expr) -> Decision | None:
     return None
 
 
+def _first_trip(question: Question) -> Decision | None:
+    """A conflict of the first trip of all loops around the access, which is surely made; None where
+    there is none, or it is not known what the loops carry then.
+    """
+    parts = question.parts
+    address = Sum({parts.varying: 1}, 0, 32).plus(parts.shared).expression()
+    new: dict[Var, Expr] = {}
+    for leaf in parts.leaves_of(address, question.guard):
+        if leaf.kind in (Kind.CARRIED, Kind.TRIPS):
+            if leaf.first is None:
+                return None
+            new[leaf.variable] = const(leaf.first, leaf.variable.width)
+    begun = parts_of(normal(substitute(address, new)), substitute(question.guard, new), parts.leaves)
+    again = replace(question, parts=begun)
+    if again.never_made() is not None:
+        return None
+    found = (exact if begun.is_exact else mixed)(again)
+    return replace(found, at_least=True) if found.verdict is Verdict.CONFLICT else None
+
+
 def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     """The verdict where two lanes can meet."""
     sampler = Sampler(question.row, question.parts, question.block, guard)
@@ -64,7 +86,8 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     if any(leaf.kind is Kind.TRIPS and leaf.line not in question.around for leaf in read):
         return unknown("it conflicts for some number of trips of a loop before; whether it occurs is not known")
     if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in read):
-        return unknown("it conflicts for some values that a loop carries; whether they occur is not known")
+        first = _first_trip(question)
+        return first or unknown("it conflicts for some values that a loop carries; whether they occur is not known")
     names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
     worst = question.conflict(found.price, found.addresses, found.active, found.price.ways, at_least=True)
     if not blamed:

@@ -13,7 +13,7 @@ from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.obligations import Answer, Finding
 from swzverify.scan.collide import lane_runs
 from swzverify.scan.price import Block, DisagreementError, Price, lane_rows
-from swzverify.scan.samples import Sampler
+from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
 
@@ -45,9 +45,19 @@ class Question:
         makes it. Without lanes it would be free of conflicts, and that says nothing.
         """
         found = self.possible(lane_runs(self.block.shape, self.parts))
-        if found.answer is Answer.HOLDS:
+        if found.answer is Answer.EMPTY:
+            return unknown("no lane makes this access")
+        if found.answer is Answer.HOLDS or self.sampled() is not None:
             return None
-        return unknown("no lane makes this access" if found.answer is Answer.EMPTY else NOT_DECIDED)
+        return unknown(NOT_DECIDED)
+
+    def sampled(self) -> Sampled | None:
+        """The worst of some values for which lanes make the access: where the SMT engine gives no
+        answer, such values are one. None where no lane of a sample makes it.
+        """
+        if self.row.warp_wide or not self.parts.is_exact:
+            return None
+        return Sampler(self.row, self.parts, self.block, self.guard).shared_values({})
 
     def conflict(self, found: Price, addresses: Array, active: Mask, ways: int, *, at_least: bool = False) -> Decision:
         """The conflict of the worst of some priced warp instructions; its figures where `ways` are

@@ -83,13 +83,17 @@ class Sampler:
         if point:
             chosen.append({name: point[name] for name in blamed if name in point} if blamed else {})
         trips = _TRIPS if blamed else _TRIPS * 8
+        known = min((len(leaf.values or ()) for leaf in self.free if _is_listed(leaf)), default=trips)
         for fixed in chosen:
-            for trip in range(trips):
+            for trip in (at % known for at in range(trips)):
                 other = {leaf.name: _value(leaf, draw, trip) for leaf in self.free if leaf.name not in blamed}
                 rows.append({**other, **fixed})
             rows.append({**rows[-1], **dict.fromkeys(self.counters, 0)})
         if point:
             rows.append({**rows[-1], **{leaf.name: point[leaf.name] for leaf in self.free if leaf.name in point}})
+        rows = [row for row in rows if self._is_one_trip(row)]
+        if not rows:
+            return None
         missing = [leaf for leaf in self.free if any(leaf.name not in row for row in rows)]
         for row in rows:
             for leaf in missing:
@@ -106,6 +110,22 @@ class Sampler:
         addresses, active = found.addresses[first], found.active[first]
         again = price(self.row, addresses.reshape(-1, LANES), active.reshape(-1, LANES)) if first else None
         return None if again is None else replace(told, price=again, addresses=addresses, active=active)
+
+    def _is_one_trip(self, row: Mapping[str, int]) -> bool:
+        """Whether what each loop carries are values of one of its trips."""
+        listed = [leaf for leaf in self.free if _is_listed(leaf)]
+        for loop in {leaf.block for leaf in listed}:
+            inside = [leaf for leaf in listed if leaf.block == loop]
+            trips = set(range(min(len(leaf.values or ()) for leaf in inside)))
+            for leaf in self.free:
+                value = row.get(leaf.name, 0)
+                if leaf.block == loop and leaf.kind is Kind.TRIPS:
+                    trips &= {value}
+                elif leaf in inside:
+                    trips = {at for at in trips if (leaf.values or ())[at] == value}
+            if not trips:
+                return False
+        return True
 
     def _priced(self, env: Mapping[str, Array]) -> Sampled | None:
         block = self.block
@@ -253,6 +273,11 @@ def _least(row: Instruction, found: Sampled) -> int:
 def _runs(leaf: Leaf) -> bool:
     """Whether a leaf runs through its values in one launch: a loop's, or the block's place."""
     return leaf.kind in (Kind.TRIPS, Kind.CARRIED) or "ctaid" in leaf.name or "clusterid" in leaf.name
+
+
+def _is_listed(leaf: Leaf) -> bool:
+    """Whether all values are known that a loop carries."""
+    return leaf.kind is Kind.CARRIED and bool(leaf.values)
 
 
 def _value(leaf: Leaf, draw: random.Random, at: int) -> int:

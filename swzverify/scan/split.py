@@ -52,7 +52,11 @@ class Parts:
 
 def split(access: KernelAccess, address: Expr) -> Parts:
     """The parts of an access's address and guard."""
-    leaves = {leaf.name: leaf for leaf in access.leaves}
+    return parts_of(address, access.guard, {leaf.name: leaf for leaf in access.leaves})
+
+
+def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
+    """The parts of an address and a guard."""
 
     def all_of(value: Expr, shared: bool) -> bool:
         found = (leaves[each.name] for each in variables(value))
@@ -62,7 +66,7 @@ def split(access: KernelAccess, address: Expr) -> Parts:
     groups: tuple[dict[Expr, int], ...] = ({}, {}, {})
     for term, factor in whole.terms.items():
         groups[0 if all_of(term, shared=True) else 1 if all_of(term, shared=False) else 2][term] = factor
-    guards = conjuncts(access.guard)
+    guards = conjuncts(guard)
     own = [each for each in guards if all_of(each, shared=False)]
     other = [each for each in guards if not all_of(each, shared=False)]
     return Parts(

@@ -54,6 +54,13 @@ def test_all_operations_on_words_cost_the_same(operation: str) -> None:
     assert verdict(strided(8, f"atom.shared.{operation} %r30, [%r20], %r2;")) == ("conflict", 2)
 
 
+@pytest.mark.parametrize("order", ["relaxed.cta", "acquire.cta", "release", "acq_rel.gpu"])
+def test_an_order_behind_the_operation_changes_nothing(order: str) -> None:
+    assert verdict(strided(8, f"atom.shared.add.{order}.u32 %r30, [%r20], %r2;")) == ("conflict", 2)
+    assert verdict(f"atom.shared.add.{order}.u32 %r30, [%r3], 1;") == ("free", 1)
+    assert verdict(f"atom.shared.add.{order}.u32 %r30, [%r3], 2;") == ("conflict", 32)
+
+
 def test_one_more_by_many_lanes_counts_once_where_its_result_is_unused() -> None:
     assert verdict("red.shared.add.u32 [%r3], 1;") == ("free", 1)
     assert verdict("atom.shared.add.u32 %r30, [%r3], 1;") == ("free", 1)
@@ -193,7 +200,8 @@ def test_an_access_that_no_lane_makes_is_not_free(access: str) -> None:
 
 def test_whether_some_lane_makes_an_access_has_to_be_decided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decide.Panel, "possible", lambda *_: Finding("z3", Answer.UNDECIDED))
-    body = GUARDED.replace("%p1, %r1, 5", "%p1, %r1, %r2")
+    body = GUARDED.replace("setp.lt.u32 %p1, %r1, 5", "setp.eq.u32 %p1, %r2, 305419896")
+    assert body != GUARDED
     assert last(body).decision.verdict.value == "unknown"
 
 

@@ -1,0 +1,232 @@
+"""One kernel at one shape of the block: what the scan says, and what the interpreter sees."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from swzverify.ptx import Function, Module, read_module_file
+from swzverify.scan import ScannedAccess, scan_function, scan_module
+from tests.ptx_oracle import OracleError, launch, run_auto
+from tests.ptx_oracle.auto import DYNAMIC_BYTES, automatic
+from tests.ptx_oracle.buffers import Argument
+from tests.ptx_oracle.launch import parsed
+from tests.ptx_oracle.summary import MAX_BLOCKS, Line, Summary
+
+Shape = tuple[int, int, int]
+HIDDEN = ("not looked at", "may belong to another space", "` is not known")
+"""Parts of the reasons of accesses that the scan does not look at."""
+NEVER = ("no way leads here", "no lane makes this access", "no thread of the block makes this access")
+
+
+UNMET = ("less", "never met", "not run")
+HUNTED = (
+    (5000, "mod:64", (2, 1, 1)),
+    (256, "u32", (2, 2, 2)),
+    (1 << 20, "u32", (2, 1, 1)),
+    (16, "mod:4", (2, 1, 1)),
+    (8, "zero", (2, 1, 1)),
+    (128, "iota", (4, 1, 1)),
+    (2, "u32", (2, 1, 1)),
+    (512, "mod:256", (2, 2, 2)),
+)
+"""Values of whole numbers, contents of buffers and grids that may lead to a conflict."""
+
+
+@dataclass
+class Seen:
+    """One line of PTX: the verdict of the scan, and what the interpreter says of it.
+
+    `outcome` is one of: same, less (the interpreter met fewer ways), never met (a conflict that it
+    did not meet), not run, wrong free, wrong ways.
+    """
+
+    line: int
+    source: str
+    instruction: str
+    verdict: str
+    ways: int | None
+    at_least: bool
+    wavefronts: int | None
+    minimum: int | None
+    reason: str
+    kind: str
+    outcome: str = "not run"
+    seen_ways: int = 0
+    seen_wavefronts: int = 0
+    seen_minimum: int = 0
+
+
+@dataclass
+class Measured:
+    """One kernel at one shape."""
+
+    file: str
+    kernel: str
+    block: Shape
+    origin: str
+    asked: Shape = (0, 0, 0)
+    accesses: list[Seen] = field(default_factory=list)
+    seconds: float = 0.0
+    megabytes: float = 0.0
+    crash: str = ""
+    stopped: str = ""
+    missing: list[int] = field(default_factory=list)
+    oracle_seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+class OutOfTimeError(Exception):
+    """The interpreter or the scan took too long."""
+
+
+def within(seconds: int, what: Callable[[], Any]) -> Any:
+    """What a function gives, within so many seconds."""
+
+    def stop(*_: object) -> None:
+        raise OutOfTimeError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        return what()
+    finally:
+        signal.alarm(0)
+
+
+def kind_of(access: ScannedAccess) -> str:
+    """`hidden` where the scan does not look, `never` where no lane comes, else `visible`."""
+    reason = access.decision.reason
+    if access.decision.verdict != "unknown":
+        return "visible"
+    if reason in NEVER:
+        return "never"
+    return "hidden" if any(part in reason for part in HIDDEN) else "visible"
+
+
+def measure(path: Path, kernel: str, block: Shape, origin: str, steps: int, limit: int) -> Measured:
+    """Scan a kernel, run it, and lay both side by side."""
+    found = Measured(path.name, kernel, block, origin, block)
+    started = time.perf_counter()
+    try:
+        module = read_module_file(path)
+        function = next(each for each in module.functions if each.name == kernel)
+        found.block = function.required_threads or block
+        started = time.perf_counter()
+        scanned: list[ScannedAccess] = within(600, lambda: _scan(module, function, found.block))
+    except OutOfTimeError:
+        found.crash = "no end after 600 s"
+        return found
+    except Exception as error:  # noqa: BLE001 - a crash of whatever kind is a figure
+        found.crash = f"{type(error).__name__}: {error}"
+        return found
+    found.seconds = time.perf_counter() - started
+    found.megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found.accesses = [_seen(each) for each in scanned]
+    started = time.perf_counter()
+    try:
+        text = path.read_text(encoding="utf-8")
+        seen: Summary = within(limit, lambda: run_auto(text, kernel, found.block, steps=steps))
+        compare(found, seen)
+        if any(each.outcome in UNMET and each.verdict == "conflict" for each in found.accesses):
+            within(limit, lambda: hunt(text, kernel, found, seen, steps))
+        if found.missing:
+            # Functions that are called through pointers are scanned by themselves.
+            listed = {each.line for each in scan_module(module, found.block, kernel)}
+            found.missing = [line for line in found.missing if line not in listed]
+        found.stopped = "; ".join(sorted(set(seen.errors.values())))[:300]
+    except OutOfTimeError:
+        found.stopped = "out of time"
+    except OracleError as error:
+        found.stopped = f"{type(error).__name__}: {error}"
+    found.oracle_seconds = time.perf_counter() - started
+    return found
+
+
+def _scan(module: Module, function: Function, block: Shape) -> list[ScannedAccess]:
+    return scan_function(module, function, block)
+
+
+def _seen(access: ScannedAccess) -> Seen:
+    decision, place = access.decision, access.location
+    source = f"{place.file}:{place.line}" if place is not None else ""
+    return Seen(
+        access.line,
+        source,
+        access.instruction,
+        decision.verdict.value,
+        decision.ways,
+        decision.at_least,
+        decision.wavefronts,
+        decision.minimum,
+        decision.reason,
+        kind_of(access),
+    )
+
+
+def compare(found: Measured, seen: Summary) -> None:
+    """Hold each line's verdict against what the interpreter saw in all launches."""
+    by_line: dict[int, list[Seen]] = defaultdict(list)
+    for access in found.accesses:
+        by_line[access.line].append(access)
+    found.missing = [line.line for line in seen.lines.values() if line.executions and line.line not in by_line]
+    for number, here in by_line.items():
+        line = seen.lines.get(number)
+        if line is None or not line.by_launch:
+            continue
+        outcome = outcome_of(here, line)
+        for access in here:
+            access.outcome = outcome
+            access.seen_ways, access.seen_wavefronts, access.seen_minimum = line.ways, line.wavefronts, line.minimum
+
+
+def hunt(text: str, kernel: str, found: Measured, seen: Summary, steps: int) -> None:
+    """Launch with other values until each conflict is met, or no value is left."""
+    function = parsed(text).function(kernel)
+    if function is None:
+        return
+    for whole, fill, grid in HUNTED:
+        values: dict[str | int, Argument] = {**automatic(function, whole, fill)}
+        smem = DYNAMIC_BYTES
+        result = launch(
+            text,
+            kernel,
+            grid,
+            found.block,
+            smem,
+            values,
+            7,
+            auto=True,
+            strict=False,
+            steps=steps,
+            max_blocks=MAX_BLOCKS,
+        )
+        for access in result.accesses:
+            seen.lines[access.line].take(f"n={whole} {fill}", access)
+        compare(found, seen)
+        if not any(each.outcome in UNMET and each.verdict == "conflict" for each in found.accesses):
+            return
+
+
+def outcome_of(here: list[Seen], line: Line) -> str:
+    """What the interpreter says of one line's verdicts; a line has several where it is inlined."""
+    verdicts = {access.verdict for access in here}
+    if verdicts == {"free"}:
+        return "same" if line.ways <= 1 else "wrong free"
+    if not verdicts <= {"free", "conflict"}:
+        return "same"
+    most = max(access.ways or 1 for access in here)
+    if line.ways > most:
+        return "same" if any(access.at_least for access in here) else "wrong ways"
+    if line.ways == most:
+        return "same"
+    return "less" if line.ways > 1 else "never met"

@@ -1,0 +1,64 @@
+"""Loops that carry a stride: a conflict of the first trip is one, and only where it is made."""
+
+from __future__ import annotations
+
+from swzverify.scan.verdict import Decision
+from tests.kernel.texts import last as last_access
+from tests.scan.texts import last
+
+ACCESS = "mad.lo.u32 %r20, %r1, %r5, %r3; ld.shared.u32 %r30, [%r20];"
+
+
+def loop(begin: str, access: str = ACCESS) -> Decision:
+    """A loop whose %r5 doubles below a parameter, with an access in it."""
+    body = f"{begin} LOOP: {access} shl.b32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r2; @%p1 bra LOOP;"
+    return last(body).decision
+
+
+def nested(begin: str, inner: str = "shr.u32 %r6, %r5, 1;") -> Decision:
+    """A loop in a loop, which begins with what the outer one carries."""
+    access = f"{inner} INNER: mad.lo.u32 %r20, %r1, %r6, %r3; ld.shared.u32 %r30, [%r20];"
+    access += "shr.u32 %r6, %r6, 1; setp.gt.u32 %p2, %r6, 3; @%p2 bra INNER;"
+    return loop(begin, access)
+
+
+def test_the_first_trip_conflicts() -> None:
+    # From 8 on until 2^31 and 0: the values are few, so that all of them are known.
+    assert loop("mov.u32 %r5, 8;").verdict == "conflict"
+
+
+def test_the_first_trip_of_a_loop_in_a_loop() -> None:
+    found = nested("mov.u32 %r5, 16;")
+    assert (found.verdict, found.ways, found.at_least) == ("conflict", 2, True)
+
+
+def test_a_first_trip_without_conflict_says_nothing() -> None:
+    assert nested("mov.u32 %r5, 8;").verdict == "unknown"
+
+
+def test_a_first_value_that_is_no_number_says_nothing() -> None:
+    assert nested("mov.u32 %r5, 16;", "shr.u32 %r6, %r2, 1;").verdict == "unknown"
+
+
+def test_behind_a_loop_nothing_is_known_of_its_first_trip() -> None:
+    """The first loop halves 32 until 4 is left; the second one multiplies it by 9: always free."""
+    body = "mov.u32 %r5, 32; ONE: shr.u32 %r5, %r5, 1; setp.gt.u32 %p1, %r5, 4; @%p1 bra ONE; mov.u32 %r6, %r5;"
+    body += "TWO: mad.lo.u32 %r20, %r1, %r6, %r3; ld.shared.u32 %r30, [%r20]; mul.lo.u32 %r6, %r6, 9;"
+    body += "setp.lt.u32 %p2, %r6, %r2; @%p2 bra TWO;"
+    assert last(body).decision.verdict == "unknown"
+    assert {leaf.first for leaf in last_access(body).leaves} == {None}
+
+
+def test_an_access_that_the_first_trip_does_not_make_says_nothing() -> None:
+    guard = "shr.u32 %r6, %r5, 1; INNER: mad.lo.u32 %r20, %r1, %r6, %r3; setp.ne.u32 %p3, %r6, 8;"
+    guard += "@%p3 ld.shared.u32 %r30, [%r20]; shr.u32 %r6, %r6, 1; setp.gt.u32 %p2, %r6, 3; @%p2 bra INNER;"
+    assert loop("mov.u32 %r5, 16;", guard).verdict == "unknown"
+
+
+def test_what_a_loop_carries_belongs_to_one_trip() -> None:
+    """A stride doubles while the lanes that come are halved: 64 lanes never meet the wide strides."""
+    body = "mov.u32 %r5, 4; mov.u32 %r6, 64; LOOP: mad.lo.u32 %r20, %r1, %r5, %r3; setp.lt.u32 %p3, %r1, %r6;"
+    body += "@%p3 ld.shared.u32 %r30, [%r20]; shl.b32 %r5, %r5, 1; shr.u32 %r6, %r6, 1;"
+    found = last(f"{body} setp.ne.u32 %p1, %r6, 0; @%p1 bra LOOP;").decision
+    # 32 lanes come at a stride of 8 bytes, 16 at 16, 8 at 32, 4 at 64, 2 at 128.
+    assert (found.verdict, found.ways) == ("conflict", 2)
