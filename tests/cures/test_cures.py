@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,6 +87,16 @@ def test_another_access_must_not_get_worse():
     assert all("Swizzle<5,0," not in change for change in found), "it would take its vectors apart"
 
 
+@pytest.mark.parametrize("bound", ["32", "any"])
+def test_a_diagonal_beside_a_column_forbids_a_pad_of_one(bound):
+    """With rows of 33 words the diagonal has lanes 0 and 16 in one bank; it has a bank a lane now."""
+    diagonal = f"{{tile: A, instruction: ld.shared.b32, threads: 32, for: {{i: {bound}}}, coord: [(lane+i)%32, lane]}}"
+    spec = spec_of(SQUARE, f"{{c: {COLUMN}, d: {diagonal}}}", "[{conflict_free: c}, {conflict_free: d}]")
+    assert prove(spec.claims[1].claim).outcome is Outcome.PROVED
+    found = [cure.change for cure in cures_of(spec)]
+    assert not any(change.startswith("pad 1 ") or change.startswith("Swizzle<5,0,5>") for change in found)
+
+
 def test_vectors_that_are_claimed_stay_whole():
     alone = changes(SQUARE, f"{{c: {COLUMN}}}", "[{wavefronts: {access: c, at_most: 4}}]")
     claimed = changes(
@@ -146,6 +157,18 @@ def test_an_engine_that_knows_nothing_gives_no_cure(monkeypatch):
 
     monkeypatch.setattr(find.Work, "verdict", unknown)
     assert changes(SQUARE, f"{{c: {COLUMN}}}", "[{conflict_free: c}]") == []
+
+
+def test_the_claim_itself_has_to_be_proved(monkeypatch):
+    """A planted mistake: everything is proved but the claim that was refuted."""
+    real = find.Work.verdict
+
+    def undecided(work: Work, claim):
+        verdict = real(work, claim)
+        return replace(verdict, outcome=Outcome.UNKNOWN) if isinstance(claim, CostClaim) else verdict
+
+    monkeypatch.setattr(find.Work, "verdict", undecided)
+    assert changes(SQUARE, f"{{c: {COLUMN}}}", "[conflict_free: c]") == []
 
 
 @pytest.mark.parametrize("name", ["candidates", "lanes", "proofs"])

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swzverify.claims.verdict import Measure, WarpMeasure
+from swzverify.cures import Cure
 from swzverify.report.cases import boxes, told_once
 from swzverify.report.markdown import render_markdown
 from swzverify.report.matrix import matrix
@@ -47,6 +48,12 @@ def test_what_reads_otherwise_is_told_for_itself(make, change):
     outcome = change.pop("outcome", "proved")
     told = told_once([make(case={"K": 1}), make(outcome, case={"K": 2}, **change), make(case={"K": 3})])
     assert [(each.result.case["K"], each.words) for each in told] == [(1, "K = 1 or 3: the same"), (2, "")]
+
+
+def test_other_cures_are_told_for_themselves(make):
+    one, other = make("refuted", case={"K": 1}), make("refuted", case={"K": 2})
+    assert len(told_once([one, other])) == 1
+    assert len(told_once([one, replace(other, cures=(Cure("A", "pad 1", "1 wavefront"),))])) == 2
 
 
 def test_without_cases_every_result_is_told(make):
