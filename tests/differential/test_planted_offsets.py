@@ -1,4 +1,4 @@
-"""Misreadings of tiles by expression: random specs of them must show each one."""
+"""Misreadings of tiles by expression and of exact costs: random specs of them must show each one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from swzverify.claims import bijective, injective
+from swzverify.claims import Wavefronts, bijective, injective
 from swzverify.ir import integers as ints
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import parse
 from swzverify.ir.integers import Integer
 from swzverify.obligations import Injective
+from swzverify.prover import judgement
 from swzverify.subjects import lowered_access, offset_map, plain_access
 from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.stated_access import StatedAccess
@@ -133,6 +134,18 @@ def the_pitch_forgets_the_room(patch: Patch) -> None:
     patch.setattr(OffsetMap, "room_bits", lambda self, bits: min(original(self, bits), self.size * bits))
 
 
+def exactly_is_at_most(patch: Patch) -> None:
+    """Nobody asks whether some warp instruction takes as many."""
+    patch.setattr(judgement, "_reached", lambda _claim, proved, _panel: proved)
+
+
+def an_exact_number_is_no_bound(patch: Patch) -> None:
+    """What exceeds the number passes."""
+    original = Wavefronts.limit.fget
+    assert original is not None
+    patch.setattr(Wavefronts, "limit", property(lambda self: original(self) + (self.exactly is not None)))
+
+
 PLANTS: list[Callable[[Patch], None]] = [
     the_coordinate_has_no_parentheses,
     the_modes_come_in_reverse,
@@ -149,6 +162,8 @@ PLANTS: list[Callable[[Patch], None]] = [
     an_access_reads_the_expression_inside_the_shape,
     the_plain_definition_forgets_the_expression,
     the_pitch_forgets_the_room,
+    exactly_is_at_most,
+    an_exact_number_is_no_bound,
 ]
 
 

@@ -198,6 +198,8 @@ def spec_with(model: str, key: str, example: object) -> dict:
     part = copy.deepcopy(value)
     if model.endswith("Argument") or model == "TmaPart":
         (inner,) = (entry for entry in part.values() if isinstance(entry, dict))
+        if key == "exactly":
+            inner.pop("at_most")
         inner[key] = example
     else:
         if model == "TilePart" and key in ("shape", "offset", "address"):
