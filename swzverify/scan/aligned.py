@@ -21,7 +21,17 @@ from swzverify.scan.subject import Subject
 
 
 def aligned(subject: Subject) -> Claim:
-    """The verdict on the alignment of one access."""
+    """The verdict on the alignment of one access.
+
+    >>> from swzverify.ptx import read_module
+    >>> from swzverify.scan import scan_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 4 .b8 s[256]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
+    >>> found, = scan_module(read_module(text, "k.ptx"), (32, 1, 1))
+    >>> found.aligned.verdict.value, found.aligned.reason
+    ('unknown', 'it needs s to begin at a multiple of 8; PTX says 4')
+    """
     address, width = subject.access.address, subject.width
     if address is None:
         return not_known("the address is not known")
