@@ -302,6 +302,12 @@ class _Reader:
                 known = self.slices.leaves[each]
                 if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
                     return None
+                is_count = known.kind is Kind.TRIPS
+                new[each] = const(0, each.width) if is_count else self.slices.carried[each].before
+            value = substitute(value, new)
+            if isinstance(value, Const):
+                return value.value
+        return None
 
 
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
