@@ -9,7 +9,7 @@ from typing import Final
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
-from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
