@@ -131,7 +131,8 @@ def scan(
 
     Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
     takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
-    verdict: free, conflict, depends (on parameters), or unknown with the reason.
+    verdict: free, conflict, depends (on parameters), or unknown with the reason. Machine code with
+    a table of lines (-lineinfo) tells what each access became on the chip.
 
     \b
     Exit codes:

@@ -38,7 +38,7 @@ REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("counting", "z3"))
 def access(decision: Decision, line: int = 7, location: Location | None = None, **words: str) -> ScannedAccess:
     told = {"kernel": "k", "instruction": "ld.shared.u32 %r1, [%r2]", "address": "s + tid.x*8", **words}
     texts = (told["instruction"], told["address"])
-    return ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, (), (64, 1, 1))
+    return ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, (), (), (64, 1, 1))
 
 
 def file(*accesses: ScannedAccess, name: str = "k.ptx", **sources: str) -> ScannedFile:
