@@ -142,7 +142,8 @@ def scan(
     Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
     takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
     verdict: free, conflict, depends (on parameters), or unknown with the reason. Beside it stands
-    whether each lane's address is aligned, and inside its array.
+    whether each lane's address is aligned, and inside its array. Machine code with a table of lines
+    (-lineinfo) tells what each access became on the chip.
 
     \b
     Exit codes:
