@@ -22,7 +22,7 @@ COMMANDS = {
     "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
     "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
-    "scan": (["scan", "a.ptx"], "swzverify.ptx.read_module_file"),
+    "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
     "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
 }
 WORDS = {"init": "nothing written", "recheck": "no judgement", "theorems": "no list"}

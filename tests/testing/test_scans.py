@@ -15,7 +15,7 @@ from tests.scan.texts import DATA, SKEWED, strided, text_of
 
 FREE, TWO = text_of(strided(4)), text_of(".loc 1 7 3\n" + strided(8)) + '\n.file 1 "k.cu"\n'
 LOADED = "ld.param.u64 %d4, [q]; mul.wide.u32 %d5, %r1, 4; add.u64 %d1, %d4, %d5; "
-ATOMIC = strided(4, "atom.shared.min.u32 %r30, [%r20], 1;")
+ATOMIC = "atom.shared.cas.b16 %h1, [%r3], %h1, %h2;"
 
 
 def test_free() -> None:
