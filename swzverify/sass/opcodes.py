@@ -1,7 +1,6 @@
 """The machine instructions that touch shared memory, or may do so, and the bits that a lane moves.
 
-Source: CUDA Binary Utilities, Instruction Set Reference; what nvdisasm 13 prints for sm_75 to
-sm_120.
+Source: CUDA Binary Utilities, Instruction Set Reference; what nvdisasm 13 prints.
 """
 
 from __future__ import annotations
