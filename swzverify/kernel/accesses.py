@@ -36,6 +36,8 @@ _LATE: Final = re.compile(
     r"(\.(?:relaxed|acquire|release|acq_rel)(?:\.(?:cta|cluster|gpu|sys))?)(\..*)"
 )
 """An atomic with its order behind the operation, as some headers write it."""
+_COUNT_FIRST: Final = re.compile(r"^((?:ld|st)matrix\.sync\.aligned)(\.x[124](?:\.trans)?)(\.m8n8)\b")
+"""A matrix instruction with its count before its shape, as CUTLASS writes it."""
 _MOST_STARTS: Final = 8
 """Loops within loops, each of which begins with what the outer one carries."""
 _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
@@ -150,6 +152,7 @@ def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
     if found := _LATE.fullmatch(opcode):
         opcode = f"{found[1]}{found[3]}{found[2]}{found[4]}"
+    opcode = _COUNT_FIRST.sub(r"\1\3\2", opcode)
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"

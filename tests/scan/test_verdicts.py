@@ -43,6 +43,16 @@ def test_ldmatrix(factor: int, ways: int) -> None:
     assert verdict(strided(factor, access))[1] == ways
 
 
+@pytest.mark.parametrize(("factor", "ways"), [(16, 1), (32, 2), (128, 8)])
+def test_matrices_with_the_count_before_the_shape(factor: int, ways: int) -> None:
+    for access in (
+        "ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];",
+        "stmatrix.sync.aligned.x4.m8n8.shared.b16 [%r20], {%r30,%r31,%r32,%r33};",
+        "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];",
+    ):
+        assert verdict(strided(factor, access))[1] == ways, access
+
+
 def test_atomics_count_equal_words() -> None:
     assert verdict("red.shared.add.u32 [%r3], %r2;") == ("conflict", 32)
     assert verdict(strided(4, "red.shared.add.u32 [%r20], %r2;")) == ("free", 1)
