@@ -35,6 +35,7 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
     "docs/scan.md": [
+        "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
         "it needs Triton; tests/examples runs examples/scan",
         "the PTX is of others' code and is not in the repository",
     ],
