@@ -10,14 +10,23 @@ Parameters.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from swzverify.kernel.flow import base_name
+from swzverify.kernel.parameters import (
+    PARAMETER,
+    Uses,
+    Variable,
+    are_apart,
+    moved,
+    names_in,
+    place_of,
+    uses_of,
+    variable_of,
+)
 from swzverify.ptx import (
     Address,
     Function,
@@ -43,12 +52,6 @@ MOST_INSTRUCTIONS: Final = 60_000
 """Instructions of a function with what it calls; calls beyond that stay calls."""
 MOST_DEPTH: Final = 12
 """Calls in one another that are put in place."""
-_PARAMETER: Final = re.compile(r"(ld|st)\.param(?:::\w+)?(?:\.v[248])?\.([bsuf]\d+)")
-
-Variable = tuple[str, int]
-"""A `.param` variable by its name and scope."""
-Piece = tuple[int, int]
-"""Offset and size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def inlined(module: Module, function: Function) -> Inlined:
         return unchanged
     maker = _Maker(module)
     try:
-        maker.emit(_Frame(function, 0, _uses(function), {}))
+        maker.emit(_Frame(function, 0, uses_of(function), {}))
     except PtxError:
         return unchanged
     if not maker.names:
@@ -97,90 +100,6 @@ def inlined(module: Module, function: Function) -> Inlined:
         symbols=tuple(maker.symbols),
     )
     return Inlined(made, tuple(maker.calls), frozenset(maker.names))
-
-
-# ---- how parameters are reached
-
-
-@dataclass(slots=True)
-class _Uses:
-    """How a function reaches its `.param` variables: the pieces of each; those that it writes, and
-    those that it reaches in other ways.
-    """
-
-    pieces: dict[Variable, set[Piece]] = field(default_factory=dict[Variable, set[Piece]])
-    written: set[Variable] = field(default_factory=set[Variable])
-    escaped: set[Variable] = field(default_factory=set[Variable])
-
-
-def _uses(function: Function) -> _Uses:
-    found = _Uses()
-    for instruction in function.instructions:
-        kind = _PARAMETER.fullmatch(instruction.opcode)
-        if base_name(instruction) == "call":
-            continue
-        place = _parameter_place(instruction) if kind else None
-        items = _moved(instruction) if kind else ()
-        for name in _names(instruction.operands):
-            variable = (name.name, name.scope)
-            if place is None or kind is None or not _fit(items, kind[2]):
-                found.escaped.add(variable)
-                continue
-            size = size_of_type(kind[2]) or 0
-            pieces = {(place.offset + at * size, size) for at in range(len(items))}
-            found.pieces.setdefault(variable, set()).update(pieces)
-            if kind[1] == "st":
-                found.written.add(variable)
-    return found
-
-
-def _parameter_place(instruction: Instruction) -> SymbolRef | None:
-    """The variable and offset that an `ld.param` or `st.param` reaches."""
-    for each in instruction.operands:
-        if isinstance(each, Address) and isinstance(each.base, SymbolRef):
-            return replace(each.base, offset=each.base.offset + each.offset)
-    return None
-
-
-def _moved(instruction: Instruction) -> tuple[Operand, ...]:
-    """What an `ld.param` writes or an `st.param` stores, item by item."""
-    for each in instruction.operands:
-        if not isinstance(each, Address):
-            return each.items if isinstance(each, Vector) else (each,)
-    return ()
-
-
-def _fit(items: tuple[Operand, ...], kind: str) -> bool:
-    """Whether registers among the items are as wide as the type, or wider."""
-    bits = 8 * (size_of_type(kind) or 0)
-    wide = [8 * (size_of_type(each.type) or 0) for each in items if isinstance(each, Register)]
-    return bits > 0 and bool(items) and all(width >= bits for width in wide)
-
-
-def _names(operands: tuple[Operand, ...]) -> Iterator[SymbolRef]:
-    """All variables that some operands name."""
-    for each in operands:
-        match each:
-            case SymbolRef():
-                yield each
-            case Address(base) if isinstance(base, SymbolRef):
-                yield base
-            case Vector(items) | Group(items) | Bracketed(items):
-                yield from _names(items)
-            case Pair(first, second):
-                yield from _names((first, second))
-            case Indexed(symbol, index):
-                yield from _names((symbol, index))
-            case Negated(inner) | Minus(inner):
-                yield from _names((inner,))
-            case _:
-                pass
-
-
-def _are_apart(pieces: set[Piece]) -> bool:
-    """Whether no two pieces overlap."""
-    ordered = sorted(pieces)
-    return all(first[0] + first[1] <= second[0] for first, second in pairwise(ordered))
 
 
 def _callee_name(call: Instruction) -> str | None:
@@ -203,7 +122,7 @@ class _Frame:
 
     function: Function
     shift: int
-    uses: _Uses
+    uses: Uses
     cells: Mapping[Variable, Variable]
     callees: Mapping[int, Function] = field(default_factory=dict[int, Function])
     end: Label | None = None
@@ -231,7 +150,7 @@ class _Maker:
         self.scopes = 0
         self.made_labels = 0
         self.reserved = 0
-        self._kept_uses: dict[str, _Uses] = {}
+        self._kept: dict[str, Uses] = {}
 
     def emit(self, frame: _Frame) -> None:
         """Write one function."""
@@ -261,13 +180,17 @@ class _Maker:
                 continue
             callee = frame.callees.get(instruction.index)
             if callee is None:
-                barred |= {(name.name, name.scope) for name in _names(instruction.operands)}
+                barred |= {*map(variable_of, names_in(instruction.operands))}
                 continue
-            uses = self._uses_of(callee)
+            uses, parts = self._uses_of(callee), instruction.call_parts()
+            # The callee has a copy of an argument, which writing the result does not change.
+            results = [*map(variable_of, names_in(parts.results))]
+            barred |= {*map(variable_of, names_in(parts.arguments))} & {*results}
+            barred |= {each for each in results if results.count(each) > 1}
             for given, taken in _pairs(instruction, callee):
                 if not isinstance(given, SymbolRef):
                     continue
-                own, other = (given.name, given.scope), (taken.name, FUNCTION_SCOPE)
+                own, other = variable_of(given), (taken.name, FUNCTION_SCOPE)
                 passed.add(own)
                 reached.setdefault(own, set()).update(uses.pieces.get(other, set()))
                 if given.offset or other in uses.escaped or (other in uses.written and taken in callee.parameters):
@@ -275,7 +198,7 @@ class _Maker:
         return {
             each: (each[0], frame.scope(each[1]))
             for each in passed - barred
-            if each[1] and _are_apart(reached[each]) and not self._is_parameter(frame, each)
+            if each[1] and are_apart(reached[each]) and not self._is_parameter(frame, each)
         }
 
     def _is_parameter(self, frame: _Frame, variable: Variable) -> bool:
@@ -283,10 +206,10 @@ class _Maker:
         own = (*frame.function.parameters, *frame.function.results)
         return variable[1] == FUNCTION_SCOPE and any(each.name == variable[0] for each in own)
 
-    def _uses_of(self, function: Function) -> _Uses:
-        if function.name not in self._kept_uses:
-            self._kept_uses[function.name] = _uses(function)
-        return self._kept_uses[function.name]
+    def _uses_of(self, function: Function) -> Uses:
+        if function.name not in self._kept:
+            self._kept[function.name] = uses_of(function)
+        return self._kept[function.name]
 
     def _callees(self, frame: _Frame) -> dict[int, Function]:
         found: dict[int, Function] = {}
@@ -320,7 +243,7 @@ class _Maker:
             self._call(frame, instruction, callee)
         elif name == "ret" and frame.end is not None:
             self._add(frame, instruction, "bra", (frame.end,))
-        elif (found := _PARAMETER.fullmatch(instruction.opcode)) and self._is_cell(frame, instruction):
+        elif (found := PARAMETER.fullmatch(instruction.opcode)) and self._is_cell(frame, instruction):
             self._move(frame, instruction, found[1], found[2])
         else:
             operands = tuple(_shifted(each, frame) for each in instruction.operands)
@@ -335,16 +258,16 @@ class _Maker:
         self.calls.append(frame.calls)
 
     def _is_cell(self, frame: _Frame, instruction: Instruction) -> bool:
-        place = _parameter_place(instruction)
-        return place is not None and (place.name, place.scope) in frame.cells
+        place = place_of(instruction)
+        return place is not None and variable_of(place) in frame.cells
 
     def _move(self, frame: _Frame, instruction: Instruction, direction: str, kind: str) -> None:
-        place = _parameter_place(instruction)
+        place = place_of(instruction)
         if place is None:
             raise AssertionError(instruction)
         size = size_of_type(kind) or 0
-        root = frame.cells[place.name, place.scope]
-        for at, item in enumerate(_moved(instruction)):
+        root = frame.cells[variable_of(place)]
+        for at, item in enumerate(moved(instruction)):
             cell = Register(f"[{root[0]}+{place.offset + at * size}]", root[1], f"b{8 * size}")
             other = _shifted(item, frame)
             if isinstance(other, Sink):
@@ -376,8 +299,8 @@ class _Maker:
         before: list[tuple[Operand, Operand]] = []
         after: list[tuple[Operand, Operand]] = []
         for given, taken in _pairs(call, callee):
-            if isinstance(given, SymbolRef) and (given.name, given.scope) in frame.cells:
-                cells[taken.name, FUNCTION_SCOPE] = frame.cells[given.name, given.scope]
+            if isinstance(given, SymbolRef) and variable_of(given) in frame.cells:
+                cells[taken.name, FUNCTION_SCOPE] = frame.cells[variable_of(given)]
             elif taken.offset_bytes is None:
                 own, other = Register(taken.name, inner.scope(FUNCTION_SCOPE), taken.type), _shifted(given, frame)
                 if taken in callee.parameters:

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Expr
+from swzverify.kernel.calls import inlined
+from swzverify.kernel.effects import registers_in, registers_of, written
 from swzverify.kernel.flow import Flow, FlowError
 from swzverify.kernel.graph import Tree, immediate_dominators, reached, reverse_postorder
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.linear import normal, sum_of
-from swzverify.ptx import read_module
+from swzverify.ptx import Register, read_module
 from tests.kernel.texts import TOP
+from tests.kernel.traps import BODIES, text_of
 
 GRAPHS = st.integers(1, 8).flatmap(
     lambda count: st.lists(st.lists(st.integers(0, count - 1), max_size=3, unique=True), min_size=count, max_size=count)
@@ -110,3 +113,18 @@ def test_coordinates_of_threads(shape: tuple[int, int, int]) -> None:
     expected = all(first == second for part in parts for first, second in pairwise(part.tolist()))
     assert threads.is_uniform(expr.var("tid.y", shape[1])) == expected
     assert np.all(threads.point["laneid"] < 32)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_every_piece_of_a_parameter_that_is_read_is_written(name: str) -> None:
+    """Else one name would stand for what different calls pass."""
+    module = read_module(text_of(BODIES[name]), "k.ptx")
+    kernel = module.function("k")
+    assert kernel is not None
+    read: set[Register] = set()
+    written_to: set[Register] = set()
+    for each in inlined(module, kernel).function.instructions:
+        targets = {register for operand in written(each) if (register := registers_of(operand)) is not None}
+        written_to |= targets
+        read |= {register for operand in each.operands for register in registers_in(operand)} - targets
+    assert {each for each in read - written_to if each.name.startswith("[")} == set()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swzverify.ir.expr import const, extract, var
-from swzverify.kernel import calls, induction, meaning, slices, special, uniform
+from swzverify.kernel import calls, induction, meaning, parameters, slices, special, uniform
 from swzverify.kernel.arithmetic import shift_right, widened
 from swzverify.kernel.leaves import Kind
 from tests.kernel.test_programs import compared, held
@@ -164,13 +164,19 @@ def returns_that_end_the_kernel(patch: pytest.MonkeyPatch) -> None:
 
 
 def pieces_that_all_begin_at_zero(patch: pytest.MonkeyPatch) -> None:
-    original = calls._parameter_place
+    original = parameters.place_of
 
     def place(instruction: Any) -> Any:
         found = original(instruction)
         return found and replace(found, offset=0)
 
-    patch.setattr(calls, "_parameter_place", place)
+    for module in (parameters, calls):
+        patch.setattr(module, "place_of", place)
+
+
+def arguments_that_the_callee_shares_with_results(patch: pytest.MonkeyPatch) -> None:
+    original = calls.names_in
+    patch.setattr(calls, "names_in", lambda operands: () if len(operands) == 1 else original(operands))
 
 
 PLANTED: dict[Plant, int | str] = {
@@ -198,6 +204,7 @@ PLANTED: dict[Plant, int | str] = {
     registers_that_callers_share: "two calls",
     returns_that_end_the_kernel: "a return of some lanes",
     pieces_that_all_begin_at_zero: "a pair",
+    arguments_that_the_callee_shares_with_results: "a variable for argument and result",
 }
 """Each mistake with the seed of a random kernel, or the trap, that finds it."""
 

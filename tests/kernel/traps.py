@@ -29,6 +29,14 @@ setp.gt.u32 %p1, %r1, 7;
 st.param.b32 [r], %r1;
 ret;
 }
+.func (.param .b32 r, .param .b32 s) two(.param .b32 a)
+{
+.reg .b32 %r<9>;
+ld.param.b32 %r1, [a];
+st.param.b32 [s], 2;
+st.param.b32 [r], %r1;
+ret;
+}
 .func (.param .b32 r) narrow(.param .b8 a)
 {
 .reg .b32 %r<9>;
@@ -60,6 +68,28 @@ ret;
 ld.param.v2.b32 {%r1, %r2}, [a];
 st.param.b32 [r+4], %r1;
 st.param.b32 [r+0], %r2;
+ret;
+}
+.func (.param .b32 r) late(.param .b32 a)
+{
+.reg .b32 %r<9>;
+st.param.b32 [r], 5;
+ld.param.b32 %r1, [a];
+st.param.b32 [r], %r1;
+ret;
+}
+.func (.param .b32 r) halves(.param .b64 a)
+{
+.reg .b32 %r<9>;
+ld.param.b32 %r1, [a+0];
+ld.param.b32 %r2, [a+4];
+mad.lo.u32 %r1, %r1, 5, %r2;
+st.param.b32 [r], %r1;
+ret;
+}
+.func (.param .b32 r) onward(.param .b64 a)
+{
+call (r), halves, (a);
 ret;
 }
 .func outer(.param .b32 a)
@@ -148,6 +178,12 @@ BODIES: dict[str, str] = {
     "trips by lane in a function": CALL.format("counted, (x)", "%r0", "0", "") + STORE.format("%r4"),
     "a call by registers": "setp.gt.u32 %p1, %r0, 5;\n@%p1 call (%r4), plain, (%r0);\n" + STORE.format("%r4"),
     "a pair": PAIR + STORE.format("%r4"),
+    "a variable for argument and result": "{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall (x), late, (x);\n"
+    "ld.param.b32 %r4, [x];\n}\n" + STORE.format("%r4"),
+    "a parameter that is passed on": "{\n.param .b64 x;\n.param .b32 y;\ncvt.u64.u32 %d1, %r0;\n"
+    "st.param.b64 [x], %d1;\ncall (y), onward, (x);\nld.param.b32 %r4, [y];\n}\n" + STORE.format("%r4"),
+    "a variable for two results": "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %r0;\ncall (y, y), two, (x);\n"
+    "ld.param.b32 %r4, [y];\n}\n" + STORE.format("%r4"),
     "a call in a call": "{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall outer, (x);\n}",
     "a call in a loop": "L:\n" + CALL.format("mixed, (x, z)", "%r5", "%r0", "") + "add.u32 %r5, %r5, 1;\n"
     + STORE.format("%r4") + "\nsetp.lt.u32 %p1, %r5, %r2;\n@%p1 bra L;",
