@@ -11,7 +11,15 @@ import click
 from swzverify.claims import KINDS
 from swzverify.cli.case_tests import CaseTests
 from swzverify.cli.files import Known, check_output
-from swzverify.cli.reports import Format, ReportFile, check_reports, report_files, write_reports
+from swzverify.cli.reports import (
+    Format,
+    ReportFile,
+    check_reports,
+    format_option,
+    output_option,
+    report_option,
+    write_reports,
+)
 from swzverify.cli.terminal import Failure, one_way_out
 
 if TYPE_CHECKING:
@@ -24,23 +32,9 @@ _Limit = TypeVar("_Limit", float | None, int | None)
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([form.value for form in Format]),
-    default=Format.TEXT.value,
-    show_default=True,
-    help="What to write the report as.",
-)
-@click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
-@click.option(
-    "--report",
-    "reports",
-    callback=report_files,
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help="Write the report to this file as well, such as sarif=out.sarif; may be given again.",
-)
+@format_option
+@output_option
+@report_option
 @click.option(
     "-j",
     "--jobs",

@@ -1,5 +1,5 @@
-"""Where the reports of `swzverify prove` go, and as what: one to the terminal or `--output`, others
-by `--report`.
+"""Where the reports of `swzverify prove` and `swzverify scan` go, and as what: one to the terminal
+or `--output`, others by `--report`.
 """
 
 from __future__ import annotations
@@ -52,6 +52,25 @@ def _report_file(value: str) -> ReportFile:
     if form not in set(Format):
         raise click.BadParameter(f"{form!r} is no format; formats: {', '.join(Format)}")
     return ReportFile(Format(form), path)
+
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Format]),
+    default=Format.TEXT.value,
+    show_default=True,
+    help="What to write the report as.",
+)
+output_option = click.option("--output", metavar="FILE", help="Write the report to a file instead of standard output.")
+report_option = click.option(
+    "--report",
+    "reports",
+    callback=report_files,
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help="Write the report to this file as well, such as sarif=out.sarif; may be given again.",
+)
 
 
 def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from swzverify.cli.files import Known, check_output
-from swzverify.cli.reports import Format, ReportFile, check_reports, report_files
+from swzverify.cli.reports import Format, ReportFile, check_reports, format_option, output_option, report_option
 from swzverify.cli.scan_reports import write_scan
 from swzverify.cli.scan_spec import check_written, save_written
 from swzverify.cli.terminal import one_way_out
@@ -74,23 +74,9 @@ class ExitCode(IntEnum):
     metavar="FILE",
     help="A file with the machine code of the PTX, built with -lineinfo; may be given again.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([form.value for form in Format]),
-    default=Format.TEXT.value,
-    show_default=True,
-    help="How to write what was found.",
-)
-@click.option("--output", metavar="FILE", help="Write it to a file instead of standard output.")
-@click.option(
-    "--report",
-    "reports",
-    callback=report_files,
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help="Write it to this file as well, such as json=out.json; may be given again.",
-)
+@format_option
+@output_option
+@report_option
 @click.option(
     "--fail-on",
     type=click.Choice(FAILURES),

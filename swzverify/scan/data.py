@@ -18,6 +18,7 @@ from swzverify.ir.expr import Expr, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.obligations import Answer
 from swzverify.scan.collide import lanes_meet
+from swzverify.scan.price import DisagreementError
 from swzverify.scan.question import Question
 from swzverify.scan.samples import Sampler
 from swzverify.scan.spell import spell_leaf
@@ -52,8 +53,10 @@ def limited_by_data(question: Question, guard: Expr) -> Decision | None:
     names = ", ".join(dict.fromkeys(map(spell_leaf, data)))
     reason = f"for some data of the lanes ({names}); no data give more"
     found = Sampler(question.row, question.parts, question.block, guard).own_values()
-    if found is None or found.price.ways > least:
+    if found is None:
         return None
+    if found.price.ways > least:
+        raise DisagreementError
     if found.price.ways < least:
         return Decision(Verdict.CONFLICT, reason, least, engines=(SMT,))
     worst = question.conflict(found.price, found.addresses, found.active, least)

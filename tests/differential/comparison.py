@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from swzverify.claims.verdict import Outcome, Verdict
@@ -243,3 +243,15 @@ def as_yaml(value: Yaml, indent: int = 0) -> str:
         else:
             lines.append(f"{' ' * indent}{key}: {json.dumps(item)}")
     return "\n".join(lines)
+
+
+def first_disagreement(seeds: Iterable[int], themes: str = "all") -> Disagreement | None:
+    """What the first of these seeds finds wrong; specs of all themes also with a starved budget."""
+    for seed in seeds:
+        try:
+            outcome = compare_seed(seed, themes=themes, starve=themes == "all")
+        except Exception as error:  # noqa: BLE001 - a planted mistake may break the tool; that shows too
+            return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
+        if outcome.disagreements:
+            return outcome.disagreements[0]
+    return None

@@ -45,7 +45,7 @@ from swzverify.subjects import access as access_module
 from swzverify.subjects.loop import AXIS_WORDS
 from tests.differential import __main__ as runner
 from tests.differential import chunk as chunks
-from tests.differential.comparison import Comparison, Disagreement, compare, compare_seed, drawn
+from tests.differential.comparison import Comparison, compare, drawn, first_disagreement
 from tests.differential.shrink import smallest
 from tests.engines.memory import forgotten
 from tests.oracle.yaml_values import Spec
@@ -343,21 +343,10 @@ PLANTS: list[Callable[[Patch], None]] = [
 ]
 
 
-def first_found(seeds: Sequence[int], *, new: bool = False) -> Disagreement | None:
-    for seed in seeds:
-        try:
-            outcome = compare_seed(seed, themes="new" if new else "all", starve=not new)
-        except Exception as error:  # noqa: BLE001 - a plant may break the tool; that shows too
-            return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
-        if outcome.disagreements:
-            return outcome.disagreements[0]
-    return None
-
-
 @pytest.mark.parametrize("plant", PLANTS, ids=[plant.__name__ for plant in PLANTS])
 def test_a_planted_misreading_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
-    assert first_found(SEEDS) is not None
+    assert first_disagreement(SEEDS) is not None
 
 
 @pytest.mark.parametrize(("plant", "first"), NEW_PLANTS.items(), ids=[plant.__name__ for plant in NEW_PLANTS])
@@ -365,7 +354,7 @@ def test_a_planted_misreading_is_found_by_the_new_themes(
     monkeypatch: Patch, plant: Callable[[Patch], None], first: int
 ) -> None:
     plant(monkeypatch)
-    assert first_found([first, *SEEDS], new=True) is not None
+    assert first_disagreement([first, *SEEDS], "new") is not None
 
 
 def test_what_is_found_is_made_small(monkeypatch: Patch) -> None:

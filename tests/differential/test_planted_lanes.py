@@ -12,7 +12,7 @@ from swzverify.engines import crowd, gather
 from swzverify.engines.smt import gather as smt_gather
 from swzverify.obligations import Cost, GatherCost
 from swzverify.subjects import Access, Unknown, access_names, plain_access
-from tests.differential.comparison import Disagreement, compare_seed
+from tests.differential.comparison import first_disagreement
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(250)
@@ -123,18 +123,7 @@ PLANTS: list[Callable[[Patch], None]] = [
 ]
 
 
-def first_found() -> Disagreement | None:
-    for seed in SEEDS:
-        try:
-            outcome = compare_seed(seed, 3_000_000, themes="lanes", starve=False)
-        except Exception as error:  # noqa: BLE001 - a plant may break the tool; that shows too
-            return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
-        if outcome.disagreements:
-            return outcome.disagreements[0]
-    return None
-
-
 @pytest.mark.parametrize("plant", PLANTS, ids=[plant.__name__ for plant in PLANTS])
 def test_a_planted_misreading_of_lanes_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
-    assert first_found() is not None
+    assert first_disagreement(SEEDS, "lanes") is not None

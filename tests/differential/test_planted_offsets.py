@@ -19,7 +19,7 @@ from swzverify.subjects import lowered_access, offset_map, plain_access
 from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.stated_access import StatedAccess
 from swzverify.subjects.tile import Tile
-from tests.differential.comparison import Disagreement, compare_seed
+from tests.differential.comparison import first_disagreement
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(400)
@@ -167,18 +167,7 @@ PLANTS: list[Callable[[Patch], None]] = [
 ]
 
 
-def first_found() -> Disagreement | None:
-    for seed in SEEDS:
-        try:
-            outcome = compare_seed(seed, 3_000_000, themes="offsets", starve=False)
-        except Exception as error:  # noqa: BLE001 - a plant may break the tool; that shows too
-            return Disagreement(seed, "", f"it breaks: {type(error).__name__}")
-        if outcome.disagreements:
-            return outcome.disagreements[0]
-    return None
-
-
 @pytest.mark.parametrize("plant", PLANTS, ids=[plant.__name__ for plant in PLANTS])
 def test_a_planted_misreading_of_an_expression_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
-    assert first_found() is not None
+    assert first_disagreement(SEEDS, "offsets") is not None

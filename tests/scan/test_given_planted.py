@@ -4,14 +4,16 @@ that the interpreter runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
 from swzverify.ir import integers
-from swzverify.kernel import Arguments, parameter_variable
+from swzverify.ir.expr import Expr, Var
+from swzverify.kernel import Arguments, Kind, Leaf, parameter_variable
 from swzverify.ptx import read_module
-from swzverify.scan import Given, given, scan_module
+from swzverify.scan import Given, collide, given, scan_module
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.test_given import BY_SIGN, ODD
 from tests.scan.texts import SKEWED, text_of
@@ -32,12 +34,16 @@ def is_wrong(body: str, launch: int, *conditions: str, parameters: tuple[str, ..
 
 HIGH = "ld.param.u16 %h1, [n+2]; cvt.u32.u16 %r10, %h1; mul.lo.u32 %r11, %r1, %r10; "
 HIGH += "mad.lo.u32 %r20, %r11, 4, %r3; ld.shared.u32 %r30, [%r20];"
+RARE = "setp.eq.u32 %p1, %r2, 3001; selp.b32 %r12, 32, 1, %p1; mul.lo.u32 %r11, %r1, %r12; "
+RARE += "mad.lo.u32 %r20, %r11, 4, %r3; ld.shared.u32 %r30, [%r20];"
+"""Conflicts for one value of n alone, which no sample tries."""
 CASES: dict[str, Callable[[], bool]] = {
     "low": lambda: is_wrong(BY_SIGN, 2**32 - 1, "n < 128"),
     "high": lambda: is_wrong(BY_SIGN, 2**32 - 1, "n > 128"),
     "bytes": lambda: is_wrong(HIGH, 0x0001_0002, parameters=("n=0x10002",)),
     "value": lambda: is_wrong(SKEWED, 2**32 - 2, parameters=("n=-2",)),
     "parts": lambda: is_wrong(HIGH, 0x0002_0001, ODD),
+    "tried": lambda: is_wrong(RARE, 3001, "n < 5000"),
 }
 
 
@@ -81,6 +87,20 @@ def test_a_condition_on_a_part_that_is_not_the_whole(monkeypatch: pytest.MonkeyP
     """The condition taken for one on any part of the parameter."""
     monkeypatch.setattr("swzverify.kernel.evaluate.extract", lambda value, _, width: _low(value, width))
     assert CASES["parts"]()
+
+
+def test_values_that_are_tried_taken_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = collide.found_of
+
+    def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+        told = {
+            name: replace(leaf, kind=Kind.CARRIED, values=leaf.candidates) if leaf.candidates else leaf
+            for name, leaf in leaves.items()
+        }
+        return right(read, told)
+
+    monkeypatch.setattr(collide, "found_of", found_of)
+    assert CASES["tried"]()
 
 
 def _low(value: object, width: int) -> object:
