@@ -73,6 +73,33 @@ class CFormula(Expression):
         return next(node.span for node in nodes(self.root) if isinstance(node, Name) and node.name == name)
 
 
+def exchanged(formula: CFormula, texts: Mapping[str, str]) -> str:
+    """The text of a formula with other texts in place of names; what needs parentheses has them
+    already.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> exchanged(parse("i*P + j"), {"i": "(tid/8)", "P": "9"})
+    '(tid/8)*9 + j'
+    """
+    parts: list[str] = []
+    done = 0
+    for node in sorted((each for each in nodes(formula.root) if isinstance(each, Name)), key=lambda n: n.span):
+        if node.name in texts:
+            start, end = node.span
+            parts += [formula.text[done:start], texts[node.name]]
+            done = end
+    return "".join([*parts, formula.text[done:]])
+
+
+def number_text(value: int) -> str:
+    """An integer as it stands in place of a name.
+
+    >>> number_text(7), number_text(-7)
+    ('7', '(-7)')
+    """
+    return f"({value})" if value < 0 else str(value)
+
+
 def _literal(value: int) -> CExpr:
     if 0 <= value <= VALUE_MAX:
         return Number(value, _HERE)

@@ -9,6 +9,7 @@ from swzverify.hardware import Instruction, Target, find_instruction, require
 from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
+from swzverify.spec.build_walk import build_walk
 from swzverify.spec.models import AccessPart, LoopPart, MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
@@ -36,6 +37,8 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     values.lets = build_lets(part.let, values, {**part.for_, **part.lanes}, names.lets)
     coord = tuple(values.expression(entry, known, "coord", mode) for mode, entry in enumerate(part.coord or ()))
     address = None if part.address is None else values.expression(part.address, known, "address")
+    if part.walk is not None:
+        address = build_walk(part, part.walk, values, known, loops)
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
     predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
@@ -91,24 +94,25 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
 
 
 def _check_keys(part: AccessPart, values: Values) -> None:
-    """An access goes to a tile's coordinate or to an address; the other keys go with one of the
-    two.
+    """An access goes to a tile's coordinate, to an address or along a walk; the other keys go with
+    some of these.
     """
-    if part.tile is None and part.address is None:
-        values.fail("SWZ104", "an access needs `tile` and `coord`, or `address`", values.name)
-    elif part.tile is not None and part.address is not None:
-        values.fail("SWZ105", "an access has `tile` or `address`, not both", values.key("address"))
+    given = [key for key in ("tile", "address", "walk") if getattr(part, key) is not None]
+    if not given:
+        values.fail("SWZ104", "an access needs `tile` and `coord`, or `address`, or `walk`", values.name)
+    elif len(given) > 1:
+        values.fail("SWZ105", f"an access has `{given[0]}` or `{given[1]}`, not both", values.key(given[1]))
     elif part.tile is not None:
         if part.coord is None:
             values.fail("SWZ104", "the key 'coord' is missing", values.name, "one expression per mode of the tile")
         for key in ("base", "bytes"):
             if getattr(part, key) is not None:
                 hint = f"the tile's own `{key}` counts"
-                values.fail("SWZ105", f"`{key}` goes with `address`, not with `tile`", values.key(key), hint)
+                values.fail("SWZ105", f"`{key}` goes with `address` or `walk`, not with `tile`", values.key(key), hint)
     else:
         for key in ("coord", "stage"):
             if getattr(part, key) is not None:
-                values.fail("SWZ105", f"`{key}` goes with `tile`, not with `address`", values.key(key))
+                values.fail("SWZ105", f"`{key}` goes with `tile`, not with `{given[0]}`", values.key(key))
     if part.threads is None and part.block is None:
         values.fail("SWZ104", "the key 'threads' is missing", values.name, "threads: 128, or block: [32, 4]")
     elif part.threads is not None and part.block is not None:

@@ -217,6 +217,17 @@ LoopValue: TypeAlias = Annotated[
 ]
 
 
+class WalkPart(Part):
+    """An address that moves from each iteration of a loop to the next: `(address ^ xor) + step`."""
+
+    over: Identifier | None = Field(None, description="the loop; default: the only one", examples=["k"])
+    start: Expression = Field(description="the address in the first iteration", examples=["lane*16"])
+    step: Expression | None = Field(
+        None, description="what each iteration adds, after `xor`", examples=[64, "(k % 4 == 3)*128"]
+    )
+    xor: Expression | None = Field(None, description="what each iteration XORs, before `step`", examples=[32, "k*16"])
+
+
 class AccessPart(Part):
     """What the threads of a block do with one instruction: `coord` in a tile, or an `address`."""
 
@@ -259,8 +270,15 @@ class AccessPart(Part):
     address: Expression | None = Field(
         None, description="a byte address, added to `base`; in place of `tile`", examples=["((tid >> 1) & 7) << 4"]
     )
+    walk: WalkPart | None = Field(
+        None,
+        description="a byte address that moves with a loop, added to `base`; in place of `address`",
+        examples=[{"start": "lane*16", "xor": 32}],
+    )
     base: BaseValue | None = Field(
-        None, description="added to `address`; default 0", examples=[{"align": 128}, {"in": "smem", "offset": 0}]
+        None,
+        description="added to `address` or `walk`; default 0",
+        examples=[{"align": 128}, {"in": "smem", "offset": 0}],
     )
     bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds", examples=[128])
     if_: Expression | None = Field(

@@ -59,6 +59,7 @@ class Values:
         self.sound = True
         self.used: set[str] = set()
         self.lets = Lets()
+        self._made: dict[str, Node | Place] = {}
 
     @property
     def noted_constants(self) -> Mapping[str, int]:
@@ -111,7 +112,13 @@ class Values:
     def _place_of(self, error: SwzError, where: Node | Place) -> Node | Place:
         if error.text is None or where is not self.name:
             return where
+        if error.text in self._made:
+            return self._made[error.text]
         return _find_text(self.node, error.text) or where
+
+    def made(self, text: str, where: Node | Place) -> None:
+        """Keep where an expression comes from that is made of several values."""
+        self._made[text] = where
 
     def require_sound(self) -> None:
         """End the reading of an entry in which something was wrong."""
@@ -166,8 +173,8 @@ class Values:
 
 
 def _key_text(path: tuple[str | int, ...]) -> str:
-    """A value's place in words: `coord[1]`."""
-    return str(path[0]) + "".join(f"[{step}]" for step in path[1:])
+    """A value's place in words: `coord[1]`, `walk.step`."""
+    return str(path[0]) + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:])
 
 
 def _listed(known: Collection[str], key: str | int) -> str:

@@ -14,6 +14,7 @@ from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, Memo
 from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
+from swzverify.subjects.walk import walked
 
 __all__ = [
     "Access",
@@ -28,4 +29,5 @@ __all__ = [
     "OffsetMap",
     "Tile",
     "Unknown",
+    "walked",
 ]

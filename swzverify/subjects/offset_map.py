@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import Name, nodes
-from swzverify.ir.c_formula import CFormula
+from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
 from swzverify.ir.expr import substitute
 from swzverify.ir.integers import Integer
@@ -118,16 +117,10 @@ class OffsetMap:
         >>> str(stored.at_coordinate((parse("tid/8"), parse("tid%8"))))
         '(tid/8)*9 + (tid%8)'
         """
-        stands_for = {name: f"({value})" if value < 0 else str(value) for name, value in self.index.constants.items()}
+        stands_for = {name: number_text(value) for name, value in self.index.constants.items()}
         stands_for |= {name: f"({each.text})" for name, each in zip(self.names, coord, strict=True)}
-        parts: list[str] = []
-        done = 0
-        for node in sorted((each for each in nodes(self.value.root) if isinstance(each, Name)), key=lambda n: n.span):
-            start, end = node.span
-            parts += [self.value.text[done:start], stands_for[node.name]]
-            done = end
         try:
-            return parse("".join([*parts, self.value.text[done:]]))
+            return parse(exchanged(self.value, stands_for))
         except SwzError as error:
             raise SwzError(
                 error.code,

@@ -20,6 +20,7 @@ from pathlib import Path
 from swzverify.prover.options import DEFAULT_RLIMIT
 from swzverify.run.version import versions
 from tests.differential.chunk import Chunk, run_chunk
+from tests.oracle.random_specs import DRAWS
 
 CHUNK_SPECS = 250
 
@@ -30,15 +31,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--record", type=Path, required=True, help="JSON file, continued where it exists")
     parser.add_argument("--rlimit", type=int, default=DEFAULT_RLIMIT, help="Z3's budget a query")
-    parser.add_argument(
-        "--new-themes", action="store_true", help="specs of the themes that an attack found missing, alone"
-    )
-    parser.add_argument("--lanes", action="store_true", help="specs with values of the lanes' own, alone")
-    parser.add_argument("--offsets", action="store_true", help="specs with tiles by expression, alone")
+    parser.add_argument("--themes", default="all", choices=sorted(DRAWS), help="which random specs")
     arguments = parser.parse_args()
-    themes = (
-        "new" if arguments.new_themes else "lanes" if arguments.lanes else "offsets" if arguments.offsets else "all"
-    )
+    themes: str = arguments.themes
     first, end = (int(number) for number in arguments.seeds.split("-"))
     record = _record(arguments.record, first, end, arguments.rlimit, themes=themes)
     left = [start for start in range(first, end, CHUNK_SPECS) if start not in record["chunks"]]
@@ -69,16 +64,14 @@ def _chunks(starts: list[int], end: int, rlimit: int, jobs: int, *, themes: str)
 def _record(path: Path, first: int, end: int, rlimit: int, *, themes: str) -> dict:  # type: ignore[type-arg]  # JSON
     if path.exists():
         record = json.loads(path.read_text())
-        if (record["first_seed"], record["rlimit"], _themes_of(record)) == (first, rlimit, themes):
+        if (record["first_seed"], record["rlimit"], record["themes"]) == (first, rlimit, themes):
             return {**record, "end_seed": end}
         raise SystemExit(f"{path} is the record of another run; choose another file")
     return {
         "first_seed": first,
         "end_seed": end,
         "rlimit": rlimit,
-        "new_themes": themes == "new",
-        "lanes": themes == "lanes",
-        "offsets": themes == "offsets",
+        "themes": themes,
         "versions": versions(),
         "chunks": [],
         "elapsed_s": 0.0,
@@ -93,13 +86,6 @@ def _record(path: Path, first: int, end: int, rlimit: int, *, themes: str) -> di
         "slowest": [],
         "disagreements": [],
     }
-
-
-def _themes_of(record: dict) -> str:  # type: ignore[type-arg]  # JSON
-    for theme in ("lanes", "offsets"):
-        if record.get(theme):
-            return theme
-    return "new" if record["new_themes"] else "all"
 
 
 def _note(record: dict, chunk: Chunk) -> None:  # type: ignore[type-arg]  # JSON

@@ -21,6 +21,8 @@ from .yaml_values import Yaml, as_dict, as_list, as_str
 
 Columns = dict[str, list[int]]
 
+FAR = 16_000
+"""Characters of its trees, iteration by iteration, up to which a walk can be written out in any case."""
 AXES_FROM = {
     name: extents
     for axis, extents in (("y", 2), ("z", 3))
@@ -84,6 +86,16 @@ class Iteration:
     own: tuple[int, ...] = field(default=(), repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """An address that moves from one value of a loop to the next: `(p ^ xor) + step`."""
+
+    over: str
+    start: Expr
+    xor: Expr
+    step: Expr
+
+
 @dataclass(frozen=True)
 class AccessForm:
     """An access with all constants known and no iteration laid out."""
@@ -101,6 +113,7 @@ class AccessForm:
     coordinates: tuple[Expr, ...]
     stage: Expr | None
     address: Expr | None
+    walk: Walk | None
     own: dict[str, Loop]
 
     @property
@@ -132,7 +145,8 @@ class AccessForm:
     @property
     def of_threads(self) -> list[Expr]:
         """The expressions that each thread evaluates, in the order in which they are judged."""
-        trees = [self.condition, *self.coordinates, self.placed, self.stage, self.address]
+        walk = [self.walk.start, self.walk.xor, self.walk.step] if self.walk else []
+        trees = [self.condition, *self.coordinates, self.placed, self.stage, self.address, *walk]
         return [tree for tree in trees if tree is not None]
 
     @property
@@ -216,13 +230,15 @@ def read_form(
         tuple(put_in(c_expr.parse(item), known) for item in as_list(spec.get("assume"))),
         tuple(put_in(c_expr.parse(item), known) for item in as_list(spec["coord"])) if tile else (),
         _parsed(spec, "stage", known) if tile else None,
-        None if tile else put_in(c_expr.parse(spec["address"]), known),
+        _parsed(spec, "address", known) if not tile else None,
+        read_walk(name, spec["walk"], loops, known) if "walk" in spec else None,
         {key: read_own(values, constants) for key, values in as_dict(spec.get("lanes")).items()},
     )
     if tile and isinstance(tile.layout, Box) and len(form.coordinates) != len(tile.layout.modes):
         raise OracleError(f"access {name}: one coordinate per mode")
     if form.placed is not None and form.open_loops:
         raise OracleAmbiguousError(f"access {name}: an open loop, and a tile by expression")
+    _check_walk(form)
     if form.own and form.open_loops:
         raise OracleError(f"access {name}: an open loop, and values of the lanes' own", "SWZ206")
     _check_axes(form)
@@ -265,6 +281,20 @@ def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:
     return Loop(start, stop, step)
 
 
+def read_walk(name: str, value: Yaml, loops: Mapping[str, Yaml], lets: Trees) -> Walk:
+    """A walk, over the one loop where it names none."""
+    spec = as_dict(value)
+    over = as_str(spec["over"]) if "over" in spec else next(iter(loops), "")
+    if over not in loops or ("over" not in spec and len(loops) != 1):
+        raise OracleError(f"access {name}: a walk over no loop", "SWZ105")
+    if "step" not in spec and "xor" not in spec:
+        raise OracleError(f"access {name}: a walk that stands still", "SWZ104")
+    start, xor, step = (put_in(c_expr.parse(spec.get(key, 0)), lets) for key in ("start", "xor", "step"))
+    if over in c_expr.names_in(start):
+        raise OracleError(f"access {name}: a walk begins before its loop does", "SWZ105")
+    return Walk(over, start, xor, step)
+
+
 def read_own(values: Yaml, constants: Mapping[str, int]) -> Loop:
     """The range of a lane's value: a count, C's three numbers, or bits."""
     if isinstance(values, dict) and "bits" in values:
@@ -277,6 +307,21 @@ def read_own(values: Yaml, constants: Mapping[str, int]) -> Loop:
 
 def _parsed(spec: dict[str, Yaml], key: str, lets: Trees) -> Expr | None:
     return put_in(c_expr.parse(spec[key]), lets) if key in spec else None
+
+
+def _check_walk(form: AccessForm) -> None:
+    """A walk stands alone, goes as far as its loop does, and is the same for all data."""
+    if form.walk is None:
+        return
+    if form.tile is not None or form.address is not None:
+        raise OracleError(f"access {form.name}: a walk and another address", "SWZ105")
+    if form.open_loops:
+        raise OracleError(f"access {form.name}: a walk, and an open loop", "SWZ206")
+    if any(name in form.own for tree in form.of_threads for name in c_expr.names_in(tree) if tree != form.condition):
+        raise OracleError(f"access {form.name}: a walk of a lane's own value", "SWZ105")
+    each = len(str(form.walk.xor)) + len(str(form.walk.step))
+    if len(str(form.walk.start)) + len(form.loops[form.walk.over].values) * each > FAR:
+        raise OracleAmbiguousError(f"access {form.name}: whether a walk is too long to be written out")
 
 
 def _check_axes(form: AccessForm) -> None:

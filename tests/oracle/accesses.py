@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, product
 from math import lcm
 
 from . import c_expr
-from .access_forms import AccessForm, Iteration, read_form
+from .access_forms import AccessForm, Columns, Iteration, Walk, read_form
 from .box_tiles import Box
 from .existence import Survey
 from .hardware import Instruction
@@ -198,11 +198,30 @@ def laid_out(form: AccessForm, iterations: list[Iteration]) -> Access:
             lanes = [point for warp in judged for point in warp if point is not None]
             if any(not 0 <= stage_column[point] < tile.stages for point in lanes):
                 raise OracleError(f"access {form.name}: a stage outside the tile's stages", "SWZ306")
+    elif form.walk is not None:
+        raw_bits = [8 * x for x in walked(form.walk, form.loops[form.walk.over].judged, columns, points)]
+        _check_signs(form.name, [raw_bits], judged)
     else:
         assert form.address is not None
         raw_bits = [8 * x for x in c_expr.evaluate(form.address, columns, points)]
         _check_signs(form.name, [raw_bits], judged)
     return Access(form, iterations, coordinates, raw_bits, stage_column, judged if form.runs else [])
+
+
+def walked(walk: Walk, values: Sequence[int], columns: Columns, points: int) -> list[int]:
+    """The address at every point, by going from each value of the loop to the next."""
+    at = columns[walk.over]
+    found = c_expr.evaluate(walk.start, columns, points)
+    for value in sorted(values)[:-1]:
+        there = {**columns, walk.over: [value] * points}
+        changes, steps = (c_expr.evaluate(tree, there, points) for tree in (walk.xor, walk.step))
+        for point in range(points):
+            if at[point] > value:
+                middle = found[point] ^ changes[point]
+                found[point] = middle + steps[point]
+                if not all(c_expr.LEAST <= each <= c_expr.MOST for each in (middle, found[point])):
+                    raise OracleError("a walk leaves -2^31 .. 2^32 - 1", "SWZ303")
+    return found
 
 
 def _existing(form: AccessForm, iterations: list[Iteration]) -> list[Iteration]:

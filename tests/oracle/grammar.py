@@ -68,6 +68,8 @@ CONSTANT_POSITIONS = (
 OFFSET_POSITIONS = ("tile.offset", "tile.address", "tile.shape", "wavefronts.exactly")
 """The positions of tiles by expression and of exact costs, which have random specs to themselves."""
 THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
+WALK_POSITIONS = ("walk.start", "walk.step", "walk.xor")
+"""The positions of pointers that move, which have random specs to themselves."""
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
 """The positions of values of the lanes' own, which have random specs to themselves."""
@@ -181,6 +183,12 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     for key in ("stage", "address", "if"):
         if key in access:
             yield Place(key, access, key, names)
+    if isinstance(walk := access.get("walk"), dict):
+        over = walk.get("over", next(iter(loops), ""))
+        for key in ("start", "step", "xor"):
+            if key in walk:
+                read = (*THREAD_NAMES, *(name for name in loops if key != "start" or name != over))
+                yield Place(f"walk.{key}", walk, key, read)
     yield from _items(access, "assume", "assume", tuple(loops))
     for name, bounds in loops.items():
         if isinstance(bounds, dict):

@@ -1,8 +1,8 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
 Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
-oracle; with `new`, `lanes` or `offsets`, of those of the new themes alone, of those with values of the
-lanes' own, or of those with tiles by expression.
+oracle; with `new`, `lanes`, `offsets` or `walks`, of those of the new themes alone, of those with
+values of the lanes' own, of those with tiles by expression, or of those with pointers that move.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from . import (
     random_open_loops,
     random_pairs,
     random_value_loops,
+    random_walks,
 )
 from .brute_force import OracleAmbiguousError, OracleError, judge
 from .random_accesses import add_access, add_bare_access
@@ -78,6 +79,14 @@ def offset_spec(rng: random.Random) -> Spec:
     for _ in range(rng.choice([1, 1, 2])):
         rng.choice(OFFSET_THEMES)(draft)
     return dressed(draft)
+
+
+def walk_spec(rng: random.Random) -> Spec:
+    """A spec of pointers that move, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(WALK_THEMES)(draft)
+    return dressed(draft, lets=0.3)
 
 
 def _add_theme(draft: Draft, themes: list[Theme]) -> None:
@@ -281,6 +290,7 @@ NEW_THEMES: list[Theme] = [
     random_value_loops.value_loops,
 ]
 OFFSET_THEMES: list[Theme] = [random_offset_tiles.offset_tiles, random_offset_tiles.offset_accesses]
+WALK_THEMES: list[Theme] = [random_walks.walks]
 LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
 
 
@@ -289,6 +299,7 @@ DRAWS: dict[str, Callable[[random.Random], Spec]] = {
     "new": new_theme_spec,
     "lanes": lane_spec,
     "offsets": offset_spec,
+    "walks": walk_spec,
 }
 """What is drawn, by the name that a run is asked for it."""
 

@@ -22,11 +22,12 @@ from .grammar import (
     OPERATORS,
     POSITIONS,
     VARIABLE_POSITIONS,
+    WALK_POSITIONS,
     expressions,
     operators,
 )
 from .random_parts import seeded
-from .random_specs import lane_spec, offset_spec, random_spec
+from .random_specs import lane_spec, offset_spec, random_spec, walk_spec
 
 SPECS = 5_000
 LEAST_CASES = 50
@@ -74,6 +75,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "SpecPart.let": ("let",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
+    "WalkPart.start": ("walk.start",),
+    "WalkPart.step": ("walk.step",),
+    "WalkPart.xor": ("walk.xor",),
     "AccessPart.base": ("access.base",),
     "AccessPart.bytes": ("access.bytes",),
     "AccessPart.if_": ("if",),
@@ -132,7 +136,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     }
     assert found == set(FIELDS)
     listed = {position for positions in FIELDS.values() for position in positions}
-    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS}
+    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WALK_POSITIONS}
 
 
 def test_every_operator_stands_in_every_position() -> None:
@@ -173,6 +177,14 @@ def test_composite_expressions_stand_in_every_position_of_tiles_by_expression() 
         for position, text in expressions(offset_spec(seeded(seed))):
             composite[position] += len(operators(c_expr.parse(text))) >= 3
     assert min(composite[position] for position in (*OFFSET_POSITIONS, "coord", "if", "let")) > 10
+
+
+def test_composite_expressions_stand_in_every_position_of_walks() -> None:
+    composite = Counter[str]()
+    for seed in range(SPECS // 10):
+        for position, text in expressions(walk_spec(seeded(seed))):
+            composite[position] += len(operators(c_expr.parse(text))) >= 3
+    assert min(composite[position] for position in (*WALK_POSITIONS, "if", "let")) > 10
 
 
 def edges(tree: Expr) -> Iterator[tuple[str, str, int]]:
