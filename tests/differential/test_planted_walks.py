@@ -82,7 +82,7 @@ def every_loop_steps_by_one(patch: Patch) -> None:
 
 
 def every_step_is_the_first_one(patch: Patch) -> None:
-    def product(loop: Loop, start: CFormula, step: CFormula, constants: object) -> CFormula:
+    def product(loop: Loop, start: CFormula, step: CFormula, _: object) -> CFormula:
         first = walk.exchanged(step, {loop.name: f"({loop.start})"})
         return parse(f"({start.text}) + ({loop.name} - ({loop.start}))/{loop.step}*({first})")
 
