@@ -11,12 +11,12 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, assert_never
 from weakref import ref
 
 
@@ -377,21 +377,29 @@ def substitute(root: Expr, values: dict[Var, Expr]) -> Expr:
     new: dict[Expr, Expr] = {}
     for node in postorder(root):
         match node:
-            case Const():
-                new[node] = node
             case Var():
                 replacement = values.get(node, node)
                 if replacement.width != node.width:
                     raise ValueError(f"{node.name} has {node.width} bits, its replacement {replacement.width}")
                 new[node] = replacement
-            case Binary(operator, left, right):
-                new[node] = binary(operator, new[left], new[right])
-            case Compare(comparison, left, right):
-                new[node] = compare(comparison, new[left], new[right])
-            case Extract(operand, low, width):
-                new[node] = extract(new[operand], low, width)
-            case Extend(operand, width, signed):
-                new[node] = extend(new[operand], width, signed=signed)
-            case Ite(condition, then, otherwise):
-                new[node] = ite(new[condition], new[then], new[otherwise])
+            case _:
+                new[node] = rebuilt(node, new)
     return new[root]
+
+
+def rebuilt(node: Expr, new: Mapping[Expr, Expr]) -> Expr:
+    """The node over what stands in `new` for each of its operands, folded again."""
+    match node:
+        case Const() | Var():
+            return node
+        case Binary(operator, left, right):
+            return binary(operator, new[left], new[right])
+        case Compare(comparison, left, right):
+            return compare(comparison, new[left], new[right])
+        case Extract(operand, low, width):
+            return extract(new[operand], low, width)
+        case Extend(operand, width, signed):
+            return extend(new[operand], width, signed=signed)
+        case Ite(condition, then, otherwise):
+            return ite(new[condition], new[then], new[otherwise])
+    assert_never(node)

@@ -35,42 +35,41 @@ def intervals(*roots: Expr) -> Mapping[Expr, Interval]:
     """
     result: dict[Expr, Interval] = {}
     for node in postorder(*roots):
-        full = (0, (1 << node.width) - 1)
-        match node:
-            case Const(value):
-                result[node] = (value, value)
-            case Var(_, limit):
-                result[node] = (0, limit - 1)
-            case Binary(operator, left, right):
-                result[node] = _binary(operator, result[left], result[right], full)
-            case Compare(comparison, left, right):
-                result[node] = _compare(comparison, result[left], result[right])
-            case Extract(operand, low, width):
-                a, b = result[operand][0] >> low, result[operand][1] >> low
-                # The cut keeps an interval only where no bit above it changes between its ends.
-                same_above = a >> width == b >> width
-                mask = (1 << width) - 1
-                result[node] = (a & mask, b & mask) if same_above else full
-            case Extend(operand, width, signed):
-                a, b = result[operand]
-                sign = 1 << (operand.width - 1)
-                if not signed or b < sign:
-                    result[node] = (a, b)
-                elif a >= sign:
-                    above = (1 << width) - (1 << operand.width)
-                    result[node] = (a + above, b + above)
-                else:
-                    result[node] = full
-            case Ite(condition, then, otherwise):
-                fixed = result[condition]
-                if fixed[0] == fixed[1]:
-                    result[node] = result[then] if fixed[0] else result[otherwise]
-                else:
-                    (a, b), (c, d) = result[then], result[otherwise]
-                    result[node] = (min(a, c), max(b, d))
-            case _:
-                assert_never(node)
+        result[node] = interval_of(node, result)
     return result
+
+
+def interval_of(node: Expr, known: Mapping[Expr, Interval]) -> Interval:
+    """The interval of one node, from those of its operands."""
+    full = (0, (1 << node.width) - 1)
+    match node:
+        case Const(value):
+            return (value, value)
+        case Var(_, limit):
+            return (0, limit - 1)
+        case Binary(operator, left, right):
+            return _binary(operator, known[left], known[right], full)
+        case Compare(comparison, left, right):
+            return _compare(comparison, known[left], known[right])
+        case Extract(operand, low, width):
+            a, b = known[operand][0] >> low, known[operand][1] >> low
+            # The cut keeps an interval only where no bit above it changes between its ends.
+            mask = (1 << width) - 1
+            return (a & mask, b & mask) if a >> width == b >> width else full
+        case Extend(operand, width, signed):
+            a, b = known[operand]
+            sign = 1 << (operand.width - 1)
+            if not signed or b < sign:
+                return (a, b)
+            above = (1 << width) - (1 << operand.width)
+            return (a + above, b + above) if a >= sign else full
+        case Ite(condition, then, otherwise):
+            fixed = known[condition]
+            if fixed[0] == fixed[1]:
+                return known[then] if fixed[0] else known[otherwise]
+            (a, b), (c, d) = known[then], known[otherwise]
+            return (min(a, c), max(b, d))
+    assert_never(node)
 
 
 def _binary(operator: BinaryOperator, left: Interval, right: Interval, full: Interval) -> Interval:

@@ -9,6 +9,7 @@ from typing import Final
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
+from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
@@ -232,7 +233,7 @@ class _Reader:
         inside = {loop.header for loop in flow.around(raw.block)}
 
         def resolved(value: Expr) -> Expr:
-            return self._behind_loops(forms.resolve(value), inside)
+            return bounded(self._behind_loops(forms.resolve(value), inside))
 
         access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
         conditions = [resolved(each) for each in raw.conditions]

@@ -46,6 +46,7 @@ _COMPARISONS: Final = {
     Comparison.SLE: ("<=", True),
 }
 _LONGEST_SHIFT: Final = 31
+_NO_LIMITS: Final[Mapping[str, int]] = {}
 
 
 class NotWrittenError(Exception):
@@ -81,8 +82,9 @@ class _Text:
         return _Text(f"(({plain.text} ^ {half}) - {half})", -half, half - 1, self.width)
 
 
-def c_text(root: Expr, names: Mapping[str, str], *, signed: bool = False) -> str:
-    """An expression as C text. `names` gives the spec's names of the variables.
+def c_text(root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS) -> str:
+    """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers that
+    some of them stay below.
 
     A `NotWrittenError` for numbers beyond the range of a spec, other operators, unknown names and
     long texts. Example: a sum that wraps modulo 2^8.
@@ -93,17 +95,16 @@ def c_text(root: Expr, names: Mapping[str, str], *, signed: bool = False) -> str
     """
     known: dict[Expr, _Text] = {}
     for node in postorder(root):
-        made = _made(node, [known[part] for part in operands(node)], names)
+        made = _made(node, [known[part] for part in operands(node)], names, limits)
         if made.low < LOWEST or made.high > HIGHEST:
             raise NotWrittenError("a number leaves the range of a spec's integers")
         if len(made.text) > MOST_CHARACTERS:
             raise NotWrittenError("the expression is too long")
         known[node] = made
-    found = known[root].signed() if signed else known[root].unsigned()
-    return found.text
+    return known[root].unsigned().text
 
 
-def _made(node: Expr, parts: list[_Text], names: Mapping[str, str]) -> _Text:
+def _made(node: Expr, parts: list[_Text], names: Mapping[str, str], limits: Mapping[str, int]) -> _Text:
     match node:
         case Const(value, width):
             number = to_signed(value, width) if width > 1 and value >> (width - 1) else value
@@ -111,7 +112,7 @@ def _made(node: Expr, parts: list[_Text], names: Mapping[str, str]) -> _Text:
         case Var(name, limit, width):
             if name not in names:
                 raise NotWrittenError(f"it reads {name}")
-            return _Text(names[name], 0, limit - 1, width)
+            return _Text(names[name], 0, min(limit, limits.get(name, limit)) - 1, width)
         case Extract(_, low, width):
             return _extracted(parts[0], low, width)
         case Extend(_, width, signed):

@@ -62,7 +62,7 @@ def _written(access: KernelAccess, decision: Decision) -> Written:
     if row.warp_wide and parts.own_guard is not TRUE:
         raise NotWrittenError("some lanes of a warp do not make it, and it needs all")
     condition = "" if row.warp_wide else _condition(parts, names)
-    address = c_text(offset, names.known)
+    address = c_text(offset, names.known, names.limits)
     align = None
     if parts.shared.terms:
         powers = [(factor & -factor) * power_of(term) for term, factor in parts.shared.terms.items()]
@@ -82,6 +82,7 @@ class _Names:
         self.known: dict[str, str] = {}
         self.loops: dict[str, str] = {}
         self.lanes: dict[str, str] = {}
+        self.limits: dict[str, int] = {}
 
     def take(self, leaf: Leaf) -> None:
         """Name a variable. A `NotWrittenError` for what has no range in a spec."""
@@ -92,10 +93,11 @@ class _Names:
             return
         if leaf.values is not None and leaf.kind in (Kind.TRIPS, Kind.CARRIED):
             name = f"{'trips' if leaf.kind is Kind.TRIPS else 'value'}_{leaf.line}_{len(self.known)}"
+            counted = leaf.kind is Kind.TRIPS
+            self.limits[leaf.name] = len(leaf.values) if counted else max(leaf.values) + 1
             if is_shared(leaf):
-                counted = leaf.kind is Kind.TRIPS
                 self.loops[name] = str(len(leaf.values)) if counted else str(sorted(leaf.values))
-            elif leaf.kind is Kind.TRIPS:
+            elif counted:
                 self.lanes[name] = str(len(leaf.values))
             else:
                 raise NotWrittenError(f"lanes have values of their own of {leaf.name}")
@@ -128,7 +130,7 @@ def _condition(parts: Parts, names: _Names) -> str:
 def _said(condition: Expr, parts: Parts, names: _Names) -> str:
     for leaf in parts.leaves_of(condition):
         names.take(leaf)
-    return c_text(condition, names.known)
+    return c_text(condition, names.known, names.limits)
 
 
 def _depends_on_more(condition: Expr, parts: Parts) -> bool:

@@ -18,7 +18,6 @@ from swzverify.ir.expr import (
     BinaryOperator,
     Comparison,
     Expr,
-    Var,
     binary,
     compare,
     const,
@@ -188,12 +187,6 @@ def test_a_guard_that_is_left_out_where_it_counts_is_found(monkeypatch: pytest.M
     assert judged(found) == {"proved": 1}
     monkeypatch.setattr("swzverify.scan.written._condition", lambda *_: "")
     assert judged(scanned(strided(128, body))) == {"refuted": 1}
-
-
-def test_a_signed_result() -> None:
-    x: Var = var("x", 256)
-    text = c_text(binary(BinaryOperator.SUB, x, const(3, 8)), {"x": "x"}, signed=True)
-    assert [value_of(text, {"x": each}) for each in (0, 3, 131, 255)] == [-3, 0, -128, -4]
 
 
 @pytest.mark.parametrize(
