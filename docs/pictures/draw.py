@@ -123,7 +123,12 @@ def ldmatrix() -> str:
     return banks("Eight rows of a 64x64 tile of halfs, as ldmatrix reads them", panels)
 
 
-PICTURES = {"ldmatrix.svg": ldmatrix, "published.svg": published, "impossible.svg": impossible, "alignment.svg": alignment}
+PICTURES = {
+    "ldmatrix.svg": ldmatrix,
+    "published.svg": published,
+    "impossible.svg": impossible,
+    "alignment.svg": alignment,
+}
 
 if __name__ == "__main__":
     for file, draw in PICTURES.items():

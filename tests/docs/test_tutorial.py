@@ -1,4 +1,7 @@
-"""examples/tutorial/ has the files of the tutorial's pages and no others; `python -m tests.docs.tutorial` writes them."""
+"""examples/tutorial/ has the files of the tutorial's pages and no others.
+
+`python -m tests.docs.tutorial` writes them.
+"""
 
 from __future__ import annotations
 

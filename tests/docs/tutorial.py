@@ -1,4 +1,7 @@
-"""The files of the tutorial's pages, as examples/tutorial/ has them: `python -m tests.docs.tutorial` writes them again."""
+"""The files of the tutorial's pages, for examples/tutorial/.
+
+`python -m tests.docs.tutorial` writes them again.
+"""
 
 from __future__ import annotations
 
