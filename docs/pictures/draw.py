@@ -123,7 +123,24 @@ def ldmatrix() -> str:
     return banks("Eight rows of a 64x64 tile of halfs, as ldmatrix reads them", panels)
 
 
+def column() -> str:
+    """The first eight lanes that read a column of 32 x 32 floats: as it is, with a pad, with a swizzle."""
+    tiles = [
+        ("[32][32]: all in bank 0", Tile("A", 32, Layout((32, 32), (32, 1)))),
+        ("[32][33]: one bank further for each row", Tile("A", 32, Layout((32, 32), (33, 1)))),
+        (
+            "Swizzle<5,0,5>: column 0 of row r lies at column r",
+            Tile("A", 32, Layout((32, 32), (32, 1)), Swizzle(5, 0, 5)),
+        ),
+    ]
+    return banks(
+        "The first eight lanes of a column of 32x32 floats",
+        [(name, list(enumerate(column_words(tile)[:8]))) for name, tile in tiles],
+    )
+
+
 PICTURES = {
+    "column.svg": column,
     "ldmatrix.svg": ldmatrix,
     "published.svg": published,
     "impossible.svg": impossible,
