@@ -21,14 +21,14 @@ MEASURED = (
 PITCHES = 1 << 16
 
 
-def elements_a_word(width_bytes: int) -> int:
+def elements_per_word(width_bytes: int) -> int:
     """u = max(1, 4 / w)."""
     return max(1, 4 // width_bytes)
 
 
 def odd_words(pitch: Word, width_bytes: int) -> Truth:
     """L is an odd multiple of u."""
-    u = elements_a_word(width_bytes)
+    u = elements_per_word(width_bytes)
     return pitch % (2 * u) == u
 
 
@@ -63,7 +63,7 @@ def dense_is_free(width_bytes: int) -> Obligation:
     """L <= u: 32 rows are no more than the 128 bytes of all banks."""
 
     def encode(v: Symbols) -> Sequent:
-        pitch = v.word("L", below=elements_a_word(width_bytes) + 1)
+        pitch = v.word("L", below=elements_per_word(width_bytes) + 1)
         _, one, other = two_words(v, width_bytes, pitch)
         return Sequent((pitch >= 1,), ~clash(one, other))
 
@@ -74,7 +74,7 @@ def others_clash(width_bytes: int) -> Obligation:
     """Any other pitch: in one of the first columns two lanes of the first group meet."""
 
     def encode(v: Symbols) -> Sequent:
-        pitch, u = v.word("L", below=PITCHES), elements_a_word(width_bytes)
+        pitch, u = v.word("L", below=PITCHES), elements_per_word(width_bytes)
         lanes = group_lanes(width_bytes)
         meetings = [
             clash(*(address(v.number(x), pitch, lane, width_bytes) >> 2 for lane in (low, low + distance)))
@@ -100,7 +100,7 @@ def stay_apart(width_bytes: int) -> Obligation:
 
 def plus_one(width_bytes: int) -> tuple[Obligation, Obligation]:
     """X + 1 is at most u or an odd multiple of u, both ways, in terms of X."""
-    u = elements_a_word(width_bytes)
+    u = elements_per_word(width_bytes)
 
     def sides(v: Symbols) -> tuple[Truth, Truth]:
         length = v.word("X", below=PITCHES - 1)

@@ -242,11 +242,11 @@ class Finding:
 
 
 class Engine(Protocol):
-    """Decides obligations."""
+    """A procedure that decides obligations."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name of the engine in reports."""
         ...
 
     def decide(self, obligation: Obligation) -> Finding:

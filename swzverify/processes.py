@@ -128,14 +128,14 @@ def _load_package() -> None:
 
 
 def _run_module(module: str, arguments: list[str]) -> None:
-    """What `command_of` begins."""
+    """Run the module that `command_of` named."""
     _load_package()
     sys.argv[1:] = arguments
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def _serve(pipe: Connection[Any, Any], call: bytes) -> None:
-    """What `start` begins."""
+    """Run in the process that `start` begins."""
     _load_package()
     serve, arguments = pickle.loads(call)  # noqa: S301 - from our own parent
     serve(pipe, *arguments)

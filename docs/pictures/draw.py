@@ -1,5 +1,6 @@
-"""Draws the pictures of docs/crosscheck.md: `python docs/pictures/draw.py`. A test holds the files
-against it.
+"""Draws the pictures of the README and the pages: `python docs/pictures/draw.py`.
+
+A test compares the files with what this draws.
 """
 
 from __future__ import annotations
@@ -111,7 +112,40 @@ def alignment() -> str:
     return chunks("Chunks that a reader gets from a tile that TMA wrote", panels)
 
 
-PICTURES = {"published.svg": published, "impossible.svg": impossible, "alignment.svg": alignment}
+def ldmatrix() -> str:
+    """The first eight rows that `ldmatrix` reads from a 64 x 64 tile of halfs, without and with a swizzle."""
+    panels: list[tuple[str, list[tuple[int, int]]]] = []
+    for swizzle in (None, Swizzle(3, 3, 3)):
+        tile = Tile("A", 16, Layout((64, 64), (64, 1)), swizzle)
+        words = [int(tile.position((lane, 0), stage=0, base=0)) // 4 for lane in range(8)]
+        name = f"{swizzle}: 1 wavefront" if swizzle else "no swizzle: 8 wavefronts"
+        panels.append((name, [(lane, word + q) for lane, word in enumerate(words) for q in range(4)]))
+    return banks("Eight rows of a 64x64 tile of halfs, as ldmatrix reads them", panels)
+
+
+def column() -> str:
+    """The first eight lanes that read a column of 32 x 32 floats: as it is, with a pad, with a swizzle."""
+    tiles = [
+        ("[32][32]: all in bank 0", Tile("A", 32, Layout((32, 32), (32, 1)))),
+        ("[32][33]: one bank further for each row", Tile("A", 32, Layout((32, 32), (33, 1)))),
+        (
+            "Swizzle<5,0,5>: column 0 of row r lies at column r",
+            Tile("A", 32, Layout((32, 32), (32, 1)), Swizzle(5, 0, 5)),
+        ),
+    ]
+    return banks(
+        "The first eight lanes of a column of 32x32 floats",
+        [(name, list(enumerate(column_words(tile)[:8]))) for name, tile in tiles],
+    )
+
+
+PICTURES = {
+    "column.svg": column,
+    "ldmatrix.svg": ldmatrix,
+    "published.svg": published,
+    "impossible.svg": impossible,
+    "alignment.svg": alignment,
+}
 
 if __name__ == "__main__":
     for file, draw in PICTURES.items():

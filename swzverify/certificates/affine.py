@@ -26,7 +26,7 @@ class AffineGates:
     one: Form = 1
 
     def xor(self, a: Form, b: Form) -> Form:
-        """The sum."""
+        """The sum of two forms over GF(2)."""
         return None if a is None or b is None else a ^ b
 
     def conj(self, a: Form, b: Form) -> Form:

@@ -93,7 +93,7 @@ class Tile:
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """The number of elements of the tile."""
         return prod(self.extents)
 
     @property
@@ -113,7 +113,7 @@ class Tile:
 
     @property
     def element_units(self) -> int:
-        """Units of an element."""
+        """How many units (bytes, or bits where the claim counts bits) an element has."""
         return self.element_bits // self.unit_bits
 
     @property
@@ -171,7 +171,7 @@ class ListedLoop:
 
     @property
     def is_unbounded(self) -> bool:
-        """Never."""
+        """Whether the loop has no bound: a list of values always has one."""
         return False
 
     @property

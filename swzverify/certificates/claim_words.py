@@ -47,7 +47,7 @@ def _placing(placing: Placing) -> str:
 
 
 def _base(base: Base) -> str:
-    """Say where something begins."""
+    """Say in words where something begins."""
     if not base.align:
         return f"base {base.start}" + (f" in memory {base.memory}" if base.memory else "")
     multiples = f"any multiple of {base.align} below 2^24"

@@ -74,7 +74,7 @@ def second_copy(out: Builder, program: Program, places: Sequence[int], mark: str
 
 
 def own_variables(out: Builder, program: Program, places: Sequence[int]) -> dict[int, int]:
-    """The variables themselves."""
+    """One copy of a goal's variables, under their own names."""
     return second_copy(out, program, places, "")
 
 

@@ -104,7 +104,7 @@ class Arithmetic:
         return self._wrapped("bvadd", a, b, a.low + b.low, a.high + b.high)
 
     def total(self, values: Sequence[Exact]) -> Exact:
-        """The sum of some."""
+        """The sum of several values."""
         result = self.number(0)
         for value in values:
             result = self.add(result, value)

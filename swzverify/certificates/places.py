@@ -28,7 +28,7 @@ class Origin:
 
 
 def origin_of(base: Base, name: str = "base") -> Origin:
-    """A base by itself."""
+    """The origin that a base alone gives, with nothing added to it."""
     return Origin(base.start, base.align, base.count, name)
 
 

@@ -254,5 +254,5 @@ class Builder:
         return [moved[root] for root in roots]
 
     def program(self) -> Program:
-        """What was built."""
+        """The program that was built."""
         return tuple(self.lines)

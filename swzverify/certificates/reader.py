@@ -74,7 +74,7 @@ class Reader:
         self.data, self.place = dict(data), place
 
     def take(self, name: str, wanted: str) -> object:
-        """Any value."""
+        """Take the value of a key, of any type."""
         if name not in self.data:
             raise SwzError("SWZ604", f"{self.place}: {name!r} is missing, {wanted} is expected", hint=_AGAIN)
         return self.data.pop(name)
@@ -84,7 +84,7 @@ class Reader:
         return SwzError("SWZ604", f"{self.place}.{name}: {wanted} is expected", hint=_AGAIN)
 
     def text(self, name: str) -> str:
-        """Take a text."""
+        """Take the value of a key, which must be a text."""
         value = self.take(name, "a text")
         if not is_text(value):
             raise self.refuse(name, "a text")
@@ -125,7 +125,7 @@ class Reader:
         return found
 
     def list(self, name: str) -> list[object]:
-        """A list."""
+        """Take the value of a key, which must be a list."""
         value = self.take(name, "a list")
         if not is_list(value):
             raise self.refuse(name, "a list")
@@ -152,7 +152,7 @@ class Reader:
         return found
 
     def object(self, name: str) -> dict[str, object]:
-        """An object."""
+        """Take the value of a key, which must be an object."""
         value = self.take(name, "an object")
         if not _is_object(value):
             raise self.refuse(name, "an object")
@@ -172,6 +172,6 @@ class Reader:
         return None if value is None else Reader(value, f"{self.place}.{name}")
 
     def done(self) -> None:
-        """Refuse keys that nobody took."""
+        """Refuse keys that were not taken."""
         if self.data:
             raise SwzError("SWZ604", f"{self.place}: unknown field {min(self.data)!r}", hint=_AGAIN)

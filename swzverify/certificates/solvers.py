@@ -25,7 +25,7 @@ PROGRAM_GRACE_S = 2.0
 
 
 class SolverAnswer(StrEnum):
-    """What a solver says."""
+    """The answer of a solver to one script."""
 
     UNSAT = "unsat"
     SAT = "sat"

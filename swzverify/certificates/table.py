@@ -25,19 +25,19 @@ class SlicedGates:
     zero: int = 0
 
     def xor(self, a: int, b: int) -> int:
-        """Point by point."""
+        """XOR, point by point."""
         return a ^ b
 
     def conj(self, a: int, b: int) -> int:
-        """Point by point."""
+        """AND, point by point."""
         return a & b
 
     def choose(self, condition: int, then: int, otherwise: int) -> int:
-        """Point by point."""
+        """One of two values by a bit, point by point."""
         return otherwise ^ condition & (then ^ otherwise)
 
     def majority(self, a: int, b: int, c: int) -> int:
-        """Point by point."""
+        """The bit that at least two of three have, point by point."""
         return a & b | c & (a ^ b)
 
 

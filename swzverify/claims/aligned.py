@@ -33,7 +33,7 @@ class Aligned(Claim):
 
     @property
     def subjects(self) -> tuple[Access]:
-        """The access."""
+        """The access that the claim is about."""
         return (self.access,)
 
     def plan(self) -> Plan:
@@ -47,7 +47,7 @@ class Aligned(Claim):
         return access_scope(self.access, hardware=False)
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
-        """The misaligned lanes."""
+        """Evaluate a point in plain integers, and give the misaligned lanes."""
         del goal  # there is one only
         return misaligned(self.access, point)
 

@@ -33,7 +33,7 @@ class Bijective(Claim):
 
     @property
     def subjects(self) -> tuple[Tile]:
-        """The tile."""
+        """The tile that the claim is about."""
         return (self.tile,)
 
     def plan(self) -> Plan:

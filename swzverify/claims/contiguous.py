@@ -73,7 +73,7 @@ class Contiguous(Claim):
 
     @property
     def subjects(self) -> tuple[Tile]:
-        """The tile."""
+        """The tile that the claim is about."""
         return (self.tile,)
 
     @property
@@ -166,7 +166,7 @@ class Contiguous(Claim):
         return np.asarray(self.tile.position(coord, stage=points.stage_of(arrays), base=points.base_of(arrays)))
 
     def scope(self) -> str:
-        """Every vector."""
+        """The scope in words: every vector."""
         return f"all vectors of {self.elements} elements along mode {self.along}, {describe(self.tile)}" + (
             "" if self.tile.offsets_decide else f", {self.tile.describe_base()}"
         )

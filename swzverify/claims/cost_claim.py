@@ -40,7 +40,7 @@ class CostClaim(Claim):
 
     @property
     def subjects(self) -> tuple[Access]:
-        """The access."""
+        """The access that the claim is about."""
         return (self.access,)
 
     @property
@@ -55,7 +55,7 @@ class CostClaim(Claim):
         return cost_plan(self.access, self.limit)
 
     def scope(self) -> str:
-        """Every warp instruction."""
+        """The scope in words: every warp instruction."""
         return access_scope(self.access, hardware=True)
 
     def evidence(self) -> str:
@@ -63,7 +63,7 @@ class CostClaim(Claim):
         return str(evidence(self.access.target, self.access.instruction))
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
-        """The lanes that collide."""
+        """Evaluate a point in plain integers, and give the lanes that collide."""
         return cost_replay(self.access, self.limit, goal, point, "at most" if self.reaches is None else "exactly")
 
     def exceeded(self, measure: Measure) -> WarpMeasure | None:

@@ -40,7 +40,7 @@ class Disjoint(Claim):
 
     @property
     def subjects(self) -> tuple[Tile, ...]:
-        """The tile, or both."""
+        """The tile, or both tiles, that the claim is about."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
     @property
@@ -75,7 +75,7 @@ class Disjoint(Claim):
         return ((a.base.name, base_values(a.place, max(address_span(a.tile), address_span(b.tile)))),)
 
     def scope(self) -> str:
-        """Every pair of elements."""
+        """The scope in words: every pair of elements."""
         if self.second is None:
             stages = f"every two of {self.first.stages} stages, {self.first.pitch_bytes} bytes apart"
             return f"{stages}, {base_text(self.first.base)}"

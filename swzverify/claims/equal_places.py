@@ -46,7 +46,7 @@ class EqualPlaces:
 
     @property
     def sides(self) -> tuple[tuple[Tile | IndexMap, Origin], tuple[Tile | IndexMap, Origin]]:
-        """Each with its base."""
+        """The two sides, each with its base."""
         return (self.first, self.places[0]), (self.other, self.places[1])
 
     @property

@@ -136,7 +136,7 @@ class Equivalent(Claim):
 
     @property
     def bases(self) -> tuple[Base, Base]:
-        """Where the two lie."""
+        """The bases of the two sides."""
         return _bases(self.first, self.second)
 
     def alignments(self) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ _TYPES: dict[Role, type[Subject]] = {Role.TILE: Tile, Role.ACCESS: Access, Role.
 
 
 def role_of(subject: Subject) -> Role:
-    """What a subject is."""
+    """The role of a subject in the claim, such as `tile`."""
     return next(role for role, kind in _TYPES.items() if isinstance(subject, kind))
 
 

@@ -39,7 +39,7 @@ class Injective(Claim):
 
     @property
     def subjects(self) -> tuple[Tile]:
-        """The tile."""
+        """The tile that the claim is about."""
         return (self.tile,)
 
     def plan(self) -> Plan:

@@ -1,4 +1,4 @@
-"""Whether two claims state the same: by what they and their subjects hold, not by who wrote them.
+"""Whether two claims state the same: compares what they and their subjects hold.
 
 The cases of a spec's constants build every claim anew. A claim whose subjects do not read a
 constant is built the same way for each of its values, and need be judged only once.

@@ -49,7 +49,7 @@ class Permutation(Claim):
 
     @property
     def subjects(self) -> tuple[IndexMap]:
-        """The map."""
+        """The map that the claim is about."""
         return (self.map,)
 
     @property
@@ -117,7 +117,7 @@ class Permutation(Claim):
         return self.map.at_many(names)
 
     def scope(self) -> str:
-        """The box."""
+        """The scope in words: the box."""
         over = " x ".join(f"{name} < {extent}" for name, extent in self.map.over)
         return f"all {over} onto {' x '.join(map(str, self.box))}"
 

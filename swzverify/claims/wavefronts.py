@@ -57,7 +57,7 @@ class Wavefronts(CostClaim):
 
     @property
     def limit(self) -> int:
-        """The bound."""
+        """The largest number of wavefronts that the claim allows."""
         return (self.at_most or 0) if self.exactly is None else self.exactly
 
     @property
@@ -85,6 +85,6 @@ class Wavefronts(CostClaim):
             yield NumberChange("wavefronts", f"{word} {old}", f"{other} {new}", way)
 
     def scope(self) -> str:
-        """Every warp instruction."""
+        """The scope in words: every warp instruction."""
         word = "at most" if self.exactly is None else "exactly"
         return f"{word} {self.limit}: {CostClaim.scope(self)}"

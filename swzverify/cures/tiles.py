@@ -9,7 +9,7 @@ from swzverify.subjects.tile import SwizzleOn
 
 
 def with_base(tile: Tile, base: Base) -> Tile:
-    """The tile elsewhere."""
+    """The same tile at another base."""
     return _tile(tile, tile.layout, tile.swizzle, tile.swizzle_on, base, tile.allocation_bytes, tile.pitch_bytes)
 
 

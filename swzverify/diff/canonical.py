@@ -131,7 +131,7 @@ class _Form:
         return (name, loop.start, loop.count, step)
 
     def _map(self, index_map: IndexMap) -> Canon:
-        """A map's variables are positions of its box; what they are called matters to nobody."""
+        """A map's variables are positions of its box; their names do not count."""
         inner = _Form(self._named, index_map.constants, _places(index_map), self._memories)
         whole = inner._fields(index_map, frozenset({"constants", "over"}))
         return (whole, tuple(extent for _, extent in index_map.over))

@@ -22,7 +22,7 @@ def side_words(side: SideName) -> str:
 
 
 def change_words(change: Change) -> str:
-    """One difference.
+    """One difference in words.
 
     >>> from swzverify.diff.change import Aspect, Direction
     >>> change_words(Change(Aspect.DOMAIN, Direction.WEAKER, "threads", "128", "64", "tid = 64 is left out"))

@@ -63,7 +63,7 @@ def tokens(passes: Bytes) -> NDArray[np.int64]:
 
 
 def image_differences(image: Bytes, offsets: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The offsets at which shared memory holds what nobody may have left there.
+    """The offsets at which shared memory holds a byte that no lane may have stored there.
 
     `image` is (passes, bytes). `offsets` and `values` list what may lie where; where several values
     may lie at one offset (stores of lanes that collide), each pass may have another one of them.

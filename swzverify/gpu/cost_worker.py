@@ -31,7 +31,7 @@ def save_patterns(folder: Path, by_name: dict[str, Patterns]) -> None:
 
 
 def load_patterns(folder: Path) -> dict[str, Patterns]:
-    """Read them again."""
+    """Read the patterns of a folder, by their names."""
     with np.load(folder / "patterns.npz") as arrays:
         return {
             name: Patterns(find_instruction(name), arrays[f"{name}/addresses"], arrays[f"{name}/active"])

@@ -56,7 +56,7 @@ class Patterns:
         return costs.wavefronts, costs.bank_conflicts
 
     def chosen(self, rows: Sequence[int] | NDArray[np.intp]) -> Patterns:
-        """Some of them."""
+        """Some of the patterns, by their numbers."""
         return Patterns(self.instruction, self.addresses[rows], self.active[rows])
 
 
@@ -101,7 +101,7 @@ def masks(active: Mask) -> NDArray[np.uint32]:
 
 
 def pattern_text(each: Patterns, index: int) -> str:
-    """A pattern as whoever reports it would write it."""
+    """A pattern in words, for a report of a disagreement."""
     addresses = [int(a) if on else None for a, on in zip(each.addresses[index], each.active[index], strict=True)]
     return f"addresses {str(addresses).replace('None', '-')}"
 

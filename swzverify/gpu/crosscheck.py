@@ -40,7 +40,7 @@ Claims: TypeAlias = Sequence[tuple[Claim, Verdict]]
 
 
 class Method(StrEnum):
-    """How costs are taken."""
+    """How the cross-check takes costs."""
 
     COUNTERS = "counters"
     CLOCKS = "clocks"

@@ -88,7 +88,7 @@ class Device:
 
     @staticmethod
     def free(pointer: int) -> None:
-        """Give memory back."""
+        """Give device memory back."""
         _done("cuMemFree", driver.cuMemFree(pointer))
 
     @staticmethod

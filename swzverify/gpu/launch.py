@@ -54,7 +54,7 @@ class Box:
 
     @property
     def bytes(self) -> int:
-        """What the load brings."""
+        """How many bytes the TMA load brings."""
         return self.rows * self.inner_elements * self.element_bytes
 
 

@@ -49,7 +49,7 @@ class Formula(Protocol):
 
     @property
     def text(self) -> str:
-        """The formula as people know it."""
+        """The formula in the usual notation."""
         ...
 
     @property

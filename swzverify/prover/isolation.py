@@ -69,7 +69,7 @@ class IsolatedSMT:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name of the engine in reports."""
         return self.inner.name
 
     def decide(self, obligation: Obligation) -> Finding:

@@ -11,7 +11,7 @@ DEFAULT_RLIMIT = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How hard to try.
+    """The budgets of the prover, and which engines it asks.
 
     `rlimit` is Z3's budget per query; `single_engine` leaves the second engine out (the verdict
     says so); `every_engine` asks all of them, even where one has refuted already, and compares

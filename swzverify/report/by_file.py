@@ -1,5 +1,5 @@
-"""A run over many files for people: a line a file, which says how many claims came out how, and the
-worst cost.
+"""The text report of a run over many files: one line per file with the number of claims by outcome
+and the worst cost.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _padded(text: str, width: int) -> str:
 
 
 def is_for_files(results: Sequence[ClaimResult]) -> bool:
-    """Whether there are several files, so that a line a file tells more than a line a claim.
+    """Whether there are several files, so that a line per file tells more than a line per claim.
 
     >>> is_for_files(())
     False

@@ -1,5 +1,5 @@
-"""A calibration for people: a line an instruction, the patterns that broke the rule, one line that
-sums it up.
+"""The text report of a calibration: one line per instruction, the patterns that break the rule, one
+line that sums it up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from swzverify.report.style import TextStyle, indented, rendered
 
 
 def render_calibration(about: About, rows: Sequence[RowResult], style: TextStyle) -> str:
-    """The report.
+    """The report on a calibration as text.
 
     >>> about = About("GPU", 90, "13.0", "2026-01-01", 1)
     >>> print(render_calibration(about, [RowResult("ld.shared.b32", 4, 4)], TextStyle()).splitlines()[-1])

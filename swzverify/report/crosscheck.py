@@ -38,7 +38,7 @@ def render_cross_text(report: CrossReport, style: TextStyle) -> str:
 
 
 def agreement(agrees: bool | None) -> str:
-    """The last column."""
+    """The text of the last column: whether the device agrees."""
     return {True: "yes", False: "NO", None: "-"}[agrees]
 
 

@@ -136,7 +136,7 @@ class Report:
 
     @property
     def summary(self) -> Summary:
-        """The counts.
+        """The counts of claims by outcome.
 
         >>> Report(()).summary.unexpected
         0

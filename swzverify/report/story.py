@@ -1,4 +1,4 @@
-"""The whole story of one claim: where it stands, what was covered, what it cost, and the case that
+"""All lines of one claim: its place in the spec, scope, reason, cost, engines, and the case that
 breaks it.
 """
 

@@ -24,7 +24,7 @@ class TextStyle:
     how much.
 
     `verbosity` -1 shows only what came out unexpectedly, 0 a line per claim as well, 1 every
-    claim's whole story. `by_file` has a line a file instead of a line per claim, where there are
+    claim's details. `by_file` has a line per file instead of a line per claim, where there are
     several files.
     """
 
@@ -36,7 +36,7 @@ class TextStyle:
 
     @property
     def columns(self) -> int:
-        """The columns to fill."""
+        """The width of the text in columns."""
         return max(MIN_WIDTH, self.width)
 
     @property
@@ -93,7 +93,7 @@ def indented(block: RenderableType, columns: int) -> Padding:
 
 
 def mark(result: ClaimResult, style: TextStyle) -> str:
-    """One character that says how a claim fared: as expected, known to fail, wrong, undecided, a
+    """One character for the outcome of a claim: as expected, known to fail, wrong, undecided, a
     fault.
     """
     if result.ok:

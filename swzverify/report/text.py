@@ -1,5 +1,5 @@
-"""The report for people: one line per claim or per file, the whole story of what came out wrong, one
-line that sums it up.
+"""The text report: one line per claim or per file, every detail of what came out wrong, one line
+that sums it up.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) 
 
 
 def _matrix_lines(costs: Matrix) -> list[RenderableType]:
-    """The costs as a table: a case a line."""
+    """The costs as a table: one line per case."""
     table = [(TITLE, costs.accesses), *costs.rows]
     first = max(cell_len(label) for label, _ in table)
     widths = [max(cell_len(cells[column]) for _, cells in table) for column in range(len(costs.accesses))]

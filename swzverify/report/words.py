@@ -12,7 +12,7 @@ from swzverify.report.result import Report
 
 
 def duration(time_ms: float) -> str:
-    """A time for people.
+    """A time in words, such as `12 ms`.
 
     >>> [duration(ms) for ms in (0.2, 12.4, 3140.0, 200_000.0)]
     ['<1 ms', '12 ms', '3.1 s', '3 min 20 s']

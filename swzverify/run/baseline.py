@@ -110,7 +110,7 @@ def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
 
 
 def render_baseline(known: tuple[KnownFailure, ...]) -> str:
-    """The file's text.
+    """The text of the baseline file.
 
     >>> known = KnownFailure("a.yaml::A::injective", Outcome.REFUTED, Outcome.PROVED, "all elements")
     >>> print(render_baseline((known,)).splitlines()[3])

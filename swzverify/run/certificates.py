@@ -34,5 +34,5 @@ def list_certificates(folder: str, results: Sequence[ClaimResult]) -> None:
 
 @lru_cache(maxsize=1)
 def certificate_versions() -> dict[str, str]:
-    """What proved, by name."""
+    """The versions of the programs that proved a claim, by name."""
     return {name: installed_version(name) for name in ("swzverify", "z3-solver", "numpy")}

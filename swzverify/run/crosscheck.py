@@ -78,7 +78,7 @@ def judged_claims(
 
 
 def verdicts(chosen: Chosen) -> dict[str, Claims]:
-    """Claims and verdicts alone."""
+    """The claims with their verdicts, without the rest of the judgements."""
     return {file: [(each.claim.claim, each.result.verdict) for each in judged] for file, judged in chosen.items()}
 
 

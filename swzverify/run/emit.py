@@ -48,7 +48,7 @@ def run_emit(
 
 
 def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
-    """What the program holds."""
+    """The kernels, launches and patterns that an emitted program holds."""
     jobs = [each.job for each in plans.values()]
     kernels = tuple(run.source for each in plans.values() for run in each.runs.values() if run.launches)
     wanted = joined(patterns_of(run, run.predicted_bytes())[0] for _, _, run in priced_runs(specs, plans))

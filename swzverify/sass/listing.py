@@ -147,7 +147,7 @@ class _Reader:
             self.codes[self.name].append(SassInstruction(name, opcode, self.line))
 
     def result(self) -> Listing:
-        """All that was read."""
+        """Everything that was read."""
         if not self.target:
             raise ListingError("nvdisasm's listing names no target")
         sections = tuple(Section(name, name in self.kernels, tuple(code)) for name, code in self.codes.items())

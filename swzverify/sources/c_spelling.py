@@ -137,7 +137,7 @@ class _Places:
         self._starts = [start for start, _, _ in self._spans]
 
     def of(self, offset: int) -> _Place:
-        """Where an offset lies."""
+        """Which kind of text an offset lies in: code, a comment, a string."""
         index = bisect.bisect_right(self._starts, offset) - 1
         if index >= 0 and offset < self._spans[index][1]:
             return self._spans[index][2]

@@ -98,7 +98,7 @@ class Access(StatedAccess):
 
     @cached_property
     def lowered(self) -> LoweredAccess:
-        """The access over expressions."""
+        """The access as expressions."""
         return lowered_access(self, self.iterations, self.loop_room)
 
     def environment(self, point: Mapping[str, Array]) -> dict[str, Array]:

@@ -71,7 +71,7 @@ class IndexMap:
 
     @cached_property
     def lowered(self) -> tuple[Integer, ...]:
-        """The results over expressions."""
+        """The results of the map as expressions."""
         return self.lower(self.origin)
 
     def lower(self, place: Origin | None) -> tuple[Integer, ...]:

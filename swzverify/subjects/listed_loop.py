@@ -50,7 +50,7 @@ class ListedLoop:
 
     @property
     def count(self) -> int:
-        """Iterations."""
+        """The number of iterations."""
         return len(self.values)
 
     @property

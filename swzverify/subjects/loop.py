@@ -170,7 +170,7 @@ class SomeLoop(Protocol):
 
     @property
     def name(self) -> str:
-        """The variable."""
+        """The name of the loop variable."""
         ...
 
     def describe(self, limit: int, ended_by: int | None = None) -> str:

@@ -70,7 +70,7 @@ class Tile:
     ) -> None:
         if element_bits < 1 or stages < 1:
             raise SwzError(
-                "SWZ105", f"tile {name}: {element_bits} bits an element and {stages} stages; at least 1 each"
+                "SWZ105", f"tile {name}: {element_bits} bits per element and {stages} stages; at least 1 each"
             )
         if swizzle is not None and swizzle.bits == 0:
             swizzle = None
@@ -204,7 +204,7 @@ class Tile:
         return self.position_of(self.offset(coord), stage=stage, base=base)
 
     def position_of(self, offset: Ints, *, stage: Ints, base: Ints) -> Ints:
-        """`position` of an offset."""
+        """The position of the element at an offset."""
         start = base + stage * self.pitch_bytes
         raw = start * self.units_per_byte + offset * self.step_units
         swizzle = self.address_swizzle
@@ -224,7 +224,7 @@ class Tile:
         return self.lower_position_of(self.lower_offset(coord), stage, place)
 
     def lower_position_of(self, offset: Integer, stage: Integer, place: Origin | None = None) -> Integer:
-        """`position_of` over expressions."""
+        """`position_of` as an expression."""
         start = self.lower_start(stage, place)
         raw = ints.add(start, ints.multiply(offset, ints.integer(self.step_units)))
         swizzle = self.address_swizzle

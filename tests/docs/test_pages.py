@@ -27,7 +27,9 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/benchmarks.md": ["it measures for minutes; tests/test_benchmarks.py runs its parts"],
     "docs/certificates.md": ["the files of a folder", "the form of a file"],
     "docs/ci.md": [
+        *[".ci/packages runs it"] * 4,
         "tests/premerge runs the hooks",
+        "tests/premerge runs it",
         "tests/premerge runs the action's steps",
         "tests/premerge holds it against GitLab's schema",
     ],

@@ -104,13 +104,13 @@ def _cost(instruction: Instruction, addresses: tuple[int | None, ...]) -> Cost:
     if instruction.kind == "copy past L1":
         return _copy16_cost(addresses)
     words = max(1, instruction.width_bytes // 4)
-    lanes_a_group = 32 // words
+    lanes_per_group = 32 // words
     if instruction.kind == "load" and words > 1 and any(_pairs_agree(addresses, d) for d in (1, 2)):
-        lanes_a_group *= 2
+        lanes_per_group *= 2
     every_lane_counts = instruction.kind in ("atomic", "copy")
     wavefronts = minimum = 0
-    for first in range(0, 32, lanes_a_group):
-        active = [a for a in addresses[first : first + lanes_a_group] if a is not None]
+    for first in range(0, 32, lanes_per_group):
+        active = [a for a in addresses[first : first + lanes_per_group] if a is not None]
         if not active:
             continue
         touched = [a // 4 + q for a in active for q in range(words)]

@@ -369,8 +369,8 @@ def covers(draft: Draft) -> None:
     chunks = rng.choice([2, 3, 4, 8])
     threads = rng.choice([n for n in (24, 32, 64, 96) if n % chunks == 0] or [32])
     passes = rng.choice([1, 2, 3])
-    rows_a_pass = threads // chunks
-    rows, columns = rows_a_pass * passes, chunks * vector
+    rows_per_pass = threads // chunks
+    rows, columns = rows_per_pass * passes, chunks * vector
     name, access = draft.fresh("C"), draft.fresh("copy")
     tile = element(draft, bits)
     tile["layout"] = rng.choice([f"({rows},{columns}):({columns},1)", {"shape": [rows, columns], "pad": vector}])
@@ -380,7 +380,7 @@ def covers(draft: Draft) -> None:
         tile["stages"] = 2
     draft.tiles[name] = tile
     loops = passes if draft.chance(0.8) else max(1, passes - 1)
-    row = f"i*{rows_a_pass} + tid/{chunks}"
+    row = f"i*{rows_per_pass} + tid/{chunks}"
     column = rng.choice([f"tid%{chunks}*{vector}", f"tid%{chunks}*{vector}", f"(tid + i)%{chunks}*{vector}"])
     value: dict[str, Yaml] = {
         "tile": name,

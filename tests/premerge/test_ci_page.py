@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft7Validator
@@ -37,20 +38,65 @@ def test_each_takes_about_ten_lines():
     assert all(len(block.text.splitlines()) <= 11 for block in blocks())
 
 
-def test_the_hooks_exist():
-    hooks = {hook["id"] for hook in YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
-    (repo,) = shown("repos")["repos"]
-    assert {hook["id"] for hook in repo["hooks"]} == hooks
+def hooks_from_git(folder: Path) -> Path:
+    """What the page's command writes, for this checkout."""
+    page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    (block,) = [block for block in blocks_of(page) if "hooks from git" in block.marks]
+    names = {"SWZVERIFY_URL": "file:///srv/swzverify", "SWZVERIFY_REV": "v0.1.0"}
+    subprocess.run(["bash", "-euc", block.text], cwd=folder, env={**os.environ, **names}, check=True)
+    return folder / ".pre-commit-config.yaml"
 
 
-def test_pre_commit_takes_the_configuration(tmp_path):
-    path = tmp_path / ".pre-commit-config.yaml"
-    text = next(block.text for block in blocks() if block.text.startswith("repos:"))
-    path.write_text(text, encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, "-m", "pre_commit", "validate-config", str(path)], capture_output=True, text=True, check=False
-    )
+def test_the_hooks_from_git_exist_and_are_all(tmp_path):
+    known = {hook["id"] for hook in YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
+    (repo,) = YAML(typ="safe").load(hooks_from_git(tmp_path).read_text("utf-8"))["repos"]
+    assert {hook["id"] for hook in repo["hooks"]} == known
+    assert (repo["repo"], repo["rev"]) == ("file:///srv/swzverify", "v0.1.0")
+
+
+def test_pre_commit_takes_the_configuration_from_git(tmp_path):
+    run = pre_commit(tmp_path, "validate-config", str(hooks_from_git(tmp_path)))
     assert (run.returncode, run.stdout) == (0, "")
+
+
+def pre_commit(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """pre-commit in a folder, which finds this Python's `swzverify` first and no settings of this machine."""
+    programs = folder / ".git" / "programs"
+    programs.mkdir(parents=True, exist_ok=True)
+    (programs / "swzverify").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m swzverify "$@"\n', encoding="utf-8")
+    (programs / "swzverify").chmod(0o755)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment |= {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "PRE_COMMIT_HOME": str(folder / ".git" / "pre-commit"),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "pre_commit", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_local_hook_lets_a_true_claim_in_and_a_false_one_not(tmp_path):
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    text = next(block.text for block in blocks() if block.text.startswith("repos:"))
+    (tmp_path / ".pre-commit-config.yaml").write_text(text, encoding="utf-8")
+    spec = (
+        "swzverify: 1\ntiles: {A: {element: f16, layout: '(8,64):(64,1)'}}\n"
+        "claims: [{contiguous: {tile: A, elements: 8}}]\n"
+    )
+    for swizzle, code in (("Swizzle<3,3,3>", 0), ("Swizzle<3,2,3>", 1)):
+        (tmp_path / "a.swz.yaml").write_text(spec.replace(")'}", f")', swizzle: '{swizzle}'}}"), encoding="utf-8")
+        subprocess.run(["git", "add", "--all"], cwd=tmp_path, check=True)
+        done = pre_commit(tmp_path, "run")
+        assert done.returncode == code, done.stdout + done.stderr
+        assert ("a.swz.yaml:3" in done.stdout) == bool(code), done.stdout
 
 
 def test_the_action_has_the_inputs_and_the_page_names_them_all():

@@ -17,6 +17,7 @@ from tests.docs.unrun import check_command
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CI_RUN = (ROOT / ".ci" / "run").read_text("utf-8")
+PACKAGES = (ROOT / ".ci" / "packages").read_text("utf-8")
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 WORKFLOW = YAML(typ="safe").load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
 HOOKS = YAML(typ="safe").load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"][0]["hooks"]
@@ -64,6 +65,19 @@ def test_contributing_shows_the_commands_of_the_checks() -> None:
     for line in CI_RUN.splitlines():
         if line.startswith(".venv/bin/") and "pip install" not in line:
             assert line in shown.text, line
+
+
+def test_the_checks_install_the_packages_as_the_page_says() -> None:
+    assert ".ci/packages" in CI_RUN.splitlines()
+    assert os.access(ROOT / ".ci" / "packages", os.X_OK)
+    page = blocks_of((ROOT / "docs" / "ci.md").read_text("utf-8"))
+    installing = [block for block in page if block.mark("not run here") == ".ci/packages runs it"]
+    assert len(installing) == 4
+    for block in installing:
+        (mark,) = [mark for mark in block.marks if not mark.startswith("not run here")]
+        taken = re.search(rf"(\w+)=\$\(page_command {mark}\)", PACKAGES)
+        assert taken is not None, mark
+        assert f'"${taken[1]}"' in PACKAGES, f"{taken[1]} is not run"
 
 
 def test_coverage_has_a_floor_and_is_no_part_of_the_checks() -> None:

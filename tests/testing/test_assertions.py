@@ -282,7 +282,7 @@ def test_a_mistake_comes_without_our_frames():
         ({"constants": {"n": 4.0}}, "SWZ202", "not an int"),
         ({"instruction": "ldmatrix.x5"}, "SWZ401", "unknown instruction"),
         ({"base_align": 24}, "SWZ105", "power of two"),
-        ({"element_bits": 0}, "SWZ105", "0 bits an element"),
+        ({"element_bits": 0}, "SWZ105", "0 bits per element"),
         ({"swizzle_on": "address"}, "SWZ803", "contradicts"),
         ({"swizzle_on": ""}, "SWZ105", "swizzle_on=''"),
         ({"coord": "00"}, "SWZ105", "coord='00' (str) is no list or tuple"),

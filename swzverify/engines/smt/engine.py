@@ -36,7 +36,7 @@ class SMT:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name of the engine in reports."""
         return NAME
 
     def decide(self, obligation: Obligation) -> Finding:

@@ -93,7 +93,7 @@ def _lowest(address: Bits, size_bytes: int) -> Bits:
 
 
 def number(value: int, like: Bits) -> Bits:
-    """A count."""
+    """A count as a term."""
     return z3.BitVecVal(value, COUNT_BITS, like.ctx)
 
 
