@@ -1,0 +1,167 @@
+"""What compiled code does at an access, exactly, as texts of a spec: which lanes make it, in which
+trips of which loops, at which bytes of which array.
+
+Nothing is left out here and nothing is bounded: what is not known exactly has a reason instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from swzverify.hardware import INSTRUCTIONS, Instruction
+from swzverify.ir.expr import TRUE, Expr, conjuncts, const, variables
+from swzverify.kernel import KernelAccess, Kind, Leaf, accesses
+from swzverify.kernel.accesses import LoopAround
+from swzverify.kernel.arithmetic import shift_left, sub, widened
+from swzverify.kernel.linear import normal
+from swzverify.kernel.special import BlockShape
+from swzverify.ptx import Function, Module
+from swzverify.scan.c_text import NotWrittenError, c_text
+from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
+from swzverify.scan.price import Block
+
+MOST_TRIPS: Final = 4096
+_COORDINATES: Final = {"tid.x": "tid_x", "tid.y": "tid_y", "tid.z": "tid_z", "laneid": "lane"}
+
+
+@dataclass(frozen=True, slots=True)
+class StatedLoop:
+    """A loop that every thread goes round `count` times; `name` is its trip's in the texts, from 0,
+    `line` that of the PTX where it begins.
+    """
+
+    name: str
+    line: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """An access as C texts over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
+
+    `address` counts bytes from the begin of the array, which PTX aligns to `align_bytes`.
+    `condition` says which lanes make it; without one all do.
+    """
+
+    instruction: Instruction
+    address: str
+    condition: str
+    loops: tuple[StatedLoop, ...]
+    array: str
+    align_bytes: int
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names of the texts, and the loops that they stand for."""
+
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    limits: dict[str, int] = field(default_factory=dict[str, int])
+    loops: list[StatedLoop] = field(default_factory=list[StatedLoop])
+
+
+def stated(module: Module, function: Function, line: int, block: BlockShape, given: Given = NOTHING_GIVEN) -> Stated:
+    """The access at a line of the PTX. Errors: a `NotWrittenError` with the reason, if there is none,
+    or if something of it is not known exactly.
+
+    >>> from swzverify.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2+64]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> found = stated(module, module.functions[0], 1, (32, 1, 1))
+    >>> found.address, found.array, found.align_bytes
+    ('((tid_x << 3) + 64)', 's', 16)
+    """
+    facts = facts_of(function, given)
+    at_line = [each for each in accesses(module, function, block, facts.arguments) if each.line == line]
+    if not at_line:
+        raise NotWrittenError(f"line {line} has no access to shared memory")
+    if len(at_line) > 1:
+        raise NotWrittenError(f"{len(at_line)} ways of calls lead to line {line}")
+    return _stated(facts.on(at_line[0]), Block(block))
+
+
+def _stated(access: KernelAccess, block: Block) -> Stated:
+    row = access.row
+    if access.reason or row is None or access.address is None:
+        raise NotWrittenError(access.reason or access.no_row or "the address is not known")
+    if access.note or row.name not in INSTRUCTIONS:
+        raise NotWrittenError("a spec has no such instruction")
+    if access.sure is None:
+        raise NotWrittenError("it is not known whether each lane that may come here does")
+    array = _array(access)
+    begin = shift_left(widened(array.variable, 32), const(array.multiple.bit_length() - 1, 32))
+    offset = normal(sub(access.address, begin))
+    guards = [each for each in conjuncts(access.guard) if each is not TRUE]
+    names = _Names()
+    for variable in variables(offset, *guards):
+        _name(next(each for each in access.leaves if each.name == variable.name), access, block, names)
+    if row.warp_wide and guards:
+        raise NotWrittenError("some lanes of a warp may not make it, and it needs all")
+    condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
+    address = c_text(offset, names.known, names.limits)
+    symbol = array.symbol
+    return Stated(row, address, condition, tuple(names.loops), symbol.name if symbol else "", array.multiple)
+
+
+def _array(access: KernelAccess) -> Leaf:
+    """The array that an address begins with."""
+    address = access.address
+    leaves = {each.name: each for each in access.leaves}
+    found = [leaves[each.name] for each in (variables(address) if address is not None else ())]
+    arrays = [each for each in found if each.symbol is not None]
+    if len(arrays) != 1:
+        raise NotWrittenError(
+            "the address is made of several arrays" if arrays else "the address begins with no shared array"
+        )
+    return arrays[0]
+
+
+def _name(leaf: Leaf, access: KernelAccess, block: Block, names: _Names) -> None:
+    """Name a variable, if it is exactly known what it is."""
+    if leaf.kind is Kind.LANE and leaf.name in _COORDINATES:
+        names.known[leaf.name] = _COORDINATES[leaf.name]
+        return
+    if leaf.kind is not Kind.TRIPS:
+        raise NotWrittenError(f"it depends on {leaf.name}")
+    loop = next((each for each in access.loops if each.trips is leaf.variable), None)
+    if loop is None:
+        raise NotWrittenError(f"it depends on how often the loop at line {leaf.line} ran before")
+    count = _count(loop, leaf, block)
+    name = f"trips_{leaf.line}"
+    if any(each.name == name for each in names.loops):
+        raise NotWrittenError(f"two loops begin at line {leaf.line}")
+    names.known[leaf.name], names.limits[leaf.name] = name, count
+    names.loops.append(StatedLoop(name, leaf.line, count))
+
+
+def _count(loop: LoopAround, leaf: Leaf, block: Block) -> int:
+    """How many trips every thread makes. An error where that is not known, or not the same number
+    for all.
+    """
+    line, again = loop.line, loop.again
+    if not again.is_exact or leaf.values is None or len(leaf.values) > MOST_TRIPS:
+        raise NotWrittenError(f"it is not known how often the loop at line {line} runs")
+    others = [each.name for each in variables(again.condition) if each is not leaf.variable]
+    if any(name not in block.point for name in others):
+        raise NotWrittenError(f"how often the loop at line {line} runs depends on {others[0]}")
+    count = len(leaf.values)
+    goes_on = _follows(again.condition, leaf.name, range(count), block)
+    if goes_on != [True] * (count - 1) + [False]:
+        raise NotWrittenError(f"lanes leave the loop at line {line} at different trips, or not at trip {count - 1}")
+    return count
+
+
+def _follows(condition: Expr, name: str, trips: Sequence[int], block: Block) -> list[bool | None]:
+    """Whether each trip is followed by another one; None where the threads differ."""
+    found: list[bool | None] = []
+    for trip in trips:
+        more: Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = {name: np.full((1, 1), trip)}
+        held = block.values(condition, more)[block.exists] != 0
+        found.append(bool(held[0]) if (held == held[0]).all() else None)
+    return found
