@@ -106,6 +106,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         # what is given of kernels
         "SWZ551": "not a kernel, a parameter or a value of one",
         "SWZ552": "conditions that no parameters fulfil",
+        "SWZ553": "compiled code that is not what the spec says, or not known exactly",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

@@ -44,7 +44,13 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
     size = None if part.bytes is None else values.number(part.bytes, "bytes", least=1)
     tile = None if part.tile is None else names.tile(part.tile, values.at("tile"))
-    base = FixedBase(0) if part.base is None else build_base(part.base, values, names)
+    base = None if part.base is None else build_base(part.base, values, names)
+    if part.compiled is not None:
+        # Few specs need the reader of PTX, which takes as long to import as all the rest.
+        from swzverify.spec.build_compiled import build_compiled  # noqa: PLC0415 - see above
+
+        found = build_compiled(part, part.compiled, values, loops, block, base)
+        address, predicate, base = found.address, found.predicate, found.base
     if values.sound and tile is not None and part.coord is not None and len(coord) != len(tile.extents):
         shape = ", ".join(map(str, tile.extents))
         message = f"{len(coord)} coordinates for tile {tile.name}, which has {len(tile.extents)} modes ({shape})"
@@ -64,7 +70,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
             coord=coord,
             stage=stage,
             address=address,
-            base=base,
+            base=base or FixedBase(0),
             bytes=size,
             predicate=predicate,
             assume=assume,
@@ -94,12 +100,12 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
 
 
 def _check_keys(part: AccessPart, values: Values) -> None:
-    """An access goes to a tile's coordinate, to an address or along a walk; the other keys go with
-    some of these.
+    """An access goes to a tile's coordinate, to an address, along a walk or where compiled code goes; the
+    other keys go with some of these.
     """
-    given = [key for key in ("tile", "address", "walk") if getattr(part, key) is not None]
+    given = [key for key in ("tile", "address", "walk", "compiled") if getattr(part, key) is not None]
     if not given:
-        values.fail("SWZ104", "an access needs `tile` and `coord`, or `address`, or `walk`", values.name)
+        values.fail("SWZ104", "an access needs `tile` and `coord`, or `address`, `walk` or `compiled`", values.name)
     elif len(given) > 1:
         values.fail("SWZ105", f"an access has `{given[0]}` or `{given[1]}`, not both", values.key(given[1]))
     elif part.tile is not None:

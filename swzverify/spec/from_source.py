@@ -12,13 +12,13 @@ from pathlib import Path
 from swzverify.errors import SwzError
 from swzverify.sources.constants import constant
 from swzverify.sources.languages import SOURCE_SUFFIXES, language_of
+from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.build import ReadName
 from swzverify.spec.check import Checked
 from swzverify.spec.kernel_source import read_source
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Sequence, get, key_of
 
-UNREADABLE = "SWZ124"
 DIFFERENT = "SWZ125"
 
 
@@ -118,7 +118,7 @@ def _wanted(checked: Checked) -> Iterator[_Wanted]:
 
 
 def _read(wanted: _Wanted, path: str, texts: dict[str, str]) -> ReadConstant:
-    file = path if wanted.file is None else _below(path, wanted.file)
+    file = path if wanted.file is None else _source(path, wanted.file)
     language = language_of(file)
     if language is None:
         hint = f"say in which file: {wanted.name}: {{file: gemm.cu}}; sources are {', '.join(SOURCE_SUFFIXES)}"
@@ -132,6 +132,16 @@ def _read(wanted: _Wanted, path: str, texts: dict[str, str]) -> ReadConstant:
     return ReadConstant(wanted.name, found.value, file, found.line, wanted.in_code)
 
 
+def _source(path: str, file: str) -> str:
+    """The path of a source that the spec names. Messages quote the definitions that they refuse:
+    hence a link leads to a source only.
+    """
+    shown, real = below(path, file)
+    if language_of(shown) is not None and language_of(real) is None:
+        raise SwzError(UNREADABLE, f"'{file}' is a link to something that is no kernel source")
+    return shown
+
+
 def _text(file: str) -> str:
     own = Problems(file)
     text = read_source(Path(file), own)
@@ -139,37 +149,3 @@ def _text(file: str) -> str:
         reason = next((problem.message for problem in own.found), "cannot be read")
         raise SwzError(UNREADABLE, f"{file}: {reason}")
     return text
-
-
-def _below(path: str, file: str) -> str:
-    """The path of a file that is named from the spec's folder; SWZ124 where it lies outside of the
-    repository.
-
-    A spec may come from a stranger, and messages quote the definitions that they refuse: hence only
-    source files, and only those of the repository that the spec lies in.
-    """
-    folder = os.path.dirname(path) or os.curdir
-    shown = os.path.normpath(os.path.join(folder, file)).replace(os.sep, "/")
-    real, root = os.path.realpath(shown), _root(os.path.realpath(folder))
-    if os.path.isabs(file) or os.path.commonpath([real, root]) != root:
-        hint = "name it from the spec's folder, within the repository"
-        raise SwzError(UNREADABLE, f"'{file}' lies outside of the repository that the spec is in", hint=hint)
-    if language_of(shown) is not None and language_of(real) is None:
-        raise SwzError(UNREADABLE, f"'{file}' is a link to something that is no kernel source")
-    return shown
-
-
-def _root(folder: str) -> str:
-    """The nearest folder from here up with a `.git`; without one the working folder if it is above,
-    else this one.
-    """
-    at = folder
-    while True:
-        if os.path.lexists(os.path.join(at, ".git")):
-            return at
-        above = os.path.dirname(at)
-        if above == at:
-            break
-        at = above
-    here = os.path.realpath(os.curdir)
-    return here if os.path.commonpath([here, folder]) == here else folder

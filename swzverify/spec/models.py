@@ -228,6 +228,40 @@ class WalkPart(Part):
     xor: Expression | None = Field(None, description="what each iteration XORs, before `step`", examples=[32, "k*16"])
 
 
+LinesValue: TypeAlias = Annotated[
+    Annotated[Count, Tag("?number")] | Annotated[list[Count], Tag("?lines"), Field(min_length=2)],
+    branch("a line of the PTX, or a list of lines", by_shape(text="?number", integer="?number", items="?lines")),
+]
+
+
+class CompiledPart(Part):
+    """An instruction of a compiled kernel."""
+
+    file: Text = Field(description="the PTX file, from the spec's folder", examples=["build/gemm.ptx"])
+    kernel: Text | None = Field(
+        None, description="the kernel's name in the PTX; default: the only one", examples=["_Z4gemmPKfPf"]
+    )
+    line: LinesValue = Field(
+        description="its line in the PTX; several lines are the iterations of `over`", examples=[147, [57, 72, 87]]
+    )
+    over: Identifier | None = Field(
+        None, description="the loop whose iterations the lines are, in order; default: the only one", examples=["i"]
+    )
+    loops: dict[Identifier, Count] = Field(
+        default_factory=dict,
+        description="for each loop of `for` the PTX line where it begins; where there is one, it is found",
+        examples=[{"k": 139}],
+    )
+    array: Text | None = Field(
+        None, description="the array that its address must begin with, by its name in the PTX", examples=["buf"]
+    )
+    parameters: dict[Text, Count] = Field(
+        default_factory=dict,
+        description="values of the kernel's integer parameters, by name or number",
+        examples=[{"lda": 128}],
+    )
+
+
 class AccessPart(Part):
     """What the threads of a block do with one instruction: `coord` in a tile, or an `address`."""
 
@@ -275,9 +309,14 @@ class AccessPart(Part):
         description="a byte address that moves with a loop, added to `base`; in place of `address`",
         examples=[{"start": "lane*16", "xor": 32}],
     )
+    compiled: CompiledPart | None = Field(
+        None,
+        description="an instruction of a compiled kernel, whose array begins at `base`; in place of `address`",
+        examples=[{"file": "build/gemm.ptx", "line": 147}],
+    )
     base: BaseValue | None = Field(
         None,
-        description="added to `address` or `walk`; default 0",
+        description="added to `address`, `walk` or `compiled`; default 0",
         examples=[{"align": 128}, {"in": "smem", "offset": 0}],
     )
     bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds", examples=[128])

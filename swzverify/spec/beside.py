@@ -1,0 +1,39 @@
+"""Files that a spec names: from its own folder, within the repository that it lies in."""
+
+from __future__ import annotations
+
+import os
+
+from swzverify.errors import SwzError
+
+UNREADABLE = "SWZ124"
+
+
+def below(path: str, file: str) -> tuple[str, str]:
+    """The path of a file that the spec at `path` names, as people know it and with links followed.
+
+    A spec may come from a stranger. Errors: SWZ124 where the file lies outside of the repository.
+    """
+    folder = os.path.dirname(path) or os.curdir
+    shown = os.path.normpath(os.path.join(folder, file)).replace(os.sep, "/")
+    real, root = os.path.realpath(shown), _root(os.path.realpath(folder))
+    if os.path.isabs(file) or os.path.commonpath([real, root]) != root:
+        hint = "name it from the spec's folder, within the repository"
+        raise SwzError(UNREADABLE, f"'{file}' lies outside of the repository that the spec is in", hint=hint)
+    return shown, real
+
+
+def _root(folder: str) -> str:
+    """The nearest folder from here up with a `.git`; without one the working folder if it is above,
+    else this one.
+    """
+    at = folder
+    while True:
+        if os.path.lexists(os.path.join(at, ".git")):
+            return at
+        above = os.path.dirname(at)
+        if above == at:
+            break
+        at = above
+    here = os.path.realpath(os.curdir)
+    return here if os.path.commonpath([here, folder]) == here else folder

@@ -1,0 +1,218 @@
+"""From `compiled:` of an access to what an instruction of a PTX file does, as expressions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from swzverify.errors import SwzError
+from swzverify.hardware import Instruction, find_instruction
+from swzverify.ir.c_formula import CFormula, exchanged, number_text
+from swzverify.ir.c_parse import parse
+from swzverify.ptx import Function, Module, PtxError, read_module_file
+from swzverify.scan import Given
+from swzverify.scan.c_text import NotWrittenError
+from swzverify.scan.stated import Stated, stated
+from swzverify.spec.beside import UNREADABLE, below
+from swzverify.spec.models import AccessPart, CompiledPart
+from swzverify.spec.values import Broken, Values
+from swzverify.subjects import AlignedBase, Base, MemoryBase
+from swzverify.subjects.listed_loop import AnyLoop
+from swzverify.subjects.loop import Loop
+
+NOT_STATED = "SWZ553"
+MAX_ALIGN_BYTES = 1 << 30
+"""More than any array is aligned to: of a place in a memory that is no multiple of its alignment."""
+_SUFFIX = ".ptx"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the instruction does in every iteration; without a predicate every lane makes it."""
+
+    address: CFormula
+    predicate: CFormula | None
+    base: Base
+
+
+def build_compiled(
+    access: AccessPart,
+    part: CompiledPart,
+    values: Values,
+    loops: Sequence[AnyLoop],
+    block: tuple[int, ...],
+    base: Base | None,
+) -> Compiled:
+    """The instruction, or the instructions, of the file; without a `base` the array begins wherever
+    PTX lets it. Raises `Broken` after noting what is wrong.
+    """
+    if access.if_ is not None:
+        hint = "the code says itself which lanes take part"
+        values.fail("SWZ105", "`if` does not go with `compiled`", values.key("if"), hint)
+    if access.lanes:
+        values.fail("SWZ105", "`lanes` does not go with `compiled`", values.key("lanes"), "leave it out")
+    lines = [values.number(each, "compiled", "line", least=1) for each in _listed(part.line)]
+    starts = {name: values.number(line, "compiled", "loops", name, least=1) for name, line in part.loops.items()}
+    parameters = [
+        f"{name}={values.number(each, 'compiled', 'parameters', name)}" for name, each in part.parameters.items()
+    ]
+    over = _over(part, values, loops, len(lines), starts)
+    values.require_sound()
+    with values.noted(values.key("compiled")):
+        module, function = _kernel(part, values.problems.file)
+        shape = (*block, 1, 1)[:3]
+        found = [_stated(module, function, line, (shape[0], shape[1], shape[2]), tuple(parameters)) for line in lines]
+        place = AlignedBase(min(each.align_bytes for each in found)) if base is None else base
+        _check(access, part, found, place, function)
+        others = [each for each in loops if each is not over]
+        told = [_in_loops(each, others, starts) for each in found]
+        address = _by_lines([each for each, _ in told], over)
+        result = Compiled(address, _condition([each for _, each in told], over), place)
+        values.made(result.address.text, values.key("compiled"))
+        return result
+    raise Broken
+
+
+def _listed(value: int | str | list[int | str]) -> list[int | str]:
+    return value if isinstance(value, list) else [value]
+
+
+def _over(
+    part: CompiledPart, values: Values, loops: Sequence[AnyLoop], lines: int, starts: dict[str, int]
+) -> AnyLoop | None:
+    """The loop whose iterations the lines are; None for a single line."""
+    if lines == 1 and part.over is None:
+        return None
+    free = [each for each in loops if each.name not in starts]
+    found = next((each for each in loops if each.name == part.over), None) if part.over else None
+    if part.over is None and len(free) == 1:
+        found = free[0]
+    if found is None:
+        named = ", ".join(each.name for each in loops) or "none"
+        message = f"no loop '{part.over}'" if part.over else "several lines are the iterations of a loop: which?"
+        values.fail("SWZ105", message, values.key("compiled"), f"`over` names one of the access's loops ({named})")
+    elif found.count != lines:
+        count = "no bound" if found.count is None else f"{found.count} iterations"
+        message = f"{lines} lines, but the loop '{found.name}' has {count}"
+        values.fail("SWZ105", message, values.at("compiled", "line"), "give one line per iteration, in order")
+    return found
+
+
+@lru_cache(maxsize=4)
+def _module(path: str, _changed: tuple[int, int]) -> Module:
+    """The file, read once as long as it does not change."""
+    return read_module_file(path)
+
+
+def _kernel(part: CompiledPart, spec: str) -> tuple[Module, Function]:
+    """The function of the file that is meant."""
+    shown, real = below(spec, part.file)
+    if not shown.endswith(_SUFFIX) or not real.endswith(_SUFFIX):
+        raise SwzError(UNREADABLE, f"'{part.file}' is no PTX file", hint="nvcc -ptx, or cuobjdump -ptx, writes one")
+    try:
+        status = os.stat(real)
+        module = _module(real, (status.st_mtime_ns, status.st_size))
+    except OSError as error:
+        hint = "build it first; the name is read from the spec's folder"
+        raise SwzError(UNREADABLE, f"{shown}: {error.strerror or error}", hint=hint) from error
+    except PtxError as error:
+        raise SwzError(error.code, f"{shown}: {error.message}", hint=error.hint) from error
+    kernels = [each for each in module.functions if each.is_entry]
+    wanted = [each for each in kernels if part.kernel in (None, each.name)]
+    if len(wanted) != 1:
+        names = ", ".join(each.name for each in kernels) or "none"
+        message = f"{shown} has no kernel '{part.kernel}'" if part.kernel else f"{shown} has {len(kernels)} kernels"
+        raise SwzError(NOT_STATED, message, hint=f"`kernel` names one of: {names}")
+    return module, wanted[0]
+
+
+def _stated(
+    module: Module, function: Function, line: int, block: tuple[int, int, int], parameters: tuple[str, ...]
+) -> Stated:
+    required = function.required_threads
+    if required is not None and required != block:
+        raise SwzError(NOT_STATED, f"kernel {function.name} runs with blocks of {required} only, not {block}")
+    try:
+        return stated(module, function, line, block, Given(parameters))
+    except NotWrittenError as error:
+        hint = "`swzverify scan` lists what it knows of each line; values of `parameters` may help"
+        raise SwzError(NOT_STATED, f"line {line} of kernel {function.name}: {error}", hint=hint) from error
+
+
+def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Base, function: Function) -> None:
+    """Refuse what is another instruction, or lies in another array than the spec says."""
+    for each in found:
+        _same_instruction(access, each.instruction)
+        if each.array != (part.array or found[0].array):
+            message = (
+                f"kernel {function.name}: the address begins with {each.array}, not {part.array or found[0].array}"
+            )
+            raise SwzError(NOT_STATED, message, hint="one access is in one array; state the others apart")
+        needed = _alignment(base)
+        if needed > each.align_bytes:
+            message = f"PTX aligns {each.array} to {each.align_bytes} bytes only, and `base` says {needed}"
+            hint = f"__align__({needed}) in the kernel, or the address of this launch as `base: number`"
+            raise SwzError(NOT_STATED, message, hint=hint)
+
+
+def _same_instruction(access: AccessPart, instruction: Instruction) -> None:
+    if find_instruction(access.instruction).name != instruction.name:
+        raise SwzError(NOT_STATED, f"the code has {instruction.name} there, not {access.instruction}")
+
+
+def _alignment(base: Base) -> int:
+    """What the spec says that the array's begin is a multiple of, at every launch."""
+    if isinstance(base, AlignedBase):
+        return base.align_bytes
+    if isinstance(base, MemoryBase) and base.memory.base_bytes is None:
+        align = base.memory.align_bytes or 1
+        return align if base.offset_bytes % align == 0 else MAX_ALIGN_BYTES
+    return 1
+
+
+def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -> tuple[CFormula, CFormula | None]:
+    """The address and the condition over the spec's loops, in place of trips."""
+    by_line = {line: name for name, line in starts.items()}
+    free = [each for each in loops if each.name not in starts]
+    trips: dict[str, str] = {}
+    for each in found.loops:
+        loop = next((one for one in loops if one.name == by_line.get(each.line)), None)
+        if loop is None and len(free) == 1 and len([one for one in found.loops if one.line not in by_line]) == 1:
+            loop = free[0]
+        if loop is None:
+            lines = ", ".join(f"line {one.line}: {one.count} trips" for one in found.loops)
+            message = f"the code's loops ({lines}) are not all among the access's"
+            raise SwzError(NOT_STATED, message, hint=f"`loops: {{k: {each.line}}}` says which of `for` begins there")
+        if loop.count != each.count:
+            message = f"the loop at line {each.line} makes {each.count} trips, '{loop.name}' has {loop.count}"
+            raise SwzError(NOT_STATED, message, hint="give the loop in `for` as many values as the code has trips")
+        trips[each.name] = _trip(loop)
+    address = parse(exchanged(parse(found.address), trips))
+    return address, parse(exchanged(parse(found.condition), trips)) if found.condition else None
+
+
+def _trip(loop: AnyLoop) -> str:
+    """The number of an iteration, from 0, by the loop's value."""
+    if isinstance(loop, Loop):
+        gone = loop.name if loop.start == 0 else f"({loop.name} - {number_text(loop.start)})"
+        return gone if loop.step == 1 else f"({gone}/{loop.step})"
+    before = [loop.value(at) for at in range(loop.count - 1)]
+    return "(" + " + ".join(f"({loop.name} > {number_text(value)})" for value in before) + ")"
+
+
+def _by_lines(texts: list[CFormula], over: AnyLoop | None) -> CFormula:
+    """One text for all lines: that of the iteration."""
+    if over is None or all(each.text == texts[0].text for each in texts):
+        return texts[0]
+    whole = texts[-1].text
+    for at in reversed(range(len(texts) - 1)):
+        whole = f"({over.name} == {number_text(over.value(at))} ? {texts[at].text} : {whole})"
+    return parse(whole)
+
+
+def _condition(texts: list[CFormula | None], over: AnyLoop | None) -> CFormula | None:
+    if all(each is None for each in texts):
+        return None
+    return _by_lines([parse("1") if each is None else each for each in texts], over)
