@@ -29,7 +29,7 @@ from swzverify.hardware.targets import (
     find_target,
     require,
 )
-from swzverify.lazy import importer
+from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, SECTOR_BYTES
@@ -83,3 +83,4 @@ __getattr__ = importer(
         ),
     },
 )
+__dir__ = lister("swzverify.hardware", __all__)
