@@ -10,12 +10,35 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from swzverify.errors import graphic
 
 Line: TypeAlias = "tuple[str, Sequence[object]]"
 """A line of a table: its mark, empty where it has none, and its cells; None is an empty cell."""
+
+
+class Printer(Protocol):
+    """What IPython hands to `_repr_pretty_`."""
+
+    def text(self, text: str, /) -> None:
+        """Add this text."""
+        ...
+
+
+class Shown:
+    """What IPython shows as `print` does, not as its `repr`.
+
+    Classes that have it say by `_repr_html_` what notebooks show.
+    """
+
+    __slots__ = ()
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        """The text of `print`."""
+        del cycle  # nothing here holds itself
+        printer.text(str(self))
+
 
 LINES_SHOWN = 32
 """Lines of a table that are shown; a warp has so many lanes."""

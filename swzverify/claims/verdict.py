@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from swzverify.shown import LINES_SHOWN, Line, html_facts, html_table, text_facts, text_table
+from swzverify.shown import LINES_SHOWN, Line, Shown, html_facts, html_table, text_facts, text_table
 
 
 class Outcome(StrEnum):
@@ -120,7 +120,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(Shown):
     """A concrete case that breaks the claim, already replayed in plain integers.
 
     `binding` gives every variable's value as people know it, `point` as the engines do (loops
@@ -170,7 +170,7 @@ def binding_text(binding: Mapping[str, int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Shown):
     """The answer to one claim.
 
     `scope` says in words what was covered; `engines` name what agreed ("z3", "gf2", ...);

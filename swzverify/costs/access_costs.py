@@ -18,7 +18,7 @@ from swzverify.claims.access_points import access_enough
 from swzverify.claims.verdict import Measure, WarpMeasure, binding_text
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, CostArrays, Evidence, cost_many, evidence
-from swzverify.shown import html_facts, text_facts
+from swzverify.shown import Shown, html_facts, text_facts
 from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE, STAGE
 
@@ -32,7 +32,7 @@ _Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class AccessCosts:
+class AccessCosts(Shown):
     """What the warp instructions of an access take.
 
     `worst` has the two worst cases and where they are. `histogram` counts the warp instructions by

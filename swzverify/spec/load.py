@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from swzverify.errors import Problem, SwzError
-from swzverify.shown import html_facts, text_facts
+from swzverify.shown import Shown, html_facts, text_facts
 from swzverify.sources.languages import Language, language_of
 from swzverify.spec.build import BuiltSpec, SpecClaim, build
 from swzverify.spec.check import check
@@ -23,7 +23,7 @@ LOAD_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Spec(BuiltSpec):
+class Spec(BuiltSpec, Shown):
     """A spec: its claims in the order of the file, each in all cases of the constants before the next
     one.
 
