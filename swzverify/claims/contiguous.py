@@ -67,7 +67,7 @@ class Contiguous(Claim):
     def __post_init__(self) -> None:
         """Refuse modes that the tile does not have."""
         self.check_subjects()
-        keep_whole(self, "contiguous", "elements", "mode")
+        keep_whole(self, "contiguous", "elements", optional=("mode",))
         if self.elements < 1:
             raise SwzError("SWZ105", f"contiguous: vectors of {self.elements} elements; at least 1")
         if self.mode is not None and not 0 <= self.mode < self.tile.layout.rank:

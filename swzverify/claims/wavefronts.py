@@ -47,7 +47,7 @@ class Wavefronts(CostClaim):
     def __post_init__(self) -> None:
         """Refuse a bound that nothing can keep, and none or two of them."""
         self.check_subjects()
-        keep_whole(self, "wavefronts", "at_most", "exactly")
+        keep_whole(self, "wavefronts", optional=("at_most", "exactly"))
         hint = "at_most: 4 is a bound; exactly: 4 says that the worst warp instruction takes 4, too"
         if self.at_most is None and self.exactly is None:
             raise SwzError("SWZ104", "wavefronts: the key 'at_most' is missing", hint=hint)

@@ -1,6 +1,6 @@
 """What the GPUs do with shared memory, as data, and the cost rule that reads it.
 
-Imports `errors` only. `instructions` and `targets` are the tables, `spelling` reads PTX names,
+Imports `errors` and `shown` only. `instructions` and `targets` are the tables, `spelling` reads PTX names,
 `wavefronts` is the rule, `octets` the part of it for `cp.async.cg` of 16 bytes.
 """
 

@@ -28,14 +28,15 @@ def whole(value: object) -> int | None:
         return None
 
 
-def keep_whole(record: object, owner: str, *fields: str) -> None:
-    """Make these fields of a frozen record Python ints, as `whole` does; None stays None.
+def keep_whole(record: object, owner: str, *fields: str, optional: tuple[str, ...] = ()) -> None:
+    """Make these fields of a frozen record Python ints, as `whole` does; the `optional` ones may be
+    None.
 
     Error: SWZ202 what is none, with the owner's and the field's name.
     """
-    for name in fields:
+    for name in (*fields, *optional):
         value: object = getattr(record, name)
-        if value is not None and type(value) is not int:
+        if type(value) is not int and not (value is None and name in optional):
             object.__setattr__(record, name, required(value, f"{owner}: {name}"))
 
 

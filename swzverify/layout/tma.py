@@ -141,6 +141,8 @@ def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int)
     swzverify.errors.SwzError: SWZ221: with the 32B swizzle the inner extent of a TMA box is at most 32 bytes; 32 ...
     """
     rows = check_int(rows, "rows", 1)
+    inner_elements = check_int(inner_elements, "inner extent", 1)
+    element_bits = check_int(element_bits, "element_bits", 1)
     pitch_bytes = tma_pitch_bytes(mode, inner_elements, element_bits)
     for what, extent in (("rows", rows), ("inner elements", inner_elements)):
         if extent > MAX_BOX_EXTENT:

@@ -67,7 +67,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         """Refuse a loop that goes down or nowhere."""
-        keep_whole(self, f"loop {self.name}", "start", "stop", "step")
+        keep_whole(self, f"loop {self.name}", "start", "step", optional=("stop",))
         if self.step < 1:
             raise SwzError("SWZ105", f"loop {self.name} has the step {self.step}: at least 1")
         for what, value in (("start", self.start), ("stop", self.stop), ("step", self.step)):

@@ -40,7 +40,7 @@ class Memory:
 
     def __post_init__(self) -> None:
         """Refuse what is no memory."""
-        keep_whole(self, f"memory {self.name}", "bytes", "align_bytes", "base_bytes")
+        keep_whole(self, f"memory {self.name}", "bytes", optional=("align_bytes", "base_bytes"))
         if self.bytes < 1:
             raise SwzError("SWZ105", f"memory {self.name} has {self.bytes} bytes: at least 1")
         if self.base_bytes is not None:

@@ -52,7 +52,7 @@ class StatedAccess:
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
         object.__setattr__(self, "block", tuple(whole(each) or each for each in self.block))
-        keep_whole(self, f"access {self.name}", "bytes")
+        keep_whole(self, f"access {self.name}", optional=("bytes",))
         self._check_types()
         object.__setattr__(self, "constants", own_constants(f"access {self.name}", self.constants))
         if (self.tile is None) == (self.address is None):
