@@ -20,6 +20,13 @@ Told: TypeAlias = tuple[str, str]
 """Why there is no row, and the next step."""
 
 ATOMICS: Final = "of atomics the table knows those of 32-bit integers: add, min, max, and, or, xor, exch, inc, dec"
+_OPERATIONS: Final = {
+    **dict.fromkeys(("add", "min", "max"), ("u32", "s32")),
+    **dict.fromkeys(("and", "or", "xor", "exch"), ("b32",)),
+    **dict.fromkeys(("inc", "dec"), ("u32",)),
+}
+"""The atomics that the table knows, and the types that PTX writes for each."""
+_ATOMIC_WORDS: Final = frozenset({"shared", "relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys"})
 _OTHER_ATOMICS: Final = "those of floats, of 16 or 64 bits, and cas were not measured, so that no cost is known"
 _MACHINE: Final = "it is machine code (SASS), and instructions have PTX's names here"
 _ELSEWHERE: Final = "state the instruction that goes to shared memory: ld.shared, st.shared, or cp.async for a copy"
@@ -96,14 +103,21 @@ def _atomic_machine(found: re.Match[str]) -> Told:
 
 
 def _atomic(found: re.Match[str]) -> Told:
-    words = found[0].split(".")
+    words = found[0].replace("shared::cta", "shared").split(".")
+    if "shared::cluster" in words:
+        return _CLUSTER
     if "shared" not in words:
         return (
             f"it does not say that it touches shared memory; {ATOMICS}",
             "write .shared behind atom or red: atom.shared.add.u32",
         )
-    if words[-1] in ("add", "min", "max", "and", "or", "xor", "exch", "inc", "dec"):
+    if words[-1] in _OPERATIONS:
         return f"it has no type; {ATOMICS}", "write the type: .u32 or .s32, and .b32 of and, or, xor and exch"
+    operation = next((word for word in words if word in _OPERATIONS), "")
+    if operation and words[-1] in ("b32", "u32", "s32") and not {*words[1:-1]} - _ATOMIC_WORDS - {operation}:
+        of = _OPERATIONS[operation]
+        right = f"{words[0]}.shared.{operation}.{words[-1] if words[-1] in of else of[0]}"
+        return "PTX spells it otherwise", f"write {right}"
     bits = re.search(r"(16|32|64|128)(x2)?$", words[-1])
     return f"{ATOMICS}; {_OTHER_ATOMICS}", _without_cost(str(int(bits[1]) * (2 if bits[2] else 1)) if bits else "32")
 
@@ -125,7 +139,7 @@ def _atomic_function(found: re.Match[str]) -> Told:
 
 def _other_space(found: re.Match[str]) -> Told:
     space = found["space"]
-    word = "constant" if space == "const" else space
+    word = {"const": "constant", "param": "parameter"}.get(space, space)
     return (
         f"it touches {word} memory, and swzverify knows shared memory",
         _ELSEWHERE,
@@ -273,8 +287,8 @@ _KINDS: Final = (
     _kind(r"SM80_CP_ASYNC_CACHEGLOBAL", _said("it is CuTe's name", "write cp.async.16")),
     _kind(r"SM80_CP_ASYNC_CACHEALWAYS", _said("it is CuTe's name", "write cp.async.4 or .8, or cp.async.ca.16")),
     _kind(r"UniversalCopy|AutoVectorizingCopy|DefaultCopy", _said(*_UNIVERSAL)),
+    _kind(r"cp\.async\.(?:bulk\.)?(?:wait|commit|mbarrier)", _said(*_SIGNALS)),
     _kind(r"UTMA|UBLK|SM\d+_TMA|SM90_BULK|(?i:tma)(?:_\w+)?(?:\.|$)|cp\.(?:reduce\.)?async\.bulk", _said(*_TMA)),
-    _kind(r"cp\.async\.(?:wait|commit|mbarrier)", _said(*_SIGNALS)),
     _kind(rf"cp\.async{_REST}", _copy),
     _kind(r"wgmma\.(?:fence|commit|wait)|tcgen05\.(?:fence|commit|wait|alloc|dealloc|relinq)", _said(*_SIGNALS)),
     _kind(r"tcgen05\.(?:ld|st|shift)(?:\.|$)", _said("it moves tensor memory, not shared memory", _ELSEWHERE)),

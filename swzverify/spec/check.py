@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from swzverify.errors import nearest
 from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
 from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of
-from swzverify.spec.meant import key_hint
+from swzverify.spec.meant import key_hint, word_hint
 from swzverify.spec.models import PARTS, SECTIONS, SpecPart, TmaPart
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import to_data
@@ -232,4 +232,4 @@ def _expected(kind: str, context: dict[str, object], value: object) -> str:
 
 def _literal_hint(context: dict[str, object], value: object) -> str:
     allowed = str(context.get("expected", "")).replace(" or ", ", ").replace("'", "").split(", ")
-    return nearest(str(value), allowed) if isinstance(value, str) else ""
+    return word_hint(str(value), allowed) if isinstance(value, str | bool) else ""

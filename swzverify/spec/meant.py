@@ -158,3 +158,26 @@ def claim_hint(name: str, known: Iterable[str]) -> str:
     if meant != name.lower() and meant in known:
         return f"a claim says what holds: claim '{meant}', with `expect: refuted` where it must not hold"
     return _CLAIMS.get(name.lower(), "") or nearest(name, known)
+
+
+_WORDS: Final = {
+    "row": ("row_major", "rowmajor", "row-major", "c"),
+    "col": ("col_major", "colmajor", "col-major", "column_major", "column-major", "column", "f", "fortran"),
+    "offset": ("element", "elements", "index"),
+    "address": ("byte", "bytes", "pointer", "ptr"),
+    "proved": ("pass", "passes", "true", "holds", "yes", "ok", "success"),
+    "refuted": ("fail", "fails", "failed", "false", "violated", "broken", "no", "xfail"),
+}
+
+
+def word_hint(value: str, allowed: Iterable[str]) -> str:
+    """Which of the allowed words another one stands for, or the nearest one.
+
+    >>> word_hint("row_major", ["row", "col"]), word_hint("fail", ["proved", "refuted"])
+    ("did you mean 'row'?", "did you mean 'refuted'?")
+    """
+    allowed = list(allowed)
+    for word in allowed:
+        if value.lower() in _WORDS.get(word, ()):
+            return f"did you mean '{word}'?"
+    return nearest(value, allowed)
