@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swzverify import Layout, Spec, Tile, access_cost, prove
@@ -78,6 +78,7 @@ def test_a_spec_with_hostile_names_shows_no_markup() -> None:
     read(spec._repr_html_())
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_no_text_is_markup(one: str, other: str) -> None:
     found = read(html_table((one,), [(other, (one, None))]))

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swzverify.errors import SwzError
@@ -30,6 +30,7 @@ def test_a_swizzle_is_what_the_notation_says(text: str) -> None:
     assert dataclasses.replace(Swizzle(text), base=5).base == 5
 
 
+@settings(deadline=None)
 @given(st.integers(0, 6), st.integers(0, 9), st.integers(-9, 9))
 def test_text_and_numbers_make_the_same_swizzle_or_the_same_refusal(bits: int, base: int, shift: int) -> None:
     def made(*arguments: object) -> object:
@@ -41,6 +42,7 @@ def test_text_and_numbers_make_the_same_swizzle_or_the_same_refusal(bits: int, b
     assert made(f"Swizzle<{bits},{base},{shift}>") == made(bits, base, shift)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 64), st.integers(0, 512)), min_size=1, max_size=4))
 def test_text_and_tuples_make_the_same_layout(leaves: list[tuple[int, int]]) -> None:
     shape, stride = tuple(zip(*leaves, strict=True))
