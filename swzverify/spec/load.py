@@ -30,11 +30,7 @@ class Spec(BuiltSpec, Shown):
     `cases` have the tiles, accesses and maps that the claims are about, and those that no claim is
     about.
 
-    >>> spec = Spec.from_text('''
-    ... swzverify: 1
-    ... tiles: {A: {element: f16, layout: "(8,64):(64,1)", swizzle: "Swizzle<3,3,3>"}}
-    ... claims: [{bijective: A}]
-    ... ''')
+    >>> spec = Spec.from_text("swzverify: 1\\ntiles: {A: {element: f16, layout: '(8,64):(72,1)'}}")
     >>> spec.cases[0].tiles["A"].read("ldmatrix.x4", coord=["lane%8", "lane/8*8"], threads=32).cost().wavefronts
     4
     """
