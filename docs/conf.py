@@ -22,7 +22,7 @@ _FOUND = re.search(r'^__version__ = "(.+)"$', (HERE.parent / "swzverify" / "__in
 release = version = _FOUND[1] if _FOUND else ""
 html_title = f"{project} {release}"
 
-extensions = ["myst_parser", "site_links", "site_maths", "site_navigation"]
+extensions = ["myst_parser", "site_links", "site_maths", "site_navigation", "site_notebooks"]
 exclude_patterns = ["_site"]
 nitpicky = True
 
@@ -48,7 +48,7 @@ pygments_dark_style = "github-dark"
 # Which pages stand where; a page that no section names comes under the first section without pages
 # of its own.
 navigation = [
-    ("Begin", ["why", "tutorial/index", "counterexamples", "costs"]),
+    ("Begin", ["why", "tutorial/index", "notebooks/layout_to_proof", "counterexamples", "costs"]),
     ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),
     ("In a repository", []),
     ("Reference", ["reference/index", "errors/index", "stability"]),

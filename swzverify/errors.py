@@ -10,9 +10,10 @@ SWZ9xx a fault of swzverify itself; `error_codes.py` lists them all, docs/errors
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 
 
@@ -121,6 +122,7 @@ class InternalError(Exception):
 
 _LONGEST_NAME = 64
 _MOST_NAMES = 50
+_SHORT_NAME = 4
 """Bounds on the search for a near name: its time grows with the number of names and the square of
 their length.
 """
@@ -129,19 +131,40 @@ their length.
 def nearest(name: str, known: Iterable[str]) -> str:
     """A "did you mean" sentence for a mistyped name, or the empty string when nothing is near.
 
-    Names longer than 64 characters and more than 50 names of a similar length are not looked
-    through.
+    A near name has the same numbers, since these carry the meaning: `.x5` is no misspelt `.x4`. Of
+    up to four letters the first one agrees: `bid` is no misspelt `tid`. Names longer than 64
+    characters and more than 50 names of a similar length are not looked through. Names that are
+    equally near are all named, three at most.
 
-    >>> nearest("ldmatrix.x5", ["ldmatrix.x4", "st.shared.b32"])
+    >>> nearest("ldmatix.x4", ["ldmatrix.x4", "ldmatrix.x2"])
     "did you mean 'ldmatrix.x4'?"
+    >>> nearest("ldmatrix.x5", ["ldmatrix.x4", "ldmatrix.x2"])
+    ''
     """
     if len(name) > _LONGEST_NAME:
         return ""
+    known = (each for each in known if _may_be_misspelt(name, each))
     # Lengths further apart keep the ratio below the cutoff, twice the shorter one being less than
     # 0.6 of their sum.
     similar = (each for each in known if len(each) <= _LONGEST_NAME and _are_alike(len(each), len(name)))
-    close = get_close_matches(name, list(islice(similar, _MOST_NAMES)), n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else ""
+    close = get_close_matches(name, list(islice(similar, _MOST_NAMES)), n=3, cutoff=0.6)
+    best = [each for each in close if _ratio(name, each) == _ratio(name, close[0])]
+    return f"did you mean {' or '.join(map(repr, best))}?" if best else ""
+
+
+def _ratio(name: str, known: str) -> float:
+    """How alike two names are, as `get_close_matches` counts."""
+    return SequenceMatcher(None, known, name).ratio()
+
+
+_NUMBER = re.compile("[0-9]+")
+
+
+def _may_be_misspelt(name: str, known: str) -> bool:
+    """Whether two names can mean the same, as far as numbers and first letters tell."""
+    if len(name) <= _SHORT_NAME and name[:1].lower() != known[:1].lower():
+        return False
+    return _NUMBER.findall(name) == _NUMBER.findall(known)
 
 
 def _are_alike(one: int, other: int) -> bool:

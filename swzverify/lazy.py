@@ -4,8 +4,10 @@ wait for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from types import ModuleType
 
 
 def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
@@ -21,3 +23,21 @@ def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
         return getattr(import_module(homes[name], package), name)
 
     return get
+
+
+def lister(package: str, names: Iterable[str]) -> Callable[[], list[str]]:
+    """A package's `__dir__`: its public names, whether they were imported already or not, and the
+    modules of it that were.
+
+    >>> import swzverify
+    >>> "Tile" in dir(swzverify), "importer" in dir(swzverify)
+    (True, False)
+    """
+    public = frozenset(names)
+
+    def list_names() -> list[str]:
+        found = vars(sys.modules[package])
+        others = (name for name, value in found.items() if name.startswith("__") or isinstance(value, ModuleType))
+        return sorted({*public, *others})
+
+    return list_names

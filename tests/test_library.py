@@ -12,8 +12,7 @@ import pytest
 
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.prover import prove
-from swzverify.spec import load_spec
-from swzverify.spec.build import Spec, SpecClaim
+from swzverify.spec import Spec, SpecClaim, load_spec
 
 SPECS = Path(__file__).parent.parent / "specs"
 FILES = sorted(path.relative_to(SPECS).as_posix() for path in SPECS.rglob("*.swz.yaml"))

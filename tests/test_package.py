@@ -61,3 +61,38 @@ def test_the_wheel_has_the_marker_and_the_version(tmp_path: Path) -> None:
     assert re.match(rf"swzverify-{re.escape(swzverify.__version__)}-", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         assert "swzverify/py.typed" in archive.namelist()
+
+
+PACKAGES = sorted(
+    ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "swzverify").rglob("__init__.py") if path.parent
+)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_dir_and_completion_show_the_public_names(name: str) -> None:
+    lines = [
+        f"import {name} as package",
+        "import rlcompleter",
+        "names = getattr(package, '__all__', ())",
+        "missing = [each for each in names if each not in dir(package)]",
+        "assert not missing, missing",
+        "found = rlcompleter.Completer({'package': package})",
+        "offered, at = set(), 0",
+        "while (text := found.complete('package.', at)) is not None:",
+        "    offered.add(text.split('.', 1)[1].rstrip('()'))",
+        "    at += 1",
+        "assert set(names) <= offered, set(names) - offered",
+        "assert all(hasattr(package, each) for each in names)",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
+
+
+@pytest.mark.parametrize("name", ["swzverify", "swzverify.claims", "swzverify.spec", "swzverify.testing"])
+def test_dir_shows_nothing_that_is_not_public(name: str) -> None:
+    lines = [
+        f"import {name} as package",
+        "from types import ModuleType",
+        "others = [each for each in dir(package) if each not in package.__all__ and not each.startswith('__')]",
+        "assert all(isinstance(getattr(package, each), ModuleType) for each in others), others",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

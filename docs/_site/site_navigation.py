@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _ORDERED = {
     "tutorial": ("transpose", "gemm", "next"),
-    "reference": ("spec", "commands"),
+    "reference": ("spec", "commands", "python"),
     "claims": (
         "injective",
         "bijective",

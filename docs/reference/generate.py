@@ -1,8 +1,9 @@
-"""Write the pages `spec.md` and `commands.md` beside this file: `python
+"""Write the pages `spec.md`, `commands.md` and `python.md` beside this file: `python
 docs/reference/generate.py`.
 
-The one is the JSON Schema of specs in words, which is made from the models that read them; the
-other is every command's `--help`. A test holds both against what this would write.
+The first is the JSON Schema of specs in words, which is made from the models that read them; the
+second is every command's `--help`, the third is made of docstrings. A test holds them against what
+this would write.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +24,9 @@ from swzverify.cli import main
 from swzverify.spec.schema import json_schema
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from python_page import python_page  # noqa: E402 - it stands beside this file
 
 Schema: TypeAlias = dict[str, object]
 
@@ -238,3 +243,4 @@ if __name__ == "__main__":
     os.environ.pop("COLUMNS", None)
     (HERE / "spec.md").write_text(spec_page(json_schema()), encoding="utf-8")
     (HERE / "commands.md").write_text(commands_page(), encoding="utf-8")
+    (HERE / "python.md").write_text(python_page(), encoding="utf-8")

@@ -7,7 +7,7 @@ May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `i
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from swzverify.lazy import importer
+from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.claims.aligned import Aligned
@@ -71,6 +71,7 @@ __getattr__ = importer(
         **{name: f".{kind}" for kind, name in KINDS.items()},
     },
 )
+__dir__ = lister("swzverify.claims", __all__)
 
 
 def claim_types() -> dict[str, type["Claim"]]:

@@ -22,6 +22,7 @@ from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Var, conjunction, var
 from swzverify.ir.integers import Integer
+from swzverify.ir.whole import keep_whole
 from swzverify.obligations import Always, Arrays, Numbers, Truths
 from swzverify.subjects import Tile
 
@@ -66,6 +67,7 @@ class Contiguous(Claim):
     def __post_init__(self) -> None:
         """Refuse modes that the tile does not have."""
         self.check_subjects()
+        keep_whole(self, "contiguous", "elements", optional=("mode",))
         if self.elements < 1:
             raise SwzError("SWZ105", f"contiguous: vectors of {self.elements} elements; at least 1")
         if self.mode is not None and not 0 <= self.mode < self.tile.layout.rank:

@@ -23,6 +23,7 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, binary, conjunction, extend, negation, substitute, var
+from swzverify.ir.whole import keep_whole
 from swzverify.obligations import Always, Arrays, Numbers, Point, Truths, second
 from swzverify.obligations import Covers as Obligation
 from swzverify.subjects import Access, Tile
@@ -59,6 +60,7 @@ class Covers(Claim):
         is not said.
         """
         self.check_subjects()
+        keep_whole(self, "covers", "times")
         own = self.access.tile
         if own is not None and own is not self.tile and (own.stages > 1 or self.tile.stages > 1):
             raise SwzError(

@@ -13,7 +13,7 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
 from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
-from swzverify.claims.form import Count, Form, Role, Subject
+from swzverify.claims.form import Count, Form, Role, Subject, role_of
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
@@ -42,8 +42,8 @@ class Equivalent(Claim):
     def __post_init__(self) -> None:
         """Refuse pairs that have nothing to compare."""
         self.check_subjects()
-        kinds = {type(self.first), type(self.second)}
-        if len(kinds) > 1 and kinds != {Tile, IndexMap}:
+        kinds = {role_of(self.first), role_of(self.second)}
+        if len(kinds) > 1 and kinds != {Role.TILE, Role.MAP}:
             raise SwzError(
                 "SWZ105",
                 f"equivalent: {self.first.name} and {self.second.name} are of different kinds",

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from swzverify.shown import LINES_SHOWN, Line, Shown, html_facts, html_table, text_facts, text_table
+
 
 class Outcome(StrEnum):
     """How a claim came out; the order is from best to worst."""
@@ -87,6 +89,13 @@ class Measure:
         """The most that a warp instruction has."""
         return self.most_conflicts.bank_conflicts
 
+    def __str__(self) -> str:
+        """The worst cost in words."""
+        at_least = "" if self.exact else "at least "
+        waves = f"{self.wavefronts} wavefront{'s' * (self.wavefronts != 1)}"
+        conflicts = f"{self.bank_conflicts} bank conflict{'s' * (self.bank_conflicts != 1)}"
+        return f"{at_least}{waves} (minimum {self.minimum}), {at_least}{conflicts}"
+
     @property
     def is_one_case(self) -> bool:
         """Whether the warp instruction with the most wavefronts has the most conflicts too."""
@@ -111,7 +120,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(Shown):
     """A concrete case that breaks the claim, already replayed in plain integers.
 
     `binding` gives every variable's value as people know it, `point` as the engines do (loops
@@ -126,9 +135,42 @@ class Counterexample:
     rows: tuple[Row, ...] = ()
     point: Mapping[str, int] | None = None
 
+    def __str__(self) -> str:
+        """The note, where it is, and the table of at most 32 rows, those that break the claim first.
+
+        >>> print(Counterexample({"warp": 0}, "two lanes meet", ("lane", "bank"), (Row((0, 5), "x"), Row((1, 6)))))
+        two lanes meet
+          at  warp = 0
+           lane  bank
+        x     0     5
+              1     6
+        """
+        told = text_facts(self.note, [("at", binding_text(self.binding))])
+        return f"{told}\n{text_table(self.columns, self._lines)}" if self.rows else told
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        told = html_facts(self.note, [("at", binding_text(self.binding))])
+        return told + (html_table(self.columns, self._lines) if self.rows else "")
+
+    @property
+    def _lines(self) -> list[Line]:
+        """The rows; where there are more than a table shows, the marked ones first."""
+        rows = sorted(self.rows, key=lambda row: not row.marked) if len(self.rows) > LINES_SHOWN else self.rows
+        return [(row.mark, row.cells) for row in rows]
+
+
+def binding_text(binding: Mapping[str, int]) -> str:
+    """A case in words.
+
+    >>> binding_text({"warp": 0, "k": 16})
+    'warp = 0, k = 16'
+    """
+    return ", ".join(f"{name} = {value}" for name, value in binding.items())
+
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Shown):
     """The answer to one claim.
 
     `scope` says in words what was covered; `engines` name what agreed ("z3", "gf2", ...);
@@ -148,3 +190,33 @@ class Verdict:
     time_ms: float = 0.0
     notes: tuple[str, ...] = field(default=())
     is_fault: bool = False
+
+    def __str__(self) -> str:
+        """The outcome, what it covers and rests on, and the table of a failure.
+
+        >>> print(Verdict(Outcome.PROVED, "the warp", ("gf2", "z3"), "measured"))
+        proved
+          scope     the warp
+          engines   gf2 + z3
+          evidence  measured
+        """
+        told = text_facts(self.outcome.value, self._facts)
+        return told if self.counterexample is None else f"{told}\n{self.counterexample}"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        told = html_facts(self.outcome.value, self._facts)
+        return told if self.counterexample is None else told + self.counterexample._repr_html_()  # pyright: ignore[reportPrivateUsage]  # IPython's name
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What there is to say, by name; a reason that the counterexample gives is not said twice."""
+        known = self.counterexample is not None and self.reason == self.counterexample.note
+        return [
+            ("scope", self.scope),
+            ("cost", "" if self.measure is None else str(self.measure)),
+            ("reason", "" if known else self.reason),
+            ("engines", " + ".join(self.engines)),
+            ("evidence", self.evidence),
+            ("notes", "; ".join(self.notes)),
+        ]

@@ -10,6 +10,7 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role
 from swzverify.errors import SwzError
+from swzverify.ir.whole import keep_whole
 from swzverify.subjects import Access
 
 
@@ -46,6 +47,7 @@ class Wavefronts(CostClaim):
     def __post_init__(self) -> None:
         """Refuse a bound that nothing can keep, and none or two of them."""
         self.check_subjects()
+        keep_whole(self, "wavefronts", optional=("at_most", "exactly"))
         hint = "at_most: 4 is a bound; exactly: 4 says that the worst warp instruction takes 4, too"
         if self.at_most is None and self.exactly is None:
             raise SwzError("SWZ104", "wavefronts: the key 'at_most' is missing", hint=hint)

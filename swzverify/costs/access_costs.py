@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.claims.access_points import access_enough
-from swzverify.claims.verdict import Measure, WarpMeasure
+from swzverify.claims.verdict import Measure, WarpMeasure, binding_text
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, CostArrays, Evidence, cost_many, evidence
+from swzverify.shown import Shown, html_facts, text_facts
 from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE, STAGE
 
@@ -31,7 +32,7 @@ _Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class AccessCosts:
+class AccessCosts(Shown):
     """What the warp instructions of an access take.
 
     `worst` has the two worst cases and where they are. `histogram` counts the warp instructions by
@@ -42,6 +43,24 @@ class AccessCosts:
     worst: Measure
     histogram: Mapping[int, int]
     evidence: Evidence
+
+    def __str__(self) -> str:
+        """The worst cost, and what all warp instructions take together."""
+        return text_facts(str(self.worst), self._facts)
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        return html_facts(str(self.worst), self._facts)
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        each = ", ".join(f"{count} take {wavefronts}" for wavefronts, count in self.histogram.items())
+        return [
+            ("warp instructions", str(self.instructions)),
+            ("wavefronts", f"{self.total_wavefronts} in all; {each}"),
+            ("worst at", binding_text(self.where)),
+            ("evidence", str(self.evidence)),
+        ]
 
     @property
     def wavefronts(self) -> int:

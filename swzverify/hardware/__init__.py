@@ -1,6 +1,6 @@
 """What the GPUs do with shared memory, as data, and the cost rule that reads it.
 
-Imports `errors` only. `instructions` and `targets` are the tables, `spelling` reads PTX names,
+Imports `errors` and `shown` only. `instructions` and `targets` are the tables, `spelling` reads PTX names,
 `wavefronts` is the rule, `octets` the part of it for `cp.async.cg` of 16 bytes.
 """
 
@@ -29,7 +29,7 @@ from swzverify.hardware.targets import (
     find_target,
     require,
 )
-from swzverify.lazy import importer
+from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, SECTOR_BYTES
@@ -83,3 +83,4 @@ __getattr__ = importer(
         ),
     },
 )
+__dir__ = lister("swzverify.hardware", __all__)

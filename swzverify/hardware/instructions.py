@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware.spelling import MAX_LANE_BYTES, canonical_name
+from swzverify.hardware.unlisted import is_spelling, unlisted
 
 LANES = 32
 """Lanes of a warp. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
@@ -201,7 +202,7 @@ def find_instruction(name: str) -> Instruction:
     """The row of a name or of a PTX spelling of it.
 
     Raises SWZ401: an unknown name (with the nearest one), or an instruction that is not modelled
-    (with why).
+    or named as elsewhere (with why, and what to write).
 
     >>> find_instruction("ld.shared.v4.f32").name
     'ld.shared.v4.b32'
@@ -215,5 +216,10 @@ def find_instruction(name: str) -> Instruction:
     canonical = canonical_name(key)
     if canonical is not None:
         return INSTRUCTIONS[canonical]
+    if key.lower() != key and (key.lower() in INSTRUCTIONS or is_spelling(key.lower())):
+        raise SwzError("SWZ401", f"unknown instruction '{name}'", hint=f"did you mean '{key.lower()}'?")
+    told = unlisted(key)
+    if told is not None:
+        raise SwzError("SWZ401", f"instruction '{name}' is not in the table: {told[0]}", hint=told[1])
     hint = nearest(key, INSTRUCTIONS) or f"known are {', '.join(INSTRUCTIONS)}"
     raise SwzError("SWZ401", f"unknown instruction '{name}'", hint=hint)

@@ -9,12 +9,13 @@ libcudacxx/include/cuda/__device/arch_traits.h (agrees, and has 8.8).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from swzverify.errors import SwzError, nearest
+from swzverify.errors import SwzError
 from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, Kind, find_instruction
 
 
@@ -146,8 +147,38 @@ def find_target(name: str) -> Target:
     row = TARGETS.get(name.strip())
     if row is not None:
         return row
-    hint = nearest(name, TARGETS) or f"known are {', '.join(TARGETS)}"
+    meant = _meant(name)
+    hint = f"did you mean {meant}?" if meant else f"known are {', '.join(TARGETS)}"
     raise SwzError("SWZ402", f"unknown target '{name}'", hint=hint)
+
+
+def _meant(name: str) -> str:
+    """The targets that another spelling or a chip's name stands for; numbers are never changed."""
+    small = re.sub(r"^(?:nvidia|geforce|tesla|jetson)?[\s_-]*|[\s_-]+", "", name.lower())
+    if small in _CHIPS:
+        return _CHIPS[small]
+    found = re.fullmatch(r"(?:sm|compute|cc)?\.?(\d+)\.?(\d?)([af]?)", small)
+    spelt = f"sm_{found[1]}{found[2]}{found[3]}" if found else ""
+    return f"'{spelt}'" if spelt in TARGETS else ""
+
+
+_NAMED = {
+    "'sm_70'": "volta v100 gv100",
+    "'sm_75'": "turing t4 rtx2080 2080 2080ti",
+    "'sm_80'": "a100 ga100 a30",
+    "'sm_86'": "a10 a40 a6000 rtx3090 3090 3080 rtx3080",
+    "'sm_87'": "orin",
+    "'sm_89'": "ada lovelace l4 l40 l40s rtx4090 4090 4080",
+    "'sm_90'": "hopper h100 h200 h20 h800 gh200",
+    "'sm_100'": "b100 b200 gb200",
+    "'sm_103'": "b300 gb300",
+    "'sm_120'": "rtx5090 5090 5080",
+    "'sm_121'": "gb10",
+    "'sm_80' (A100) or 'sm_86' (A10, A40, RTX 30)": "ampere",
+    "'sm_100' (B200), 'sm_103' (B300) or 'sm_120' (RTX 50)": "blackwell",
+}
+_CHIPS = {chip: target for target, chips in _NAMED.items() for chip in chips.split()}
+"""Names of chips and their architectures. Source: NVIDIA, "CUDA GPU Compute Capability"."""
 
 
 def require(target: str | Target, instruction: str | Instruction) -> None:

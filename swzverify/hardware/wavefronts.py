@@ -27,6 +27,7 @@ from swzverify.hardware.instructions import (
 )
 from swzverify.hardware.octets import BoolArray, IntArray, copying, octet_classes, octets_many
 from swzverify.hardware.targets import Evidence, Target, evidence
+from swzverify.shown import Line, Shown, html_facts, html_table, text_table
 
 PAIR_DISTANCES = (1, 2)
 """Groups join when every lane l agrees with l ^ d for one of these d."""
@@ -48,7 +49,7 @@ class GroupCost:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessCost:
+class AccessCost(Shown):
     """What one warp instruction costs.
 
     `wavefronts` is what the hardware takes, `minimum` what the same groups take without conflicts;
@@ -61,10 +62,52 @@ class AccessCost:
     groups: tuple[GroupCost, ...]
     evidence: Evidence
 
+    def __str__(self) -> str:
+        """The cost in words, and a line for each group.
+
+        >>> print(access_cost("ld.shared.v2.b32", [128 * lane if lane < 4 else None for lane in range(32)]))
+        ld.shared.v2.b32: 4 wavefronts (minimum 1), 3 bank conflicts
+           lanes  wavefronts  bank
+             0-3           4     0
+        """
+        return f"{self._heading}\n{text_table(_GROUP_COLUMNS, self._lines)}"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        return html_facts(self._heading, []) + html_table(_GROUP_COLUMNS, self._lines)
+
+    @property
+    def _heading(self) -> str:
+        waves = f"{self.wavefronts} wavefront{'s' * (self.wavefronts != 1)} (minimum {self.minimum})"
+        conflicts = f"{self.bank_conflicts} bank conflict{'s' * (self.bank_conflicts != 1)}"
+        return f"{self.instruction.name}: {waves}, {conflicts}"
+
+    @property
+    def _lines(self) -> list[Line]:
+        return [("", (_spans(group.lanes), group.wavefronts, group.bank)) for group in self.groups]
+
     @property
     def bank_conflicts(self) -> int:
         """Wavefronts beyond the minimum."""
         return self.wavefronts - self.minimum
+
+
+_GROUP_COLUMNS = ("lanes", "wavefronts", "bank")
+
+
+def _spans(lanes: Sequence[int]) -> str:
+    """Lanes in words.
+
+    >>> _spans([0, 1, 2, 5, 7, 8])
+    '0-2, 5, 7-8'
+    """
+    found: list[list[int]] = []
+    for lane in lanes:
+        if found and lane == found[-1][-1] + 1:
+            found[-1].append(lane)
+        else:
+            found.append([lane])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
 
 
 def access_cost(

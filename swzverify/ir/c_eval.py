@@ -18,7 +18,7 @@ from typing import Final, NoReturn, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.errors import InternalError, SwzError, nearest
+from swzverify.errors import InternalError, SwzError
 from swzverify.ir.c_ast import (
     VALUE_MAX,
     VALUE_MIN,
@@ -36,6 +36,7 @@ from swzverify.ir.c_ast import (
     names,
     render,
 )
+from swzverify.ir.c_names import name_hint
 
 MAX_SHIFT: Final = 31
 
@@ -127,7 +128,7 @@ def _check_names(root: CExpr, known: Mapping[str, object], text: str | None) -> 
         node = pending.pop()
         if isinstance(node, Name) and node.name not in known:
             listed = ", ".join(sorted(known)) or "none"
-            hint = nearest(node.name, known) or f"known names: {listed}"
+            hint = name_hint(node.name, known) or f"known names: {listed}"
             raise SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=text, span=node.span)
         pending.extend(reversed(children(node)))
 

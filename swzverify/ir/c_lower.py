@@ -13,7 +13,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.errors import SwzError, nearest
+from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import (
     VALUE_MAX,
@@ -33,6 +33,7 @@ from swzverify.ir.c_ast import (
     render,
 )
 from swzverify.ir.c_eval import evaluate_many
+from swzverify.ir.c_names import name_hint
 from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 
@@ -70,7 +71,7 @@ class Lowering:
             case Name(name, span):
                 found = self.reading.env.get(name)
                 if found is None:
-                    hint = nearest(name, self.reading.env) or "known names: " + ", ".join(sorted(self.reading.env))
+                    hint = name_hint(name, self.reading.env) or "known names: " + ", ".join(sorted(self.reading.env))
                     raise SwzError("SWZ301", f"unknown name '{name}'", hint=hint, text=self.text, span=span)
                 return found
             case Unary(operator, operand):

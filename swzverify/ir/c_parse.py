@@ -30,6 +30,7 @@ from swzverify.ir.c_ast import (
     precedence,
 )
 from swzverify.ir.c_formula import CFormula
+from swzverify.ir.c_names import function_hint, name_hint
 from swzverify.ir.c_tokens import REFUSED, Token, literal_value, next_token
 
 MAX_CHARACTERS: Final = 4096
@@ -47,6 +48,7 @@ _TYPES: Final = (
 _TYPE_WORDS: Final = frozenset(_TYPES.split())
 _CAST_WORDS: Final = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
 _CAST: Final = re.compile(r"\(\s*(?:(?:" + "|".join(_TYPES.split()) + r")\b\s*+)+[\s*&]*\)")
+_REGISTER: Final = re.compile(r"%((?:n?tid|n?ctaid)\.[xyz]|laneid|warpid|nwarpid|smid|cluster_\w+)")
 _NO_CASTS: Final = "all values are exact integers, so leave the type out"
 _WORD_OPERATORS: Final = {"and": "&&", "or": "||", "not": "!", "xor": "^"}
 _BUILTINS: Final = frozenset(name.split(".")[0] for name in CUDA_NAMES)
@@ -206,7 +208,7 @@ class _Parser:
             return self.call(name, token)
         if self.at("("):
             known = "the functions are min and max; a product needs its '*'"
-            hint = nearest(name.lower(), ("min", "max")) or known
+            hint = function_hint(name) or nearest(name.lower(), ("min", "max")) or known
             self.refuse(f"unknown function '{name}'", hint, token.span)
         return self.grown(Name(name, token.span), token)
 
@@ -286,6 +288,10 @@ class _Parser:
         """Raise SWZ302 where a literal, name or `(` should start."""
         token = self.token
         hint = "write a number, a name or a '('"
+        register = _REGISTER.match(self.text, token.start)
+        if register is not None:
+            meant = name_hint(register[1], ("lane", "warp", *(f"tid_{axis}" for axis in "xyz")))
+            self.refuse(f"'{register.group()}' is a register of PTX", meant or hint, register.span())
         if token.kind != "end":
             self.refuse(f"an operand is missing before '{token.text}'", hint, token.span)
         if self.end == 0:
@@ -319,7 +325,10 @@ def _refuse_member(text: str, token: Token) -> NoReturn:
     """Raise SWZ302 for a dotted name that is not CUDA's, or for one of CUDA's without its axis."""
     base = token.text.split(".")[0]
     if base in _BUILTINS:
-        message, hint = f"'{token.text}' is not an integer", f"write {base}.x, {base}.y or {base}.z"
+        known = any(name.startswith(f"{base}.") for name in ("threadIdx.x", "blockDim.x"))
+        hint = f"write {base}.x, {base}.y or {base}.z" if known else name_hint(base, ())
+        message = f"'{token.text}' is not an integer"
     else:
         message, (_, hint) = f"'{token.text}' reads a member, and '{base}' has none", REFUSED["."]
+        hint = name_hint(token.text, CUDA_NAMES) or name_hint(base if base[:1] else "", ("lane", "warp", "tid")) or hint
     raise SwzError("SWZ302", message, hint=hint, text=text, span=token.span)

@@ -43,7 +43,7 @@ REFUSED: Final[dict[str, tuple[str, str]]] = {
     "--": ("'--' changes a variable, and an expression cannot", "write x - 1; a minus of a minus is '- -'"),
     "->": ("'->' reads through a pointer, and there are none", "give the value a name of its own"),
     "::": ("'::' names a namespace, and there are none", "write min(a, b) without std"),
-    "**": ("'**' is not an operator of C", "a power of two is 1 << n"),
+    "**": ("'**' is not an operator of C", "write a product; a power of two is 1 << n"),
     ".": ("'.' reads a member, and only CUDA's built-in variables have any", "write threadIdx.x"),
     "[": (
         "'[' indexes an array, and there are none",

@@ -164,7 +164,8 @@ def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     try:
         return find_instruction(f"{opcode} {instruction.text}" if opcode.startswith("cp.") else opcode), "", ""
     except SwzError as error:
-        return None, str(error), ""
+        # the hint says what to write in a spec, which has no place in the report of a scan
+        return None, f"{error.code}: {error.message}", ""
 
 
 @dataclass(frozen=True, slots=True)

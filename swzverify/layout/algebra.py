@@ -141,7 +141,7 @@ def complement(layout: Layout, cotarget: int | None = None) -> Layout:
     (2,2):(1,8) 3:2
     """
     target = layout.cosize if cotarget is None else cotarget
-    check_int(target, "cotarget", 1)
+    target = check_int(target, "cotarget", 1)
     gaps: list[Leaf] = []
     filled = 1
     for stride, shape in _by_stride(layout):

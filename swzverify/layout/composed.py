@@ -36,7 +36,7 @@ class ComposedLayout:
 
     def __post_init__(self) -> None:
         """Refuses an offset that is no int >= 0."""
-        check_int(self.offset, "offset", 0)
+        object.__setattr__(self, "offset", check_int(self.offset, "offset", 0))
 
     @overload
     def __call__(self, *coord: int) -> int: ...
@@ -136,7 +136,7 @@ class PointerLayout:
 
     def __post_init__(self) -> None:
         """Refuses elements that are no whole number of bytes."""
-        check_int(self.element_bits, "element_bits", 1)
+        object.__setattr__(self, "element_bits", check_int(self.element_bits, "element_bits", 1))
         if self.element_bits % 8:
             raise SwzError(
                 "SWZ212",
@@ -159,7 +159,7 @@ class PointerLayout:
         """The absolute byte address of an element, with the tile's base at `base_bytes`; the rest
         as for `Layout`.
         """
-        check_index(base_bytes)
+        base_bytes = check_index(base_bytes)
         return self.swizzle(base_bytes + self.layout(*coord) * self.element_bytes)
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swzverify.errors import SwzError
+from swzverify.ir.whole import required, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,8 +27,8 @@ MAX_VALUE = 2**62  # sums and shifts of values below this stay inside int64, so 
 
 
 def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
-    """`value` itself once it is known to be a nested tuple of ints, each at least `minimum` and
-    below 2^62.
+    """`value` once it is known to be a nested tuple of ints, each at least `minimum` and below 2^62;
+    numpy's integers become ints.
 
     `what` names the object in messages ("shape"). Errors: SWZ201 negative, SWZ202 not an int,
     SWZ203 zero or empty, SWZ206 too deep, too many leaves or too large.
@@ -38,7 +39,7 @@ def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
     Traceback (most recent call last):
     swzverify.errors.SwzError: SWZ203: shape (8, 0) has a 0; every extent is at least 1
     """
-    count = 0
+    count, is_plain = 0, True
     stack: list[tuple[object, int]] = [(value, 0)]
     while stack:
         node, level = stack.pop()
@@ -51,63 +52,71 @@ def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
             stack.extend((entry, level + 1) for entry in entries)
         else:
             _check_leaf(node, value, what, minimum)
+            is_plain &= type(node) is int
             count += 1
         if count + len(stack) > MAX_LEAVES:
             raise SwzError("SWZ206", f"{what} has more than {MAX_LEAVES} leaves")
-    return cast("IntTuple", value)
+    return cast("IntTuple", value if is_plain else _plain(value))
+
+
+def _plain(value: object) -> IntTuple:
+    """The same with Python ints, of what was checked."""
+    if isinstance(value, tuple):
+        return tuple([_plain(entry) for entry in cast("tuple[object, ...]", value)])
+    return required(value, "an entry")
 
 
 def check_int(value: object, what: str, minimum: int) -> int:
-    """`value` itself once it is known to be one int, at least `minimum` and below 2^62; errors as
+    """`value` once it is known to be one int, at least `minimum` and below 2^62; errors as
     `check_int_tuple`.
 
     >>> check_int(True, "pad", 0)
     Traceback (most recent call last):
     swzverify.errors.SwzError: SWZ202: pad True holds True (bool); only ints and tuples of them are allowed
-      turn numpy scalars into int(...), and lists into tuples
+      divide with //, not with /, and turn lists into tuples
     """
     if isinstance(value, tuple):
         raise SwzError("SWZ202", f"{what} is the tuple {value!r}; it must be one int")
-    _check_leaf(value, value, what, minimum)
-    return cast("int", value)
+    return _check_leaf(value, value, what, minimum)
 
 
-def _check_leaf(leaf: object, whole: object, what: str, minimum: int) -> None:
-    if isinstance(leaf, bool) or not isinstance(leaf, int):
+def _check_leaf(given: object, around: object, what: str, minimum: int) -> int:
+    leaf = whole(given)
+    if leaf is None:
         raise SwzError(
             "SWZ202",
-            f"{what} {whole!r} holds {leaf!r} ({type(leaf).__name__}); only ints and tuples of them are allowed",
-            hint="turn numpy scalars into int(...), and lists into tuples",
+            f"{what} {around!r} holds {given!r} ({type(given).__name__}); only ints and tuples of them are allowed",
+            hint="divide with //, not with /, and turn lists into tuples",
         )
     if leaf < 0:
-        raise SwzError("SWZ201", f"{what} {whole!r} has the negative value {leaf}; tiles need values >= 0")
+        raise SwzError("SWZ201", f"{what} {around!r} has the negative value {leaf}; tiles need values >= 0")
     if leaf < minimum:
-        raise SwzError("SWZ203", f"{what} {whole!r} has a {leaf}; every extent is at least {minimum}")
+        raise SwzError("SWZ203", f"{what} {around!r} has a {leaf}; every extent is at least {minimum}")
     if leaf >= MAX_VALUE:
         raise SwzError("SWZ206", f"{what} has the value {leaf}, which is not below 2^62")
+    return leaf
 
 
-def check_index(value: Ints) -> None:
-    """Accepts a non-negative int or a non-negative int64 array as a coordinate, index or offset.
+def check_index(value: Ints) -> Ints:
+    """A coordinate, index or offset: a non-negative int, which one of numpy's integers becomes, or a
+    non-negative int64 array.
 
     Errors: SWZ202 for a bool, a float, an array of another type (narrow ones would wrap in
     silence); SWZ306 negative.
 
     >>> check_index(7)
+    7
     >>> check_index(-1)
     Traceback (most recent call last):
     swzverify.errors.SwzError: SWZ306: the coordinate -1 is negative
     """
-    if type(value) is int:
-        smallest = value
-    elif isinstance(value, int):
-        if isinstance(value, bool):
-            raise SwzError("SWZ202", f"{value!r} is a truth value, not a coordinate")
-        smallest = int(value)
-    else:
-        smallest = _smallest_of_array(value)
+    if isinstance(value, bool):
+        raise SwzError("SWZ202", f"{value!r} is a truth value, not a coordinate")
+    number = whole(value)
+    smallest = _smallest_of_array(cast("Array", value)) if number is None else number
     if smallest < 0:
         raise SwzError("SWZ306", f"the coordinate {smallest} is negative")
+    return value if number is None else number
 
 
 def _smallest_of_array(value: Array) -> int:
@@ -234,8 +243,7 @@ def idx2crd(index: Ints, shape: IntTuple) -> Coord:
     >>> idx2crd(64, (8, (4, 2)))
     (0, (0, 2))
     """
-    check_index(index)
-    return _split(index, shape)
+    return _split(check_index(index), shape)
 
 
 def _split(index: Ints, shape: IntTuple) -> Coord:
@@ -265,8 +273,7 @@ def crd2idx(coord: Coord, shape: IntTuple, stride: IntTuple | None = None) -> In
     """
     strides = compact_strides(shape) if stride is None else stride
     if not isinstance(coord, tuple):
-        check_index(coord)
-        return _dot(coord, flatten(shape), flatten(strides))
+        return _dot(check_index(coord), flatten(shape), flatten(strides))
     if isinstance(shape, int) or isinstance(strides, int) or len(coord) != len(shape):
         raise SwzError(
             "SWZ205",

@@ -22,6 +22,7 @@ from swzverify.layout.int_tuple import (
     product,
     rank,
 )
+from swzverify.layout.source_text import layout_text
 
 
 def cute_text(value: IntTuple) -> str:
@@ -38,24 +39,30 @@ class Layout:
     """A map from coordinates to offsets in elements: nested `shape` and `stride` of one profile,
     strides >= 0.
 
-    Without `stride` it is the compact column-major layout of `shape`, as in CuTe. Errors: SWZ201
-    negative value, SWZ202 not an integer, SWZ203 zero extent, SWZ204 shape and stride nested
-    differently, SWZ206 too large.
+    Without `stride` it is the compact column-major layout of `shape`, as in CuTe. One text in CuTe's
+    notation stands for both. Errors: SWZ200 a text that is no layout, SWZ201 negative value, SWZ202
+    not an integer, SWZ203 zero extent, SWZ204 shape and stride nested differently, SWZ206 too large.
 
     >>> row_major = Layout((8, 64), (64, 1))
     >>> print(row_major, row_major(1, 2), row_major.size, row_major.cosize)
     (8,64):(64,1) 66 512 512
+    >>> Layout("(8,64):(64,1)") == row_major
+    True
     """
 
     shape: IntTuple
     stride: IntTuple
 
-    def __init__(self, shape: IntTuple, stride: IntTuple | None = None) -> None:
+    @overload
+    def __init__(self, shape: str) -> None: ...
+    @overload
+    def __init__(self, shape: IntTuple, stride: IntTuple | None = None) -> None: ...
+    def __init__(self, shape: IntTuple | str, stride: IntTuple | None = None) -> None:
         """Checks and stores both; see the class."""
-        check_int_tuple(shape, "shape", 1)
-        if stride is None:
-            stride = compact_strides(shape)
-        check_int_tuple(stride, "stride", 0)
+        if isinstance(shape, str):
+            shape, stride = _from_text(shape, stride)
+        shape = check_int_tuple(shape, "shape", 1)
+        stride = compact_strides(shape) if stride is None else check_int_tuple(stride, "stride", 0)
         if not congruent(shape, stride):
             raise SwzError(
                 "SWZ204",
@@ -174,6 +181,14 @@ class Layout:
     def __repr__(self) -> str:
         """Python that makes an equal layout."""
         return f"Layout({self.shape!r}, {self.stride!r})"
+
+
+def _from_text(text: str, stride: object) -> tuple[IntTuple, IntTuple | None]:
+    """Shape and stride of CuTe's notation, which has both."""
+    if stride is not None:
+        hint = f'Layout("{text}:...") with the strides in the text, or two tuples'
+        raise SwzError("SWZ202", f"the shape is the text {text!r}, and the stride {stride!r} beside it", hint=hint)
+    return layout_text(text)
 
 
 @lru_cache(maxsize=4096)

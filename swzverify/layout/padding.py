@@ -4,7 +4,7 @@ t[R][C + pad]`.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from swzverify.errors import SwzError
 from swzverify.layout.int_tuple import check_int, check_int_tuple, depth, product
@@ -25,8 +25,8 @@ def padded_layout(shape: tuple[int, ...], order: Literal["row", "col"] = "row", 
     >>> print(*padded_layout((32, 16), "col", 8))
     (32,16):(1,40) 640
     """
-    check_int_tuple(shape, "shape", 1)
-    check_int(pad, "pad", 0)
+    shape = cast("tuple[int, ...]", check_int_tuple(shape, "shape", 1))
+    pad = check_int(pad, "pad", 0)
     if depth(shape) != 1:
         raise SwzError("SWZ214", f"the shape {shape!r} of a padded array must be a flat tuple of ints")
     if order not in ("row", "col"):

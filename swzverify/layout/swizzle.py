@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import overload
 
 from swzverify.errors import SwzError
+from swzverify.ir.whole import whole
 from swzverify.layout.int_tuple import Array, Ints, check_index
+from swzverify.layout.source_text import swizzle_text
 
 MAX_SPAN_BITS = 62  # so that a mask and what it selects fit an int64 array
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Swizzle:
     """`x ^ ((x & yyy) >> shift)`: `bits` (B) bits from bit `base` (M) on, XORed with those `shift`
     (S) bits higher.
@@ -27,18 +29,27 @@ class Swizzle:
     whatever it is given, element offsets or byte addresses; the caller says which. Error: SWZ210
     where CuTe's static_asserts would refuse. Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
 
+    One text, such as `Swizzle<3,3,3>` or `Sw<3,4,3>`, stands for the three numbers. Error: SWZ200
+    where it is none.
+
     >>> swizzle = Swizzle(3, 3, 3)
     >>> print(swizzle, swizzle(64), swizzle(64 + 8), swizzle.span)
     Swizzle<3,3,3> 72 64 512
+    >>> Swizzle("Swizzle<3,3,3>") == swizzle
+    True
     """
 
     bits: int
     base: int
     shift: int
 
-    def __post_init__(self) -> None:
+    @overload
+    def __init__(self, bits: str) -> None: ...
+    @overload
+    def __init__(self, bits: int, base: int, shift: int) -> None: ...
+    def __init__(self, bits: int | str, base: int | None = None, shift: int | None = None) -> None:
         """Refuses what CuTe's static_asserts refuse."""
-        _check_fields(self.bits, self.base, self.shift)
+        self._keep(*_fields(bits, base, shift))
         reason = _why_illegal(self.bits, self.shift)
         if reason:
             raise SwzError(
@@ -56,12 +67,14 @@ class Swizzle:
         >>> broken(0x70), broken(0x10), broken.is_legal
         (0, 0, False)
         """
-        _check_fields(bits, base, shift)
         swizzle = object.__new__(cls)
-        object.__setattr__(swizzle, "bits", bits)
-        object.__setattr__(swizzle, "base", base)
-        object.__setattr__(swizzle, "shift", shift)
+        swizzle._keep(bits, base, shift)
         return swizzle
+
+    def _keep(self, bits: object, base: object, shift: object) -> None:
+        """Store the three numbers, once they are known to be some."""
+        for name, value in zip(("bits", "base", "shift"), _checked_fields(bits, base, shift), strict=True):
+            object.__setattr__(self, name, value)
 
     @overload
     def __call__(self, value: int) -> int: ...
@@ -74,7 +87,7 @@ class Swizzle:
         >>> Swizzle(2, 0, -4)(0b11)
         51
         """
-        check_index(value)
+        value = check_index(value)
         selected = value & self.yyy_mask
         return value ^ (selected >> self.shift if self.shift >= 0 else selected << -self.shift)
 
@@ -154,15 +167,34 @@ class Swizzle:
         return f"{make}({self.bits}, {self.base}, {self.shift})"
 
 
-def _check_fields(bits: object, base: object, shift: object) -> None:
+def _fields(bits: object, base: object, shift: object) -> tuple[object, object, object]:
+    """B, M and S as they are given, or out of a text that has all three."""
+    if not isinstance(bits, str):
+        if base is None or shift is None:
+            hint = 'Swizzle(3, 3, 3), or Swizzle("Swizzle<3,3,3>")'
+            raise SwzError(
+                "SWZ202", f"a swizzle has three numbers, B, M and S, not ({bits!r}, {base!r}, {shift!r})", hint=hint
+            )
+        return bits, base, shift
+    if base is not None or shift is not None:
+        raise SwzError(
+            "SWZ202", f"the text {bits!r} stands for all three numbers of a swizzle", hint="leave the others out"
+        )
+    return swizzle_text(bits)
+
+
+def _checked_fields(bits: object, base: object, shift: object) -> tuple[int, int, int]:
     width, lowest = _checked("B", bits, signed=False), _checked("M", base, signed=False)
-    if width + lowest + abs(_checked("S", shift, signed=True)) > MAX_SPAN_BITS:
+    places = _checked("S", shift, signed=True)
+    if width + lowest + abs(places) > MAX_SPAN_BITS:
         raise SwzError("SWZ206", f"Swizzle<{bits},{base},{shift}> reaches beyond bit {MAX_SPAN_BITS}: not modelled")
+    return width, lowest, places
 
 
-def _checked(name: str, value: object, *, signed: bool) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise SwzError("SWZ202", f"{name} of a swizzle is {value!r} ({type(value).__name__}); it must be an int")
+def _checked(name: str, given: object, *, signed: bool) -> int:
+    value = whole(given)
+    if value is None:
+        raise SwzError("SWZ202", f"{name} of a swizzle is {given!r} ({type(given).__name__}); it must be an int")
     if value < 0 and not signed:
         raise SwzError("SWZ210", f"{name} of a swizzle is {value}; it must be at least 0")
     return value

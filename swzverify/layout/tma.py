@@ -11,6 +11,7 @@ refuses them.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from swzverify.errors import SwzError, nearest
@@ -79,8 +80,15 @@ def parse_tma_mode(text: str) -> TmaMode:
     raise SwzError(
         "SWZ223",
         f"{text!r} is not a TMA swizzle mode",
-        hint=nearest(text, known) or f"one of {', '.join(known)}",
+        hint=_near_mode(text, known) or f"one of {', '.join(known)}",
     )
+
+
+def _near_mode(text: str, known: list[str]) -> str:
+    """The mode that `SWIZZLE_128B`, `CU_TENSOR_MAP_SWIZZLE_128B` or `128` stand for; else the nearest."""
+    found = re.fullmatch(r"(?:cu_tensor_map_)?(?:swizzle_?|sw_?|k?_?)?(none|\d+)(?:b|bytes)?", text.strip().lower())
+    mode = found[1] if found and found[1] == "none" else f"{found[1]}B" if found else ""
+    return f"did you mean '{mode}'?" if mode in known else nearest(text, known)
 
 
 def tma_pitch_bytes(mode: TmaMode, inner_elements: int, element_bits: int) -> int:
@@ -89,8 +97,8 @@ def tma_pitch_bytes(mode: TmaMode, inner_elements: int, element_bits: int) -> in
     >>> tma_pitch_bytes(TmaMode.B64, 16, 16), tma_pitch_bytes(TmaMode.NONE, 16, 16)
     (64, 32)
     """
-    check_int(inner_elements, "inner extent", 1)
-    check_int(element_bits, "element_bits", 1)
+    inner_elements = check_int(inner_elements, "inner extent", 1)
+    element_bits = check_int(element_bits, "element_bits", 1)
     inner_bits = inner_elements * element_bits
     size = f"{inner_elements} elements of {element_bits} bits"
     if inner_bits % (8 * CHUNK_BYTES):
@@ -132,7 +140,9 @@ def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int)
     Traceback (most recent call last):
     swzverify.errors.SwzError: SWZ221: with the 32B swizzle the inner extent of a TMA box is at most 32 bytes; 32 ...
     """
-    check_int(rows, "rows", 1)
+    rows = check_int(rows, "rows", 1)
+    inner_elements = check_int(inner_elements, "inner extent", 1)
+    element_bits = check_int(element_bits, "element_bits", 1)
     pitch_bytes = tma_pitch_bytes(mode, inner_elements, element_bits)
     for what, extent in (("rows", rows), ("inner elements", inner_elements)):
         if extent > MAX_BOX_EXTENT:
@@ -151,7 +161,7 @@ def tma_allocation_bytes(mode: TmaMode, rows: int, inner_elements: int, element_
     >>> tma_allocation_bytes(TmaMode.B128, 8, 32, 16)
     1024
     """
-    check_int(rows, "rows", 1)
+    rows = check_int(rows, "rows", 1)
     return rows * tma_pitch_bytes(mode, inner_elements, element_bits)
 
 
@@ -163,7 +173,7 @@ def check_tma_base(base_bytes: int) -> None:
     Traceback (most recent call last):
     swzverify.errors.SwzError: SWZ222: a TMA box needs a base that is a multiple of 128 bytes, not 64
     """
-    check_int(base_bytes, "base", 0)
+    base_bytes = check_int(base_bytes, "base", 0)
     if base_bytes % BASE_ALIGN_BYTES:
         raise SwzError(
             "SWZ222", f"a TMA box needs a base that is a multiple of {BASE_ALIGN_BYTES} bytes, not {base_bytes}"

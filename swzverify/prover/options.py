@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from swzverify.ir.whole import keep_whole
 from swzverify.prover.isolation import Limits
 
 DEFAULT_RLIMIT = 30_000_000
@@ -22,3 +23,7 @@ class Options:
     single_engine: bool = False
     every_engine: bool = False
     limits: Limits | None = None
+
+    def __post_init__(self) -> None:
+        """A budget of numpy's is an int."""
+        keep_whole(self, "options", "rlimit")

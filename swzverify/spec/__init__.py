@@ -11,17 +11,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swzverify.errors import Problem
-from swzverify.lazy import importer
+from swzverify.lazy import importer, lister
 from swzverify.spec.problems import SpecError
 
 if TYPE_CHECKING:
-    from swzverify.spec.build import Spec, SpecClaim
-    from swzverify.spec.load import load_spec, parse_spec
+    from swzverify.spec.build import SpecClaim
+    from swzverify.spec.load import Spec, load_spec, parse_spec
     from swzverify.spec.schema import json_schema
 
 __all__ = ["Problem", "Spec", "SpecClaim", "SpecError", "json_schema", "load_spec", "parse_spec"]
 
 __getattr__ = importer(
     "swzverify.spec",
-    {"Spec": ".build", "SpecClaim": ".build", "load_spec": ".load", "parse_spec": ".load", "json_schema": ".schema"},
+    {"Spec": ".load", "SpecClaim": ".build", "load_spec": ".load", "parse_spec": ".load", "json_schema": ".schema"},
 )
+__dir__ = lister("swzverify.spec", __all__)

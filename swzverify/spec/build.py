@@ -1,4 +1,4 @@
-"""From a checked file to its `Spec`: every claim on its subjects, once for every case of the
+"""From a checked file to its claims: every claim on its subjects, once for every case of the
 constants.
 """
 
@@ -12,8 +12,10 @@ from math import prod
 from typing import TypeVar
 
 from swzverify.claims import Claim
+from swzverify.claims.form import Subject, role_of
 from swzverify.claims.verdict import Outcome
 from swzverify.hardware import Target, find_target
+from swzverify.notebook import Access, Tile
 from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
 from swzverify.spec.build_lets import build_lets
@@ -25,7 +27,7 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects import IndexMap
 from swzverify.subjects.loop import RESERVED_NAMES
 
 Part = TypeVar("Part")
@@ -91,7 +93,7 @@ class SpecCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class BuiltSpec:
     """A spec file: its claims in the order of the file, each in all cases of the constants before
     the next one.
 
@@ -109,7 +111,7 @@ class Spec:
     tma_tiles: frozenset[str] = frozenset()
 
 
-def build(checked: Checked, path: str, problems: Problems, target: str | None = None) -> Spec:
+def build(checked: Checked, path: str, problems: Problems, target: str | None = None) -> BuiltSpec:
     """The spec of a file's models; `target` overrides the file's. What is wrong goes to `problems`.
 
     The result holds for use only when no problem was noted.
@@ -141,7 +143,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
         for case, entry in zip(cases, of_one_claim, strict=True)
     ]
     by_tma = frozenset(name for name, tile in checked.spec.tiles.items() if tile.tma is not None)
-    return Spec(path, checked.spec.title, checked.spec.source, tuple(claims), tuple(stated), tma_tiles=by_tma)
+    return BuiltSpec(path, checked.spec.title, checked.spec.source, tuple(claims), tuple(stated), tma_tiles=by_tma)
 
 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:
@@ -276,13 +278,13 @@ def _build_claims(
 
 def _standard(claim: Claim, where: Node, names: Names) -> PlacedClaim:
     """A claim that `standard` stands for."""
-    uses = frozenset[str]().union(*(names.uses[_SECTIONS[type(each)], each.name] for each in claim.subjects))
+    uses = frozenset[str]().union(*(names.uses[role_of(each).section, each.name] for each in claim.subjects))
     return PlacedClaim(claim, None, where, uses)
 
 
 def _heading(claim: Claim) -> tuple[object, ...]:
     """Kind and subjects: a tile and an access of one name are two."""
-    return (claim.kind, *((type(subject), subject.name) for subject in claim.subjects))
+    return (claim.kind, *((role_of(subject), subject.name) for subject in claim.subjects))
 
 
 def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
@@ -300,15 +302,11 @@ def _shared_names(checked: Checked) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def _called(subject: Tile | Access | IndexMap, shared: frozenset[str]) -> str:
+def _called(subject: Subject, shared: frozenset[str]) -> str:
     """A subject's name in ids and reports, with what it is where another one has that name too."""
     if subject.name not in shared:
         return subject.name
-    return f"{_WORDS[type(subject)]}:{subject.name}"
-
-
-_SECTIONS: Mapping[type, str] = {Tile: "tiles", Access: "accesses", IndexMap: "maps"}
-_WORDS: Mapping[type, str] = {Tile: "tile", Access: "access", IndexMap: "map"}
+    return f"{role_of(subject).value}:{subject.name}"
 
 
 def _spec_claim(

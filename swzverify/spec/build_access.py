@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+from swzverify.errors import SwzError
 from swzverify.hardware import Instruction, Target, find_instruction, require
+from swzverify.ir.c_parse import expression
+from swzverify.notebook import Access
 from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
@@ -14,7 +17,7 @@ from swzverify.spec.models import AccessPart, LoopPart, MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import Access, FixedBase, IndexMap, Loop
+from swzverify.subjects import FixedBase, IndexMap, Loop
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
 
@@ -152,6 +155,8 @@ def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: 
             values.fail("SWZ105", "a loop has `step` or `times`, not both", where)
         stated, keys = (value.start, value.stop, value.times), ("start", "stop", "times")
         return _value_loop(lambda loop, found: geometric(loop, *found), name, where, values, stated, keys)
+    if isinstance(value, LoopPart) and isinstance(value.step, str):
+        _refuse_own_step(name, value.step, values)
     start, step = 0, 1
     stop: int | None = None
     if isinstance(value, LoopPart):
@@ -162,6 +167,18 @@ def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: 
         stop = values.number(value, "for", name, least=0)
     with values.noted(where):
         return Loop(name, start, stop, step)
+    raise Broken
+
+
+def _refuse_own_step(name: str, step: str, values: Values) -> None:
+    """`step: s` of a loop over `s` doubles, as `step: "*2"` is meant to: say which key does."""
+    with values.noted(values.at("for", name, "step")):
+        is_factor = step.lstrip().startswith(("*", "<<"))
+        if is_factor or name in expression(step).names:
+            message = f"'{step}' is no step" if is_factor else f"the step reads the loop's own variable '{name}'"
+            hint = "a loop that doubles has `times: 2` in place of `step`; or list its values: [1, 2, 4]"
+            raise SwzError("SWZ105", message, hint=hint)
+        return
     raise Broken
 
 

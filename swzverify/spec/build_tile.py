@@ -15,6 +15,7 @@ from swzverify.layout.tma import (
     tma_allocation_bytes,
     tma_layout,
 )
+from swzverify.notebook import Tile
 from swzverify.spec.build_offset import build_offset
 from swzverify.spec.elements import element_bits
 from swzverify.spec.models import (
@@ -31,7 +32,7 @@ from swzverify.spec.models import (
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import AlignedBase, Base, FixedBase, Memory, MemoryBase, OffsetMap, Tile
+from swzverify.subjects import AlignedBase, Base, FixedBase, Memory, MemoryBase, OffsetMap
 
 DEFAULT_ALIGN_BYTES = 1024
 MAX_ELEMENT_BITS = 1024

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from swzverify.errors import nearest
 from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
 from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of
+from swzverify.spec.meant import key_hint, word_hint
 from swzverify.spec.models import PARTS, SECTIONS, SpecPart, TmaPart
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import to_data
@@ -123,7 +124,10 @@ def _note(detail: ErrorDetails, root: Mapping, places: list[int], problems: Prob
             known = {info.alias or key for key, info in described.items()}
             holder = get(root, *path[:-1])
             keys = [key.text for key, _ in holder.entries] if isinstance(holder, Mapping) else []
-            if nearest(name, [key for key in keys if key not in known]):
+            others = [key for key in keys if key not in known]
+            if nearest(name, others) or any(
+                f"'{name}'" in key_hint(owner.__name__, key, ()) for key in others if owner
+            ):
                 return  # the unknown key is reported, with this one as what was meant
             found = next((info for key, info in described.items() if (info.alias or key) == name), None)
             hint = found.description if found and found.description else ""
@@ -151,7 +155,8 @@ def _note_unknown_key(loc: tuple[str | int, ...], path: list[str | int], root: M
     holder = get(root, *path[:-1])
     is_torn = isinstance(holder, Mapping) and holder.in_flow and any(bracket in name for bracket in "()<>")
     comma = "a comma ends a value inside { }: put a value that holds one in quotes" if is_torn else ""
-    hint = "\n".join(part for part in (nearest(name, known), comma or listed) if part)
+    near = key_hint(owner.__name__ if owner else "", name, known)
+    hint = "\n".join(part for part in (near, comma or listed) if part)
     problems.add("SWZ104", f"unknown key '{name}'", key_of(holder, name) or holder, hint)
 
 
@@ -227,4 +232,4 @@ def _expected(kind: str, context: dict[str, object], value: object) -> str:
 
 def _literal_hint(context: dict[str, object], value: object) -> str:
     allowed = str(context.get("expected", "")).replace(" or ", ", ").replace("'", "").split(", ")
-    return nearest(str(value), allowed) if isinstance(value, str) else ""
+    return word_hint(str(value), allowed) if isinstance(value, str | bool) else ""

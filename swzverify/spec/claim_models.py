@@ -5,7 +5,6 @@ of its form.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, cast
 
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Tag, create_model
@@ -15,6 +14,7 @@ from swzverify.claims import Claim, claim_types
 from swzverify.claims.form import Count as HowMany
 from swzverify.claims.form import Form, Named, Number, Role
 from swzverify.spec.fields import Chooser, Count, Expect, Name, Part, Text, branch, kind_of
+from swzverify.spec.meant import claim_hint
 
 Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
 _SAMPLES = {Role.TILE: ("A", "B"), Role.ACCESS: ("read_A", "write_A"), Role.MAP: ("grouped", "strips")}
@@ -177,8 +177,8 @@ def _check_claim(value: object) -> object:
     unknown = [key for key in keys if key not in _OTHER_KEYS]
     if not unknown:
         raise PydanticCustomError("SWZ104", "{message}", {"message": "this item states no claim", "hint": listed})
-    near = get_close_matches(unknown[0], CLAIM_PARTS, n=1)
-    hint = f"did you mean '{near[0]}'?\n{listed}" if near else listed
+    near = claim_hint(unknown[0], CLAIM_PARTS)
+    hint = f"{near}\n{listed}" if near else listed
     context = {"message": f"unknown claim '{unknown[0]}'", "hint": hint, "key": unknown[0]}
     raise PydanticCustomError("SWZ104", "{message}", context)
 

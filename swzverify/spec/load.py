@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from os import PathLike, fspath
 from pathlib import Path
 
-from swzverify.errors import Problem
+from swzverify.errors import Problem, SwzError
+from swzverify.shown import Shown, html_facts, text_facts
 from swzverify.sources.languages import Language, language_of
-from swzverify.spec.build import Spec, SpecClaim, build
+from swzverify.spec.build import BuiltSpec, SpecClaim, build
 from swzverify.spec.check import check
 from swzverify.spec.guard import MAX_BYTES, decoded, refuse_size
 from swzverify.spec.limits import check_limits
@@ -19,6 +20,67 @@ from swzverify.spec.tree import Place
 
 LOAD_SECONDS = 30.0
 """Processor time for reading one spec; ordinary ones take milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec(BuiltSpec, Shown):
+    """A spec: its claims in the order of the file, each in all cases of the constants before the next
+    one.
+
+    `cases` have the tiles, accesses and maps that the claims are about, and those that no claim is
+    about.
+
+    >>> spec = Spec.from_text("swzverify: 1\\ntiles: {A: {element: f16, layout: '(8,64):(72,1)'}}")
+    >>> spec.cases[0].tiles["A"].read("ldmatrix.x4", coord=["lane%8", "lane/8*8"], threads=32).cost().wavefronts
+    4
+    """
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], *, target: str | None = None) -> Spec:
+        """The spec in a file, or in the comments of a kernel source, for `target` if given.
+
+        Errors: `SpecError` with every mistake of the file; SWZ402 an unknown `target`.
+        """
+        if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            hint = 'Spec.from_file("a.swz.yaml"); Spec.from_text reads a text'
+            raise SwzError("SWZ101", f"{path!r} ({type(path).__name__}) is no file's name", hint=hint)
+        return load_spec(path, target=target)
+
+    @classmethod
+    def from_text(cls, text: str, *, path: str = "<text>", target: str | None = None) -> Spec:
+        """The spec in a text; `path` is what messages and ids call it. Errors as for `from_file`.
+
+        >>> print(Spec.from_text("swzverify: 1", path="a.yaml"))
+        a.yaml: no claim
+        """
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            shown = type(text).__name__
+            raise SwzError(
+                "SWZ101", f"a spec is read from text, not from {shown}", hint="Spec.from_file(path) opens one"
+            )
+        if "\n" not in text and text.endswith((".yaml", ".yml")):
+            raise SwzError("SWZ101", f"{text!r} is the name of a file, not a spec", hint=f"Spec.from_file({text!r})")
+        return parse_spec(text, path=path, target=target)
+
+    def __str__(self) -> str:
+        """The path, and the claims, a line each."""
+        return text_facts(self._heading, [(each.kind, self._told(each)) for each in self.claims])
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        return html_facts(self._heading, [(each.kind, self._told(each)) for each in self.claims])
+
+    @property
+    def _heading(self) -> str:
+        count = len(self.claims)
+        claims = f"{count} claim{'s' * (count > 1)}" if count else "no claim"
+        return f"{self.path}: {claims}" + (f", {self.title}" if self.title else "")
+
+    @staticmethod
+    def _told(claim: SpecClaim) -> str:
+        case = ", ".join(f"{name} = {value}" for name, value in claim.case.items())
+        expected = "" if claim.expected == "proved" else f", expected {claim.expected}"
+        return claim.subject + (f" at {case}" if case else "") + expected
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
@@ -79,7 +141,7 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None, la
     ['a.yaml::A::bijective']
     """
     problems = Problems(path)
-    spec: Spec | None = None
+    spec: BuiltSpec | None = None
     try:
         with patience(LOAD_SECONDS):
             spec = _read(text, path, problems, target, language)
@@ -91,10 +153,10 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None, la
     problems.raise_any()
     if spec is None:
         raise SpecError((Problem("SWZ101", "cannot be read", file=path),))
-    return spec
+    return Spec(**{each.name: getattr(spec, each.name) for each in fields(spec)})
 
 
-def _read(text: str, path: str, problems: Problems, target: str | None, language: Language | None) -> Spec | None:
+def _read(text: str, path: str, problems: Problems, target: str | None, language: Language | None) -> BuiltSpec | None:
     if language is None:
         root = read_tree(text, problems)
     else:
@@ -102,7 +164,7 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
 
         root = read_contract(text, language, problems)
         if root is None and not len(problems):
-            return Spec(path, "", "", ())
+            return BuiltSpec(path, "", "", ())
         text = "" if root is None else contract_text(text, language)
     checked = None if root is None or (language is not None and len(problems)) else check(root, problems)
     if checked is None:

@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from swzverify.claims.form import Role, Subject
 from swzverify.errors import nearest
+from swzverify.notebook import Access, Tile
 from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
-from swzverify.subjects import Access, IndexMap, Memory, Tile
+from swzverify.subjects import IndexMap, Memory
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from swzverify.claims import claim_types
-from swzverify.layout.notation import MAX_CHARACTERS
+from swzverify.layout.source_text import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
 from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES

@@ -4,12 +4,14 @@ with its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 
-from swzverify.errors import SwzError, nearest
+from swzverify.errors import SwzError
 from swzverify.ir.c_ast import CExpr, Name, children
 from swzverify.ir.c_eval import evaluate
 from swzverify.ir.c_formula import CFormula
+from swzverify.ir.c_names import name_hint
 from swzverify.ir.c_parse import expression
 from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Noting, Problems
@@ -135,7 +137,9 @@ class Values:
             return max(1, least or 1)
         shown = str(result) if isinstance(value, int) else f"'{value}' is {result}, which"
         if least is not None and result < least:
-            self.fail("SWZ105", f"{shown} is too small: at least {least}", where)
+            down = path[-1:] == ("step",) and result < 0
+            hint = "a loop that goes down: list its values, `for: {s: [64, 32, 16]}`" if down else ""
+            self.fail("SWZ105", f"{shown} is too small: at least {least}", where, hint)
             return least
         if most is not None and result > most:
             self.fail("SWZ105", f"{shown} is too large: at most {most}", where)
@@ -154,7 +158,8 @@ class Values:
             self.used |= result.names & set(self.constants)
             names = {*known, *self.constants}
             for node in _unknown_names(result.root, names):
-                hint = nearest(node.name, [*known, *self.constants, *self.lets.names()]) or _listed(names, path[0])
+                near = name_hint(node.name, [*known, *self.constants, *self.lets.names()])
+                hint = near or _listed(names, path[0], result.text, node.name)
                 if node.name in self.lets:
                     hint = "it is a let of the access, and a let at the top reads only lets at the top"
                 with self.noted(where):
@@ -177,13 +182,21 @@ def _key_text(path: tuple[str | int, ...]) -> str:
     return str(path[0]) + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:])
 
 
-def _listed(known: Collection[str], key: str | int) -> str:
+def _listed(known: Collection[str], key: str | int, text: str, name: str) -> str:
     """What could have been meant, where no known name is near; many look for the thread in an
-    assumption.
+    assumption, and powers of two are what a doubling loop goes through.
     """
     listed = f"known names: {', '.join(sorted(known))}" if known else "no name is known here"
-    more = "\n`assume` reads loop variables and constants; threads are left out by `if`"
-    return listed + more if key == "assume" else listed
+    if key == "assume":
+        return f"{listed}\n`assume` reads loop variables and constants; threads are left out by `if`"
+    if re.search(rf"\b1[uUlL]* *<< *{name}\b", text):
+        return (
+            f"{listed}\na loop over powers of two needs no shift: `for: {{s: {{start: 1, stop: 32, times: 2}}}}`, "
+            "or the values themselves, `for: {s: [1, 2, 4]}`"
+        )
+    if key in ("value", "offset"):
+        return listed
+    return f"{listed}\na loop variable is stated in `for`, a number in `constants`, a part of an expression in `let`"
 
 
 def _unknown_names(node: CExpr, known: Collection[str]) -> Iterator[Name]:

@@ -16,6 +16,7 @@ from swzverify.ir import integers as ints
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula, Reading
 from swzverify.ir.integers import Integer
+from swzverify.ir.whole import required
 from swzverify.subjects.loop import NOT_FOR_MAPS, check_variables, own_constants
 from swzverify.subjects.memory import AlignedBase, Base, Origin, origin
 
@@ -44,6 +45,11 @@ class IndexMap:
 
     def __post_init__(self) -> None:
         """Refuse boxes without points and expressions that are not defined everywhere."""
+        over = tuple((name, required(extent, f"map {self.name}: the extent of {name}")) for name, extent in self.over)
+        object.__setattr__(self, "over", over)
+        if self.onto is not None:
+            onto = tuple(required(extent, f"map {self.name}: an extent of onto") for extent in self.onto)
+            object.__setattr__(self, "onto", onto)
         object.__setattr__(self, "constants", own_constants(f"map {self.name}", self.constants))
         check_variables(f"map {self.name}", [name for name, _ in self.over], self.constants, NOT_FOR_MAPS)
         if not self.over or any(extent < 1 for _, extent in self.over):

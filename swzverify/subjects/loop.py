@@ -15,6 +15,7 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
 from swzverify.ir.integers import Integer
+from swzverify.ir.whole import keep_whole
 
 LANE, WARP, STAGE = "lane", "warp", "stage"
 AXIS_WORDS = ("tid_", "threadIdx.", "blockDim.")
@@ -66,6 +67,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         """Refuse a loop that goes down or nowhere."""
+        keep_whole(self, f"loop {self.name}", "start", "step", optional=("stop",))
         if self.step < 1:
             raise SwzError("SWZ105", f"loop {self.name} has the step {self.step}: at least 1")
         for what, value in (("start", self.start), ("stop", self.stop), ("step", self.step)):

@@ -11,6 +11,7 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import Var, var
 from swzverify.ir.integers import Integer
+from swzverify.ir.whole import keep_whole
 
 ADDRESS_LIMIT_BYTES = 1 << 24
 """Bases below this; shared-memory windows, distributed ones included, are smaller."""
@@ -39,6 +40,7 @@ class Memory:
 
     def __post_init__(self) -> None:
         """Refuse what is no memory."""
+        keep_whole(self, f"memory {self.name}", "bytes", optional=("align_bytes", "base_bytes"))
         if self.bytes < 1:
             raise SwzError("SWZ105", f"memory {self.name} has {self.bytes} bytes: at least 1")
         if self.base_bytes is not None:
@@ -62,6 +64,7 @@ class FixedBase:
 
     def __post_init__(self) -> None:
         """Refuse addresses that no memory has."""
+        keep_whole(self, "a base", "address_bytes")
         _check_address("a base", self.address_bytes)
 
 
@@ -73,6 +76,7 @@ class AlignedBase:
 
     def __post_init__(self) -> None:
         """Refuse alignments that are no power of two."""
+        keep_whole(self, "a base", "align_bytes")
         _check_align(self.align_bytes)
 
 
@@ -85,6 +89,7 @@ class MemoryBase:
 
     def __post_init__(self) -> None:
         """Refuse a place before the memory."""
+        keep_whole(self, f"a base in memory {self.memory.name}", "offset_bytes")
         if self.offset_bytes < 0:
             raise SwzError("SWZ105", f"the offset into memory {self.memory.name} is negative: {self.offset_bytes}")
 

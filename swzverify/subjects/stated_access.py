@@ -16,6 +16,7 @@ from swzverify.hardware import LANES, Instruction, Target, require
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
+from swzverify.ir.whole import keep_whole, whole
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants
 from swzverify.subjects.memory import Base, FixedBase, Origin, origin
@@ -50,6 +51,8 @@ class StatedAccess:
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
+        object.__setattr__(self, "block", tuple(whole(each) or each for each in self.block))
+        keep_whole(self, f"access {self.name}", optional=("bytes",))
         self._check_types()
         object.__setattr__(self, "constants", own_constants(f"access {self.name}", self.constants))
         if (self.tile is None) == (self.address is None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Literal
 
 import numpy as np
@@ -12,12 +13,15 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.integers import Integer
+from swzverify.ir.whole import required
 from swzverify.layout import Layout, Swizzle, flatten
 from swzverify.layout.int_tuple import Ints
 from swzverify.subjects.memory import (
     ADDRESS_LIMIT_BYTES,
     AlignedBase,
     Base,
+    FixedBase,
+    MemoryBase,
     Origin,
     base_text,
     origin,
@@ -68,6 +72,13 @@ class Tile:
         allocation_bytes: int | None = None,
         pitch_bytes: int | None = None,
     ) -> None:
+        _check_parts(name, layout, swizzle, swizzle_on, base)
+        element_bits = required(element_bits, f"tile {name}: element_bits")
+        stages = required(stages, f"tile {name}: stages")
+        if allocation_bytes is not None:
+            allocation_bytes = required(allocation_bytes, f"tile {name}: allocation_bytes")
+        if pitch_bytes is not None:
+            pitch_bytes = required(pitch_bytes, f"tile {name}: pitch_bytes")
         if element_bits < 1 or stages < 1:
             raise SwzError(
                 "SWZ105", f"tile {name}: {element_bits} bits per element and {stages} stages; at least 1 each"
@@ -98,6 +109,19 @@ class Tile:
         fields = (name, element_bits, layout, swizzle, swizzle_on, base, stages, allocation, pitch)
         for field, value in zip(self.__dataclass_fields__, fields, strict=True):
             object.__setattr__(self, field, value)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another tile has the same fields; what it can do besides does not count."""
+        if not isinstance(other, Tile):
+            return NotImplemented
+        return self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return hash(self._fields)
+
+    @property
+    def _fields(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -240,6 +264,21 @@ class Tile:
         """The base and the stages in words."""
         stages = f"all {self.stages} stages, " if self.stages > 1 else ""
         return stages + base_text(self.base)
+
+
+def _check_parts(name: str, layout: object, swizzle: object, swizzle_on: object, base: object) -> None:
+    """Refuse, by SWZ105, a text or a number where an object is wanted."""
+    wanted = (
+        ("layout", layout, (Layout, OffsetMap), 'Layout("(64,64):(64,1)")'),
+        ("swizzle", swizzle, (Swizzle, NoneType), 'Swizzle("Swizzle<3,3,3>")'),
+        ("base", base, (AlignedBase, FixedBase, MemoryBase), "AlignedBase(1024)"),
+    )
+    for what, value, kinds, example in wanted:
+        if not isinstance(value, kinds):
+            shown = f"{value!r} ({type(value).__name__})"
+            raise SwzError("SWZ105", f"tile {name}: {shown} is no {what}", hint=f"such as {example}")
+    if swizzle_on not in ("offset", "address"):
+        raise SwzError("SWZ105", f"tile {name}: swizzle_on={swizzle_on!r}", hint='"offset" or "address"')
 
 
 def _check_map(name: str, layout: OffsetMap, element_bits: int, swizzle: Swizzle | None) -> None:

@@ -11,6 +11,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
 from swzverify.ir.expr import Var, var
+from swzverify.ir.whole import keep_whole
 from swzverify.obligations import of_lane
 
 
@@ -33,6 +34,7 @@ class Unknown:
 
     def __post_init__(self) -> None:
         """Refuse a range that goes down or nowhere."""
+        keep_whole(self, f"the unknown {self.name}", "start", "stop", "step")
         if self.step < 1:
             raise SwzError("SWZ105", f"the unknown {self.name} has the step {self.step}: at least 1")
         if self.stop <= self.start:

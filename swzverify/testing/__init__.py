@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swzverify.lazy import importer
+from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.testing.assertions import (
@@ -40,3 +40,4 @@ __all__ = [
 ]
 
 __getattr__ = importer("swzverify.testing", {**dict.fromkeys(__all__, ".assertions"), "assert_scan_free": ".scans"})
+__dir__ = lister("swzverify.testing", __all__)

@@ -23,9 +23,12 @@ from typing import TypeAlias, cast
 from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Verdict, Wavefronts
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
+from swzverify.ir.whole import whole
+from swzverify.notebook import block_of
+from swzverify.notebook.stated import loops_of
 from swzverify.prover import DEFAULT_RLIMIT, Options, prove
 from swzverify.subjects import Access, IndexMap, Tile
-from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function, block_of
+from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function
 from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls
 from swzverify.testing.failure import Judged, verdict_of
 from swzverify.testing.given import Expressions, Given, Loops, SwizzleOn, Threads, check_int
@@ -130,8 +133,8 @@ def assert_conflict_free(
     """Assert that no warp instruction has a bank conflict.
 
     `coord` are C expressions of tid, lane, warp, loop variables and constants, as in a spec. A
-    function takes a thread in 0..threads-1 to the byte address that it touches, None where it
-    touches nothing.
+    function takes a thread in 0..threads-1, and loop variables by their names, to the byte address
+    that it touches, None where it touches nothing.
 
     >>> assert_conflict_free(
     ...     "Swizzle<3,3,3> o 0 o (64,64):(64,1)", element_bits=16, base_align=1024, instruction="ldmatrix.x4",
@@ -140,6 +143,10 @@ def assert_conflict_free(
     4
     >>> assert_conflict_free(lambda lane: 4 * lane, instruction="ld.shared.b32", threads=32).reason
     'checked exhaustively for 32 lanes, not proved for other bases'
+    >>> assert_conflict_free(
+    ...     lambda lane, k: 4 * (lane ^ k), loops={"k": [1, 2, 4]}, instruction="ld.shared.b32", threads=32
+    ... ).reason
+    'checked exhaustively for 32 lanes in 3 iterations, not proved for other bases'
     """
     __tracebackhide__ = True
     placed = (element_bits, base_align, swizzle_on, constants, None)
@@ -188,9 +195,9 @@ def assert_proved(claim: Claim, *, rlimit: int | None = None) -> Verdict:
 
 
 def _proved(claim: Claim, rlimit: int | None) -> Judged:
-    if rlimit is not None and (type(rlimit) is not int or rlimit < 1):
+    if rlimit is not None and (whole(rlimit) or 0) < 1:
         raise SwzError("SWZ105", f"rlimit={rlimit!r}: a positive int, in Z3's resource units")
-    options = Options(DEFAULT_RLIMIT if rlimit is None else rlimit)
+    options = Options(DEFAULT_RLIMIT if rlimit is None else whole(rlimit) or 0)
     return Judged(claim.kind, claim.subject, prove(claim, options=options))
 
 
@@ -287,14 +294,14 @@ def _cost(access: object, given: Given, rlimit: int | None, at_most: int | None 
     given.require("a function", "instruction", "threads")
     given.refuse(
         "a function, which gives addresses",
-        *("coord", "loops", "predicate", "element_bits", "base_align", "swizzle_on", "constants"),
+        *("coord", "predicate", "element_bits", "base_align", "swizzle_on", "constants"),
     )
     kind = "conflict_free" if at_most is None else "wavefronts"
     row, target = (
         find_instruction(given.instruction or ""),
         find_target(DEFAULT_TARGET if given.target is None else given.target),
     )
-    verdict = cost_of_call(found, row, target, block_of(given.threads or 0), at_most)
+    verdict = cost_of_call(found, row, target, block_of(given.threads or 0), at_most, loops_of(given.loops))
     return Judged(kind, _name(found), verdict)
 
 

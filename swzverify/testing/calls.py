@@ -1,21 +1,22 @@
 """Plain Python functions as subjects: every value is asked for once, in plain integers, and nothing
 beyond is claimed: what holds is `checked`, not `proved`.
 
-A function of a lane gives the byte address that the lane touches, or None where it touches nothing;
-a function of an element's index gives the element's byte address. What it raises goes to the
-caller.
+A function of a lane, and of loop variables by their names, gives the byte address that the lane
+touches, or None where it touches nothing; a function of an element's index gives the element's byte
+address. What it raises goes to the caller.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from inspect import signature
+from itertools import pairwise, product
 from math import prod
 from typing import TypeAlias
 
 from swzverify.claims.cost_claim import octet_marks
-from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure, binding_text
 from swzverify.errors import SwzError
 from swzverify.hardware import (
     BANK_WORD_BYTES,
@@ -28,9 +29,13 @@ from swzverify.hardware import (
     access_cost,
     evidence,
 )
+from swzverify.ir.whole import whole
+from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.testing.layouts import Called
 
 Addresses: TypeAlias = "list[int | None]"
+_Warp: TypeAlias = "tuple[Mapping[str, int], Addresses]"
+"""Where a warp is, and its lanes' addresses."""
 MAX_THREADS = 1024
 MAX_ELEMENTS = 1 << 20
 _ENGINES = ("exhaustion",)
@@ -41,19 +46,62 @@ _LARGEST = max(TARGETS.values(), key=lambda target: target.shared_bytes_per_bloc
 """The bound where no target is meant."""
 
 
-def addresses_of(function: Called, count: int, what: str) -> Addresses:
-    """The value for each of `count` lanes or indices. Error: SWZ806 what is neither an integer nor
-    None.
+def addresses_of(function: Called, count: int, what: str, at: Mapping[str, int] | None = None) -> Addresses:
+    """The value for each of `count` lanes or indices, loop variables given by their names. Error:
+    SWZ806 what is neither an integer nor None.
 
     >>> addresses_of(lambda lane: 4 * lane if lane else None, 3, "lane")
     [None, 4, 8]
+    >>> addresses_of(lambda lane, k: 4 * lane + k, 3, "lane", {"k": 16})
+    [16, 20, 24]
     """
     __tracebackhide__ = True
     found: Addresses = []
+    where = "" if not at else f" at {binding_text(at)}"
     for index in range(count):
-        value = function(index)
-        found.append(None if value is None else _integer(value, f"{what} {index}"))
+        value = function(index, **(at or {}))
+        found.append(None if value is None else _integer(value, f"{what} {index}{where}"))
     return found
+
+
+def iterations_of(function: Called, loops: Sequence[AnyLoop], threads: int) -> list[dict[str, int]]:
+    """The values of the loop variables in every iteration; one without any where there is no loop.
+
+    Errors: SWZ806 a function that does not take a loop's variable, or needs one that is no loop's;
+    SWZ105 a loop without an iteration, or more than 2^20 calls.
+
+    >>> from swzverify.subjects import Loop
+    >>> iterations_of(lambda lane, k: 4 * lane + k, [Loop("k", 0, 32, 16)], 32)
+    [{'k': 0}, {'k': 16}]
+    """
+    _check_arguments(function, [loop.name for loop in loops])
+    counts = [loop.count or 0 for loop in loops]
+    empty = next((loop.name for loop, count in zip(loops, counts, strict=True) if not count), "")
+    if empty:
+        raise SwzError("SWZ105", f"loop {empty} has no iteration", hint="range(0, 64, 16), or [1, 2, 4]")
+    if prod(counts) * threads > MAX_ELEMENTS:
+        message = f"{prod(counts)} iterations of {threads} threads: at most {MAX_ELEMENTS} calls are made"
+        raise SwzError("SWZ105", message, hint="write it as C expressions: those are proved, however many there are")
+    values = [[loop.value(index) for index in range(count)] for loop, count in zip(loops, counts, strict=True)]
+    return [dict(zip((loop.name for loop in loops), each, strict=True)) for each in product(*values)]
+
+
+def _check_arguments(function: Called, names: Sequence[str]) -> None:
+    """Refuse a function that cannot be called with a lane and these names."""
+    try:
+        stated = signature(function)
+    except (TypeError, ValueError):
+        return  # some functions of C do not say what they take
+    try:
+        stated.bind(0, **dict.fromkeys(names, 0))
+    except TypeError as error:
+        shown = getattr(function, "__name__", type(function).__name__)
+        loops = f"and the loop variable{'s' * (len(names) > 1)} {', '.join(names)}" if names else "and no loop variable"
+        raise SwzError(
+            "SWZ806",
+            f"{shown}{stated} does not take a lane {loops}: {error}",
+            hint='a loop variable is an argument of its name: lambda lane, k: ..., with loops={"k": range(0, 64, 16)}',
+        ) from None
 
 
 def _integer(value: object, where: str) -> int:
@@ -87,10 +135,15 @@ def _check_inside(addresses: Addresses, what: str, target: Target | None = None)
 
 
 def cost_of_call(
-    function: Called, instruction: Instruction, target: Target, block: tuple[int, ...], at_most: int | None
+    function: Called,
+    instruction: Instruction,
+    target: Target,
+    block: tuple[int, ...],
+    at_most: int | None,
+    loops: Sequence[AnyLoop] = (),
 ) -> Verdict:
-    """The cost of a function's addresses, warp by warp; without `at_most` no bank conflict is
-    allowed.
+    """The cost of a function's addresses, warp by warp in every iteration; without `at_most` no bank
+    conflict is allowed.
     """
     __tracebackhide__ = True
     threads = prod(block)
@@ -103,26 +156,42 @@ def cost_of_call(
             hint=f"threads={-(-threads // LANES) * LANES}",
         )
     what = "lane" if threads <= LANES else "thread"
-    found = addresses_of(function, threads, what)
-    # Lanes whose address the instruction takes no notice of may have any.
-    used = [address if index % LANES < instruction.address_lanes else None for index, address in enumerate(found)]
-    _check_inside(used, what, target)
-    warps = [_padded(found[first : first + LANES]) for first in range(0, threads, LANES)]
+    runs = iterations_of(function, loops, threads)
+    warps: list[_Warp] = []
+    for at in runs:
+        warps += _warps(function, instruction, target, threads, what, at)
     known = evidence(target, instruction)
-    counted = f"{threads} lanes" if threads <= LANES else f"{threads} threads in {len(warps)} warps"
+    counted = f"{threads} lanes" if threads <= LANES else f"{threads} threads in {-(-threads // LANES)} warps"
+    counted += f" in {len(runs)} iterations" if loops else ""
     reason = f"checked exhaustively for {counted}, not proved for other bases"
     bare = Verdict(
         Outcome.CHECKED, f"{reason}; {instruction.name} on {target.name} ({known})", _ENGINES, str(known), reason
     )
-    if all(address is None for address in found):
+    if all(address is None for _, addresses in warps for address in addresses):
         return _with(bare, Outcome.VACUOUS, "no lane accesses anything")
-    for warp, addresses in enumerate(warps):
+    for where, addresses in warps:
         wrong = _impossible(addresses, instruction)
         if wrong:
             note, lanes = wrong
-            table = _lanes(addresses, {"warp": warp}, note, dict.fromkeys(lanes, "x"))
+            table = _lanes(addresses, {"warp": 0, **where}, note, dict.fromkeys(lanes, "x"))
             return _with(bare, Outcome.REFUTED, note, table)
-    return _judged(bare, [access_cost(instruction, each, target) for each in warps], warps, at_most)
+    return _judged(bare, [access_cost(instruction, each, target) for _, each in warps], warps, at_most)
+
+
+def _warps(
+    function: Called, instruction: Instruction, target: Target, threads: int, what: str, at: Mapping[str, int]
+) -> list[_Warp]:
+    """The warps of one iteration, each with its place."""
+    __tracebackhide__ = True
+    found = addresses_of(function, threads, what, at)
+    # Lanes whose address the instruction takes no notice of may have any.
+    used = [address if index % LANES < instruction.address_lanes else None for index, address in enumerate(found)]
+    _check_inside(used, what, target)
+    numbered = threads > LANES
+    return [
+        ({**({"warp": first // LANES} if numbered else {}), **at}, _padded(found[first : first + LANES]))
+        for first in range(0, threads, LANES)
+    ]
 
 
 def _padded(addresses: Addresses) -> Addresses:
@@ -146,26 +215,25 @@ def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, li
     return None
 
 
-def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[Addresses], at_most: int | None) -> Verdict:
+def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[_Warp], at_most: int | None) -> Verdict:
     """The verdict by the warp that is worst by the measure which the limit is about."""
-    places: list[Mapping[str, int]] = [{"warp": warp} if len(warps) > 1 else {} for warp in range(len(warps))]
 
     def largest(rank: Callable[[AccessCost], tuple[int, int]]) -> int:
         return max(range(len(costs)), key=lambda warp: (rank(costs[warp]), -warp))
 
     most = largest(lambda cost: (cost.wavefronts, cost.bank_conflicts))
     worst = largest(lambda cost: (cost.bank_conflicts, cost.wavefronts))
-    cases = [WarpMeasure(costs[warp].wavefronts, costs[warp].minimum, places[warp]) for warp in (most, worst)]
+    cases = [WarpMeasure(costs[warp].wavefronts, costs[warp].minimum, warps[warp][0]) for warp in (most, worst)]
     measure = Measure(cases[0], cases[1])
     warp = worst if at_most is None else most
-    cost, where = costs[warp], places[warp]
+    cost, (where, addresses) = costs[warp], warps[warp]
     if cost.wavefronts <= (cost.minimum if at_most is None else at_most):
         return _with(bare, bare.outcome, bare.reason, measure=measure)
     allowed = f"instead of {cost.minimum}" if at_most is None else f"where at most {at_most} are allowed"
     note = f"{cost.instruction.name} takes {cost.wavefronts} wavefronts {allowed}"
-    marks, why = _colliding(cost, warps[warp])
+    marks, why = _colliding(cost, addresses)
     note += f"; {why}" if why else ""
-    return _with(bare, Outcome.REFUTED, note, _lanes(warps[warp], where, note, marks), measure)
+    return _with(bare, Outcome.REFUTED, note, _lanes(addresses, where, note, marks), measure)
 
 
 def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], str]:
@@ -200,7 +268,8 @@ def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[li
     __tracebackhide__ = True
     if element_bits < 1 or element_bits % 8:
         raise SwzError("SWZ105", f"element_bits={element_bits}: a function gives byte addresses, so whole bytes")
-    if type(size) is not int or not 1 <= size <= MAX_ELEMENTS:
+    size = whole(size) or 0
+    if not 1 <= size <= MAX_ELEMENTS:
         raise SwzError("SWZ105", f"size={size}: 1 to {MAX_ELEMENTS} elements")
     found: list[int] = []
     for index, address in enumerate(addresses_of(function, size, "element")):

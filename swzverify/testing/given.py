@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 from swzverify.errors import SwzError
+from swzverify.ir.whole import whole
 
 Threads: TypeAlias = "int | tuple[int, ...]"
 Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
@@ -39,14 +40,14 @@ _KINDS: Sequence[tuple[str, type | tuple[type, ...], str, str]] = (
 
 
 def check_int(name: str, value: object) -> None:
-    """Refuse what is no plain int: a bool would count as 1, None as nothing, infinity as no bound.
-    Error: SWZ105.
+    """Refuse what is no int, of Python or numpy: a bool would count as 1, None as nothing, infinity as
+    no bound. Error: SWZ105.
 
     >>> check_int("at_most", True)
     Traceback (most recent call last):
     swzverify.errors.SwzError: SWZ105: at_most=True (bool) is no int
     """
-    if type(value) is not int:
+    if whole(value) is None:
         raise SwzError("SWZ105", f"{name}={value!r} ({type(value).__name__}) is no int")
 
 
@@ -89,7 +90,7 @@ class Given:
                 raise SwzError("SWZ105", f"{name}={value!r} ({type(value).__name__}) is no {words}", hint=hint)
         for each in self.coord or ():
             # By type: a bool is an int to isinstance.
-            if not isinstance(each, str) and type(each) is not int:
+            if not isinstance(each, str) and whole(each) is None:
                 message = f"coord={self.coord!r}: {each!r} is neither a C expression nor an int"
                 raise SwzError("SWZ105", message, hint=_COORD)
 

@@ -8,13 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from swzverify.claims.form import role_of
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.prover import Options, prove
 from swzverify.prover.options import DEFAULT_RLIMIT
 from swzverify.spec import SpecError
 from swzverify.spec.build import SpecClaim
 from swzverify.spec.load import parse_spec
-from swzverify.subjects import Access, IndexMap, Tile
 from tests.oracle.brute_force import Judgement, OracleAmbiguousError, OracleError, judge
 from tests.oracle.random_specs import DRAWS
 from tests.oracle.yaml_values import Spec, Yaml
@@ -35,7 +35,6 @@ UNSHOWN = frozenset(("SWZ206", "SWZ304", "SWZ305", "SWZ306"))
 """What the tool may refuse in a spec with an unbounded loop because it cannot show that it never
 happens.
 """
-_WORDS = {Tile: "tile", Access: "access", IndexMap: "map"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ def _paired(
     for claim in claims:
         # A cover's subject is the access and the tile here, the access alone to the oracle.
         subjects = claim.claim.subjects[: 1 if claim.kind == "covers" else None]
-        names, words = (", ".join(each) for each in zip(*((x.name, _WORDS[type(x)]) for x in subjects), strict=True))
+        names, words = (", ".join(each) for each in zip(*((x.name, role_of(x).value) for x in subjects), strict=True))
         case = tuple((name, value) for name, value in claim.case.items() if name in varied)
         wanted = by_key[claim.kind, names, words, case]
         if wanted:

@@ -16,6 +16,7 @@ How a page says what a block is:
   it is a part, whose form is checked.
 - `python`: executed; what a `print(...)  # text` prints must be that text. Functions `test_...` are
   run by pytest.
+- `pycon`: a session of Python, run as a doctest.
 - `json`, `toml`, `ini`: parsed. `math`: drawn by the build of the site.
 - `<!-- not run here: REASON -->` above a block says why it is not; `test_pages.py` lists all of
   these. Its commands must still exist, with their options.
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -119,6 +121,8 @@ class Session:
                 self._yaml(block)
             case "python":
                 self._python(block)
+            case "pycon":
+                _doctest(block)
             case "json" | "toml" | "ini":
                 check_parsed(block)
             case "math":
@@ -335,3 +339,12 @@ def _execute(source: str) -> None:
             raise PageError(f"prints {printed!r}, which the page does not show")
         if printed and comment and printed != comment[1].strip():
             raise PageError(f"prints {printed!r}, not {comment[1]!r}")
+
+
+def _doctest(block: Block) -> None:
+    """A session of Python, with nothing defined before it."""
+    test = doctest.DocTestParser().get_doctest(block.text, {}, "the block", None, 0)
+    told = io.StringIO()
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.write)
+    if failed or not tried:
+        raise PageError(told.getvalue() or "no line of it begins with >>>")

@@ -36,6 +36,7 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/crosscheck.md": ["needs a GPU"],
     "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
+    "docs/reference/python.md": ["a picture of bits"],
     "docs/scan.md": [
         "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
         "it needs Triton; tests/examples runs examples/scan",

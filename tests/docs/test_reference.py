@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from types import ModuleType
@@ -33,6 +34,19 @@ def test_the_pages_are_in_step(generate: ModuleType, monkeypatch: pytest.MonkeyP
     hint = "write them again: python docs/reference/generate.py"
     assert (HERE / "spec.md").read_text("utf-8") == generate.spec_page(json_schema()), hint
     assert (HERE / "commands.md").read_text("utf-8") == generate.commands_page(), hint
+    assert (HERE / "python.md").read_text("utf-8") == generate.python_page(), hint
+
+
+@pytest.mark.parametrize("package", ["swzverify", "swzverify.claims", "swzverify.layout", "swzverify.testing"])
+def test_every_public_python_name_is_there_once(package: str) -> None:
+    page = (HERE / "python.md").read_text("utf-8")
+    _, _, section = page.partition(f"## {package}\n")
+    section = section.partition("\n## ")[0]
+    names = re.findall(r"^### (\w+)$", section, re.MULTILINE)
+    assert len(names) == len(set(names))
+    left_out = {"KINDS", "Claim", "claim_types", "Coord", "IntTuple", "Ints", "Tiler", "Layout", "Swizzle"}
+    public = set(importlib.import_module(package).__all__)
+    assert set(names) == (public if package in ("swzverify", "swzverify.testing") else public - left_out)
 
 
 def test_every_key_and_every_command_is_there() -> None:

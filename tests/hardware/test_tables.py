@@ -89,12 +89,13 @@ ALIASES = {
 }
 
 REFUSED = {
-    "ldmatrix.x5": "did you mean 'ldmatrix.x4'",
-    "ld.shared.v4.b23": "did you mean 'ld.shared.v4.b32'",
-    "ld.shared.b32x2": "unknown instruction 'ld.shared.b32x2'",
-    "wgmma": "known are ld.shared.b8",
+    "ldmatrix.x5": "ldmatrix moves 1, 2 or 4 matrices",
+    "ld.shared.v4.b23": "PTX has no ld of the type .b23",
+    "ld.shared.b32x2": "PTX has no ld of the type .b32x2",
+    "wgmma": "read through descriptors",
+    "load": "known are ld.shared.b8",
     "": "unknown instruction ''",
-    "ld.global.v4.f32": "unknown instruction",
+    "ld.global.v4.f32": "it touches global memory",
     "ld.shared.v4.f64": "256 bits per lane, and an access to shared memory has at most 128",
     "ld.shared.v8.b32": "256-bit vectors exist for global memory only",
     "st.shared.v2.b128": "256 bits per lane",
@@ -102,7 +103,7 @@ REFUSED = {
     "ld.shared::cluster.u32": "distributed shared memory",
     "st.shared::cluster.v4.b32": "distributed shared memory",
     "red.shared::cluster.add.u32": "distributed shared memory",
-    "red.shared.add.u64": "unknown instruction",
+    "red.shared.add.u64": "were not measured",
     "atom.shared::cluster.add.u32": "distributed shared memory",
     "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8": ".m8n8 of .b16 is known",
     "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64": ".m8n8 of .b16 is known",
@@ -110,7 +111,7 @@ REFUSED = {
     "cp.async.ca.shared.global": "does not say how many bytes",
     "cp.async.ca.shared.global [%r1], [%rd1], 12;": "cp.async copies 4, 8 or 16",
     "cp.async.cg.shared.global [%r1], [%rd1], 8;": "write cp.async.8 for .ca",
-    "atom.shared.add.f32": "did you mean 'atom.shared.add.u32'",
+    "atom.shared.add.f32": "state st.shared.b32, and claim what asks for no cost",
 }
 
 
@@ -177,7 +178,12 @@ def test_shared_memory_of_every_target() -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    {"sm90": "did you mean 'sm_90'", "sm_91": "did you mean 'sm_9", "gfx942": "known are sm_70"}.items(),
+    {
+        "sm90": "did you mean 'sm_90'",
+        "sm_91": "known are sm_70",
+        "hopper": "did you mean 'sm_90'",
+        "gfx942": "known are sm_70",
+    }.items(),
 )
 def test_unknown_target(name: str, said: str) -> None:
     with pytest.raises(SwzError) as caught:

@@ -139,7 +139,7 @@ REFUSED = [
     ("a; b", "SWZ302", (1, 2), "';' ends a statement, and this is one expression", "leave the ';' out"),
     ("a { b", "SWZ302", (2, 3), "'{' opens no expression", "group with ( and )"),
     ("\\", "SWZ302", (0, 1), "'\\\\' has no meaning in an expression", "leave it out"),
-    ("a ** b", "SWZ302", (2, 4), "'**' is not an operator of C", "a power of two is 1 << n"),
+    ("a ** b", "SWZ302", (2, 4), "'**' is not an operator of C", "write a product; a power of two is 1 << n"),
     ("a === b", "SWZ302", (2, 5), "'===' is not an operator of C", "to compare, write =="),
     ("a <=> b", "SWZ302", (2, 5), "'<=>' is not an operator of C", "compare with < <= > >= == !="),
     ("a ?: b", "SWZ302", (3, 4), "an operand is missing before ':'", "write a number, a name or a '('"),

@@ -101,7 +101,7 @@ def test_a_box_has_at_most_256_elements_in_a_dimension(rows, inner, accepted):
     ("name", "words"),
     [
         ("128b", "did you mean '128B'"),
-        ("12B", "did you mean"),
+        ("12B", "one of none, 32B, 64B, 128B"),
         ("swizzle", "one of none, 32B, 64B, 128B"),
         ("128B_ATOM_32B", "refuses it"),
     ],

@@ -23,9 +23,9 @@ def test_the_target_is_what_verdicts_are_for(put, project, specs):
 
 def test_an_unknown_target_is_a_usage_error(put, project, specs):
     put({"gemm.swz.yaml": specs.good})
-    result = project.runpytest("--swz-target", "sm_9")
+    result = project.runpytest("--swz-target", "sm90")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --swz-target: SWZ402 unknown target 'sm_9'; did you mean 'sm_90'?*"])
+    result.stderr.fnmatch_lines(["ERROR: --swz-target: SWZ402 unknown target 'sm90'; did you mean 'sm_90'?*"])
 
 
 @pytest.mark.parametrize("value", ["0", "-3", "many", "1.5", "²"])

@@ -115,11 +115,11 @@ def test_all_mistakes_together_and_nothing_that_follows_from_them() -> None:
 
 def test_shown_with_the_line_and_a_caret() -> None:
     with pytest.raises(SpecError) as caught:
-        parse_spec("swzverify: 1\ntiles: {A: {element: f17, layout: '8:1'}}\n", path="a.yaml")
+        parse_spec("swzverify: 1\ntiles: {A: {element: fp16, layout: '8:1'}}\n", path="a.yaml")
     assert str(caught.value).split("\n")[:4] == [
-        "a.yaml:2:22: SWZ105 unknown element type 'f17'",
-        "tiles: {A: {element: f17, layout: '8:1'}}",
-        "                     ^^^",
+        "a.yaml:2:22: SWZ105 unknown element type 'fp16'",
+        "tiles: {A: {element: fp16, layout: '8:1'}}",
+        "                     ^^^^",
         "  did you mean 'f16'?",
     ]
 

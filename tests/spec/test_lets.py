@@ -11,9 +11,8 @@ import pytest
 from swzverify.certificates.describe import describe
 from swzverify.prover import prove
 from swzverify.spec import SpecError, load_spec
-from swzverify.spec.build import Spec
 from swzverify.spec.lets import circles
-from swzverify.spec.load import parse_spec
+from swzverify.spec.load import Spec, parse_spec
 
 WITH_LETS = """\
 swzverify: 1

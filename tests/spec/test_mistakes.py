@@ -207,7 +207,7 @@ CASES: dict[str, tuple[str, str, str]] = {
         "tile:",
     ),
     # values
-    "unknown element": ("SWZ105", HEAD + "tiles: {A: {element: «f17, layout: '8:1'}}\n", "did you mean 'f16'?"),
+    "unknown element": ("SWZ105", HEAD + "tiles: {A: {element: «fp16, layout: '8:1'}}\n", "did you mean 'f16'?"),
     "element and bits": ("SWZ105", HEAD + "tiles: {A: {element: f16, «bits: 16, layout: '8:1'}}\n", "not both"),
     "layout and tma": ("SWZ105", HEAD + "tiles: {A: {bits: 8, tma: {box: [1, 16]}, «layout: '8:1'}}\n", "`tma`"),
     "no stages": ("SWZ105", HEAD + "tiles: {A: {bits: 8, layout: '8:1', stages: «0}}\n", "at least 1"),
@@ -339,7 +339,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "unknown instruction": (
         "SWZ401",
         HEAD + TILE + "accesses: {r: {tile: A, instruction: «ldmatrix.x5, threads: 32, coord: [0, 0]}}\n",
-        "ldmatrix.x4",
+        "write ldmatrix.x1, .x2 or .x4",
     ),
     "instruction that the target lacks": (
         "SWZ403",

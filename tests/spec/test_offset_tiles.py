@@ -9,8 +9,7 @@ import pytest
 from swzverify.ir.c_parse import parse
 from swzverify.prover import prove
 from swzverify.spec import SpecError
-from swzverify.spec.build import Spec
-from swzverify.spec.load import parse_spec
+from swzverify.spec.load import Spec, parse_spec
 from swzverify.subjects import OffsetMap
 
 MARLIN = """\

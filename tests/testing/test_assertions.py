@@ -280,7 +280,7 @@ def test_a_mistake_comes_without_our_frames():
         ({"constants": {"k": 4}}, "SWZ105", "'k' is a constant already"),
         ({"constants": {"warp": 4}}, "SWZ105", "'warp' has a meaning of its own"),
         ({"constants": {"n": 4.0}}, "SWZ202", "not an int"),
-        ({"instruction": "ldmatrix.x5"}, "SWZ401", "unknown instruction"),
+        ({"instruction": "ldmatrix.x5"}, "SWZ401", "ldmatrix moves 1, 2 or 4 matrices"),
         ({"base_align": 24}, "SWZ105", "power of two"),
         ({"element_bits": 0}, "SWZ105", "0 bits per element"),
         ({"swizzle_on": "address"}, "SWZ803", "contradicts"),

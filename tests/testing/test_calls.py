@@ -218,9 +218,7 @@ def test_what_is_missing_is_told(missing):
     assert (error.code, missing in error.message) == ("SWZ802", True)
 
 
-@pytest.mark.parametrize(
-    "useless", [{"element_bits": 16}, {"base_align": 16}, {"coord": ["lane"]}, {"loops": {"k": 2}}, {"predicate": "1"}]
-)
+@pytest.mark.parametrize("useless", [{"element_bits": 16}, {"base_align": 16}, {"coord": ["lane"]}, {"predicate": "1"}])
 def test_what_a_function_has_no_use_for_is_refused(useless):
     assert mistake_of(assert_conflict_free, lambda lane: 4 * lane, **WORD, **useless).code == "SWZ803"
 
@@ -296,3 +294,52 @@ def test_a_function_is_not_compared_with_a_layout():
         error = mistake_of(assert_equivalent, *pair, element_bits=16)
         assert (error.code, "cannot be compared with a function" in error.message) == ("SWZ804", True)
     assert mistake_of(assert_equivalent, "8:1", "8:1", element_bits=16, threads=32).code == "SWZ803"
+
+
+def test_loop_variables_are_arguments_of_their_names():
+    seen = []
+
+    def address(lane, k, s):
+        seen.append((lane, k, s))
+        return 4 * ((lane ^ s) + 32 * k)
+
+    verdict = assert_conflict_free(address, loops={"k": range(0, 4, 2), "s": [1, 2, 4]}, **WORD)
+    assert verdict.reason == "checked exhaustively for 32 lanes in 6 iterations, not proved for other bases"
+    assert seen == [(lane, k, s) for k in (0, 2) for s in (1, 2, 4) for lane in range(32)]
+
+
+def test_the_worst_iteration_is_found_and_named():
+    def address(lane, k):
+        return 4 * (lane + 32 * k * (lane % 2)) if k < 3 else 8 * lane
+
+    with pytest.raises(AssertionError) as caught:
+        assert_conflict_free(address, loops={"k": 4}, **WORD)
+    assert "k = 3" in str(caught.value)
+    assert assert_wavefronts(address, at_most=2, loops={"k": 4}, **WORD).measure.where == {"k": 3}
+
+
+def test_several_warps_in_every_iteration():
+    wide = {**WORD, "threads": 64}
+    verdict = assert_wavefronts(lambda tid, k: 4 * tid * (1 + (tid >= 32) * k), at_most=4, loops={"k": [1, 3]}, **wide)
+    assert verdict.measure.wavefronts == 4
+    assert verdict.measure.where == {"warp": 1, "k": 3}
+    assert "64 threads in 2 warps in 2 iterations" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("function", "loops", "code", "said"),
+    [
+        (lambda lane: 4 * lane, {"k": 2}, "SWZ806", "does not take a lane and the loop variable k"),
+        (lambda lane, k: 4 * lane + k, {}, "SWZ806", "does not take a lane and no loop variable"),
+        (lambda lane, k: 4 * lane + k, {"j": 2}, "SWZ806", "does not take a lane and the loop variable j"),
+        (lambda lane, k: 4 * lane + k, {"k": 0}, "SWZ105", "loop k has no iteration"),
+        (lambda lane, k: 4 * lane + k, {"k": 1 << 16}, "SWZ105", "at most 1048576 calls"),
+        (lambda lane, k: 4 * lane + k, {"k": 2.5}, "SWZ105", "neither an int nor a range"),
+        (lambda lane, k: 4 * lane + k / 2, {"k": 2}, "SWZ806", "lane 0 at k = 0 has the address 0.0"),
+    ],
+)
+def test_loops_that_a_function_cannot_have(function, loops, code, said):
+    error = mistake_of(assert_conflict_free, function, loops=loops, **WORD)
+    assert error.code == code
+    assert said in error.message
+    assert error.hint

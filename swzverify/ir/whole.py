@@ -1,0 +1,55 @@
+"""Whole numbers from Python callers: ints, and what stands for one without loss, as numpy's integers
+do.
+"""
+
+from __future__ import annotations
+
+from operator import index
+
+from swzverify.errors import SwzError
+
+
+def whole(value: object) -> int | None:
+    """The Python int that `value` is, or None where it is none: a truth value, a float, a text.
+
+    A numpy integer becomes an int, so that sums and shifts of it cannot wrap.
+
+    >>> import numpy as np
+    >>> whole(64), whole(np.int8(64)), whole(True), whole(64.0)
+    (64, 64, None, None)
+    """
+    if type(value) is int:
+        return value
+    if type(value).__name__ in {"bool", "bool_", "ndarray"}:
+        return None
+    try:
+        return index(value)  # pyright: ignore[reportArgumentType]  # what cannot be one raises
+    except TypeError:
+        return None
+
+
+def keep_whole(record: object, owner: str, *fields: str, optional: tuple[str, ...] = ()) -> None:
+    """Make these fields of a frozen record Python ints, as `whole` does; the `optional` ones may be
+    None.
+
+    Error: SWZ202 what is none, with the owner's and the field's name.
+    """
+    for name in (*fields, *optional):
+        value: object = getattr(record, name)
+        if type(value) is not int and not (value is None and name in optional):
+            object.__setattr__(record, name, required(value, f"{owner}: {name}"))
+
+
+def required(value: object, what: str) -> int:
+    """The int that `value` is. Error: SWZ202, which says `what` is none.
+
+    >>> required(2.5, "tile A: stages")
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ202: tile A: stages is 2.5 (float), not an int
+      give an int, or one of numpy's integers; divide with //, not with /
+    """
+    found = whole(value)
+    if found is None:
+        hint = "give an int, or one of numpy's integers" + ("; divide with //, not with /" * isinstance(value, float))
+        raise SwzError("SWZ202", f"{what} is {value!r} ({type(value).__name__}), not an int", hint=hint)
+    return found

@@ -1,0 +1,99 @@
+"""What Python says of an access: the block, loops and expressions, each as the objects that an
+access has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
+
+from swzverify.errors import SwzError
+from swzverify.ir.c_parse import expression
+from swzverify.ir.formula import Formula
+from swzverify.ir.whole import required, whole
+from swzverify.subjects import Loop
+from swzverify.subjects.listed_loop import AnyLoop, listed
+
+Threads: TypeAlias = "int | tuple[int, ...]"
+Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
+Expressions: TypeAlias = "Sequence[str | int | Formula]"
+
+_COORD = 'one C expression or int a mode, such as coord=["lane", 0]'
+
+
+def block_of(threads: Threads) -> tuple[int, ...]:
+    """The block as its extents. Error: SWZ105 what is neither an int nor a tuple of up to three.
+
+    >>> block_of(128), block_of((32, 4))
+    ((128,), (32, 4))
+    """
+    extents = cast("tuple[object, ...]", threads) if isinstance(threads, tuple) else (threads,)
+    block = tuple(found for each in extents if (found := whole(each)) is not None)
+    if not 1 <= len(extents) <= 3 or len(block) < len(extents):
+        raise SwzError("SWZ105", f"threads={threads!r}: an int, or a tuple of up to three", hint="threads=128")
+    return block
+
+
+def loop_of(name: str, values: int | Sequence[int]) -> AnyLoop:
+    """`for (name = 0; name < values; ++name)`, or over the range, or over a list of values.
+
+    Errors: SWZ105 what is none of the three, and those of the loops.
+
+    >>> loop_of("k", range(0, 64, 16)), loop_of("i", 4)
+    (Loop(name='k', start=0, stop=64, step=16), Loop(name='i', start=0, stop=4, step=1))
+    """
+    if isinstance(values, range):
+        if values.step < 1:
+            raise SwzError("SWZ105", f"loop {name} has the step {values.step}: at least 1")
+        return Loop(name, values.start, values.stop, values.step)
+    if isinstance(values, list | tuple):
+        numbers = [whole(value) for value in values]
+        if None not in numbers:
+            return listed(name, cast("list[int]", numbers))
+    count = whole(values)
+    if count is None:
+        hint = "range(0, 64, 16), or [1, 2, 4]"
+        raise SwzError("SWZ105", f"loop {name}: {values!r} is neither an int nor a range nor a list of ints", hint=hint)
+    return Loop(name, 0, count)
+
+
+def loops_of(loops: Loops | None) -> tuple[AnyLoop, ...]:
+    """The loops by their names, the outermost first. Error: SWZ105 what is no mapping."""
+    if loops is None:
+        return ()
+    if not isinstance(loops, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        hint = 'such as loops={"k": range(0, 64, 16)}'
+        raise SwzError("SWZ105", f"loops={loops!r} ({type(loops).__name__}) is no mapping", hint=hint)
+    return tuple(loop_of(name, values) for name, values in loops.items())
+
+
+def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
+    """The coordinate, one C expression a mode. Errors: SWZ105 what is no list of expressions and
+    ints, and those of expressions.
+
+    >>> [str(each) for each in expressions_of(["lane", 0])]
+    ['lane', '0']
+    """
+    if not isinstance(coord, list | tuple):
+        raise SwzError("SWZ105", f"coord={coord!r} ({type(coord).__name__}) is no list or tuple", hint=_COORD)
+    return tuple(expression_of(each, f"coord={coord!r}") for each in cast("Expressions", coord))
+
+
+def expression_of(value: str | int | Formula, where: str) -> Formula:
+    """One C expression. Errors: SWZ105 what is neither text nor an int, and those of expressions."""
+    if isinstance(value, str | Formula):
+        return expression(value) if isinstance(value, str) else value
+    number = whole(value)
+    if number is None:
+        raise SwzError("SWZ105", f"{where}: {value!r} is neither a C expression nor an int", hint=_COORD)
+    return expression(number)
+
+
+def constants_of(constants: Mapping[str, int] | None) -> dict[str, int]:
+    """The constants by their names. Errors: SWZ105 what is no mapping, SWZ202 what is no int."""
+    if constants is None:
+        return {}
+    if not isinstance(constants, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        hint = 'such as constants={"BM": 64}'
+        raise SwzError("SWZ105", f"constants={constants!r} ({type(constants).__name__}) is no mapping", hint=hint)
+    return {name: required(value, f"the constant {name}") for name, value in constants.items()}
