@@ -25,6 +25,7 @@ from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.price import Block
 
 MOST_TRIPS: Final = 4096
+_MOST_LISTED: Final = 12
 _COORDINATES: Final = {"tid.x": "tid_x", "tid.y": "tid_y", "tid.z": "tid_z", "laneid": "lane"}
 
 
@@ -78,9 +79,12 @@ def stated(module: Module, function: Function, line: int, block: BlockShape, giv
     ('((tid_x << 3) + 64)', 's', 16)
     """
     facts = facts_of(function, given)
-    at_line = [each for each in accesses(module, function, block, facts.arguments) if each.line == line]
+    found = accesses(module, function, block, facts.arguments)
+    at_line = [each for each in found if each.line == line]
     if not at_line:
-        raise NotWrittenError(f"line {line} has no access to shared memory")
+        lines = ", ".join(map(str, dict.fromkeys(each.line for each in found[:_MOST_LISTED])))
+        more = ", ..." if len(found) > _MOST_LISTED else ""
+        raise NotWrittenError(f"no access to shared memory; there are some at lines {lines or 'none'}{more}")
     if len(at_line) > 1:
         raise NotWrittenError(f"{len(at_line)} ways of calls lead to line {line}")
     return _stated(facts.on(at_line[0]), Block(block))

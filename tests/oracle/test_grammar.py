@@ -17,6 +17,7 @@ from .brute_force import OracleAmbiguousError, OracleError, judge
 from .c_expr import Expr, Op
 from .grammar import (
     BINARY,
+    COMPILED_POSITIONS,
     LANE_POSITIONS,
     OFFSET_POSITIONS,
     OPERATORS,
@@ -75,6 +76,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "SpecPart.let": ("let",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
+    "CompiledPart.line": ("compiled.line",),
+    "CompiledPart.loops": ("compiled.loops",),
+    "CompiledPart.parameters": ("compiled.parameters",),
     "WalkPart.start": ("walk.start",),
     "WalkPart.step": ("walk.step",),
     "WalkPart.xor": ("walk.xor",),
@@ -136,7 +140,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     }
     assert found == set(FIELDS)
     listed = {position for positions in FIELDS.values() for position in positions}
-    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WALK_POSITIONS}
+    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS}
 
 
 def test_every_operator_stands_in_every_position() -> None:

@@ -1,0 +1,272 @@
+"""`compiled:` of an access: what the spec's access does is what an interpreter sees the kernel do, and
+what is not that is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from swzverify.claims import Equivalent
+from swzverify.claims.verdict import Outcome
+from swzverify.kernel import accesses
+from swzverify.prover import prove
+from swzverify.ptx import read_module
+from swzverify.scan.c_text import NotWrittenError
+from swzverify.scan.stated import stated
+from swzverify.spec import Spec, SpecError, load_spec
+from swzverify.subjects import Access
+from swzverify.subjects.loop import WARP
+from tests.kernel.differential import watched
+from tests.kernel.programs import program
+from tests.kernel.test_programs import SHAPES, WIDE
+from tests.kernel.traps import text_of
+from tests.ptx_oracle import launch
+from tests.ptx_oracle.spaces import SHARED_BASE
+from tests.scan.test_stated import COUNTED, GUARDED
+
+HEAD = """.version 8.3
+.target sm_90
+.address_size 64
+.shared .align 256 .b8 tile[16384];
+.shared .align 16 .b8 other[64];
+.entry k(.param .u32 pitch)
+{
+.reg .pred %p<4>;
+.reg .b32 %r<40>;
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, tile;
+mov.u32 %r3, 0;
+mov.u32 %r9, 0;
+ld.param.u32 %r4, [pitch];
+"""
+LOOPS = """OUTER:
+mov.u32 %r9, 0;
+INNER:
+mad.lo.u32 %r5, %r3, 1024, %r2;
+mad.lo.u32 %r5, %r9, 128, %r5;
+mad.lo.u32 %r5, %r1, 4, %r5;
+st.shared.u32 [%r5], %r1;
+add.u32 %r9, %r9, 1;
+setp.lt.u32 %p1, %r9, 4;
+@%p1 bra INNER;
+add.u32 %r3, %r3, 1;
+setp.lt.u32 %p2, %r3, 3;
+@%p2 bra OUTER;
+"""
+PITCHED = "mad.lo.u32 %r5, %r1, %r4, %r2;\nld.shared.u32 %r6, [%r5];\n"
+UNROLLED = "".join(f"mad.lo.u32 %r5, %r1, 4, %r2;\nst.shared.u32 [%r5+{128 * i}], %r1;\n" for i in range(4))
+PREDICATED = "setp.lt.u32 %p1, %r1, 20;\nmad.lo.u32 %r5, %r1, 4, %r2;\n@%p1 st.shared.u32 [%r5], %r1;\n"
+ELSEWHERE = "mov.u32 %r2, other;\nmad.lo.u32 %r5, %r1, 4, %r2;\nst.shared.u32 [%r5], %r1;\n"
+
+
+def kernel(body: str) -> str:
+    return HEAD + body + "ret;\n}\n"
+
+
+def line_of(text: str, instruction: str, number: int = 0) -> int:
+    return [at for at, line in enumerate(text.split("\n"), 1) if instruction in line][number]
+
+
+def spec_of(folder: Path, code: str, *lines: str, more: str = "", name: str = "k.ptx") -> Path:
+    (folder / name).write_text(code)
+    text = "swzverify: 1\ntarget: sm_90\naccesses:\n  code:\n" + "".join(f"    {each}\n" for each in lines)
+    path = folder / "k.swz.yaml"
+    path.write_text(f"{text}{more}claims:\n  - aligned: code\n" + ("  - equivalent: [code, said]\n" if more else ""))
+    return path
+
+
+def access_of(spec: Spec) -> Access:
+    (found,) = {each.claim.subjects[0].name: each.claim.subjects[0] for each in spec.claims}.values()
+    assert isinstance(found, Access)
+    return found
+
+
+def compared(folder: Path, text: str, shape: tuple[int, int, int], number: int, seed: int) -> int:
+    """How many accesses of a kernel a spec could state; each does what the interpreter sees."""
+    code = read_module(text, "k.ptx")
+    function = code.function("k")
+    assert function is not None
+    with watched() as events:
+        result = launch(text, "k", [1], shape, 0, [number, WIDE], seed, steps=3000)
+    if result.error:
+        return 0
+    told = 0
+    for each in accesses(code, function, shape):
+        try:
+            loops = stated(code, function, each.line, shape).loops
+        except NotWrittenError:
+            continue
+        if each.row is None or len(each.loops) != len(loops):
+            continue
+        loop_lines = {f"l{at}": loop for at, loop in enumerate(loops)}
+        lines = [f"instruction: {each.row.name}", f"block: {json.dumps(shape)}", "base: 0"]
+        if loops:
+            counts = {name: {"start": 5, "stop": 5 + 3 * loop.count, "step": 3} for name, loop in loop_lines.items()}
+            lines.append(f"for: {json.dumps(counts)}")
+        where = {"file": "k.ptx", "line": each.line, "loops": {name: loop.line for name, loop in loop_lines.items()}}
+        lines.append(f"compiled: {json.dumps(where)}")
+        found = access_of(load_spec(spec_of(folder, text, *lines)))
+        seen = Counter(
+            (32 * event.warp + lane, address - SHARED_BASE)
+            for event in events
+            if event.line == each.line
+            for lane, address in event.lanes
+        )
+        does: Counter[tuple[int, int]] = Counter()
+        for trips in product(*(range(loop.count) for loop in loops)):
+            for warp in range(found.warps):
+                point = {WARP: warp, **dict(zip(loop_lines, trips, strict=True))}
+                rows = found.lanes_at(point)
+                does.update((32 * warp + row.lane, row.address_bytes) for row in rows if row.address_bytes is not None)
+        assert does == seen, each.line
+        told += 1
+    return told
+
+
+def test_random_kernels(tmp_path: Path) -> None:
+    seeds = (7, 16, 22, 26, 38)
+    assert sum(compared(tmp_path, program(seed, 3), SHAPES[seed % len(SHAPES)], seed % 7, seed) for seed in seeds) > 15
+
+
+@pytest.mark.parametrize("body", [COUNTED.format(5), GUARDED])
+def test_a_loop_and_a_guard(body: str, tmp_path: Path) -> None:
+    assert compared(tmp_path, text_of(body), (16, 4, 1), 3, 1) == 1
+
+
+SAID = "  said: {instruction: st.shared.b32, threads: 32, for: {i: 3, j: 4}, address: tid*4 + i*1024 + j*128, "
+SAID += "base: {align: 256}}\n"
+
+
+def outcome(path: Path) -> Outcome:
+    (claim,) = (each.claim for each in load_spec(path).claims if isinstance(each.claim, Equivalent))
+    return prove(claim).outcome
+
+
+@pytest.mark.parametrize(("inner", "outer", "wanted"), [("j", "i", "proved"), ("i", "j", "SWZ553")])
+def test_loops_by_their_lines(inner: str, outer: str, wanted: str, tmp_path: Path) -> None:
+    text = kernel(LOOPS)
+    where = f"loops: {{{outer}: {line_of(text, 'OUTER:') + 1}, {inner}: {line_of(text, 'INNER:') + 1}}}"
+    line = line_of(text, "st.shared")
+    compiled = f"compiled: {{file: k.ptx, line: {line}, {where}}}"
+    lines = ("instruction: st.shared.b32", "threads: 32", "for: {i: 3, j: 4}", compiled, "base: {align: 256}")
+    path = spec_of(tmp_path, text, *lines, more=SAID)
+    if wanted == "proved":
+        assert outcome(path) is Outcome.PROVED
+        path.write_text(path.read_text().replace("i*1024 + j*128", "i*1024 + j*256"))
+        assert outcome(path) is Outcome.REFUTED
+    else:
+        assert problems(path)[0][0] == wanted
+
+
+def test_lines_are_the_iterations_of_a_loop(tmp_path: Path) -> None:
+    text = kernel(UNROLLED)
+    lines = [line_of(text, "st.shared", at) for at in range(4)]
+    said = (
+        "  said: {instruction: st.shared.b32, threads: 32, for: {i: 4}, address: tid*4 + i*128, base: {align: 256}}\n"
+    )
+    for order, wanted in ((lines, Outcome.PROVED), ([lines[1], lines[0], *lines[2:]], Outcome.REFUTED)):
+        compiled = f"compiled: {{file: k.ptx, line: {order}}}"
+        path = spec_of(tmp_path, text, "instruction: st.shared.b32", "threads: 32", "for: {i: 4}", compiled, more=said)
+        assert outcome(path) is wanted
+
+
+def test_a_base_is_what_ptx_says_without_one(tmp_path: Path) -> None:
+    text = kernel(UNROLLED)
+    compiled = f"compiled: {{file: k.ptx, line: {line_of(text, 'st.shared')}}}"
+    found = access_of(load_spec(spec_of(tmp_path, text, "instruction: st.shared.b32", "threads: 32", compiled)))
+    assert found.origin.unit_bytes == 256
+
+
+def problems(path: Path) -> list[tuple[str, str]]:
+    with pytest.raises(SpecError) as caught:
+        load_spec(path)
+    return [(each.code, each.message) for each in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("body", "compiled", "more", "code", "words"),
+    [
+        (PITCHED, "line: 16", (), "SWZ553", "it depends on pitch"),
+        (PITCHED, "line: 16, parameters: {pitch: 4}", (), "", ""),
+        (PITCHED, "line: 16, parameters: {pich: 4}", (), "", "pitch"),
+        (PREDICATED, "line: 17", ("if: tid < 20",), "SWZ105", "`if` does not go"),
+        (UNROLLED, "line: 15", (), "SWZ553", "no access to shared memory; there are some at lines 16, 18, 20, 22"),
+        (UNROLLED, "line: 16, kernel: gemm", (), "SWZ553", "no kernel 'gemm'"),
+        (UNROLLED, "line: 16", ("base: {align: 1024}",), "SWZ553", "to 256 bytes only"),
+        (UNROLLED, "line: 16, array: other", (), "SWZ553", "begins with tile, not other"),
+        (UNROLLED, "line: [16, 18]", (), "SWZ105", "several lines"),
+        (UNROLLED, "line: [16, 18]", ("for: {i: 3}",), "SWZ105", "2 lines, but the loop 'i' has 3 iterations"),
+        (UNROLLED, "line: [16, 18], over: j", ("for: {i: 2}",), "SWZ105", "no loop 'j'"),
+        (LOOPS, "line: 21", ("for: {i: 3, j: 4}",), "SWZ553", "not all among"),
+        (UNROLLED, "line: 16", ("address: tid*4",), "SWZ105", "not both"),
+        (UNROLLED, "line: 16", ("lanes: {bin: 4}",), "SWZ105", "`lanes` does not go"),
+    ],
+)
+def test_what_is_refused(
+    body: str, compiled: str, more: tuple[str, ...], code: str, words: str, tmp_path: Path
+) -> None:
+    kind = "ld.shared.b32" if body is PITCHED else "st.shared.b32"
+    lines = (f"instruction: {kind}", "threads: 32", f"compiled: {{file: k.ptx, {compiled}}}", *more)
+    path = spec_of(tmp_path, kernel(body), *lines)
+    if not words:
+        load_spec(path)
+        return
+    found = problems(path)
+    assert words in found[0][1]
+    assert code in ("", found[0][0])
+
+
+def test_another_instruction(tmp_path: Path) -> None:
+    path = spec_of(
+        tmp_path, kernel(UNROLLED), "instruction: st.shared.b64", "threads: 32", "compiled: {file: k.ptx, line: 16}"
+    )
+    assert problems(path) == [("SWZ553", "the code has st.shared.b32 there, not st.shared.b64")]
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("../../../etc/passwd", "outside"),
+        ("/etc/passwd", "outside"),
+        ("k.swz.yaml", "no PTX file"),
+        ("nothing.ptx", "No such file"),
+        ("folder.ptx", "directory"),
+    ],
+)
+def test_files_that_are_not_read(file: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.ptx").mkdir()
+    compiled = f"compiled: {{file: {file}, line: 16}}"
+    path = spec_of(tmp_path, kernel(UNROLLED), "instruction: st.shared.b32", "threads: 32", compiled)
+    ((code, message),) = problems(path)
+    assert code in ("SWZ124", "SWZ531")
+    assert words.lower() in message.lower()
+
+
+def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "secret.ptx").write_text(kernel(UNROLLED))
+    (tmp_path / "real" / "link.ptx").symlink_to(tmp_path / "secret.ptx")
+    compiled = "compiled: {file: link.ptx, line: 16}"
+    path = spec_of(tmp_path / "real", kernel(UNROLLED), "instruction: st.shared.b32", "threads: 32", compiled)
+    assert "outside" in problems(path)[0][1]
+
+
+def test_a_file_that_is_no_ptx(tmp_path: Path) -> None:
+    path = spec_of(
+        tmp_path, "\x00\x01 nonsense {", "instruction: st.shared.b32", "threads: 32", "compiled: {file: k.ptx, line: 1}"
+    )
+    assert problems(path)[0][0].startswith("SWZ5")
+
+
+def test_a_kernel_that_changes_is_read_again(tmp_path: Path) -> None:
+    text = kernel(UNROLLED)
+    compiled = "compiled: {file: k.ptx, line: 16}"
+    path = spec_of(tmp_path, text, "instruction: st.shared.b32", "threads: 32", compiled)
+    first = access_of(load_spec(path)).lanes_at({WARP: 0})[1].address_bytes
+    (tmp_path / "k.ptx").write_text(text.replace("mad.lo.u32 %r5, %r1, 4, %r2", "mad.lo.u32 %r5, %r1, 16, %r2"))
+    assert (first, access_of(load_spec(path)).lanes_at({WARP: 0})[1].address_bytes) == (4, 16)
