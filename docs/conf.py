@@ -42,6 +42,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
+suppress_warnings = ["misc.highlighting_failure"]  # Pygments' PTX stumbles over the @ of a guard
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 
