@@ -6,19 +6,20 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.ir.expr import TRUE, Expr, Var, const, substitute
-from swzverify.kernel import Kind
+from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.linear import Sum, normal
 from swzverify.obligations import Answer, Finding
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.data import limited_by_data
 from swzverify.scan.exact import exact
 from swzverify.scan.question import Question
-from swzverify.scan.samples import Sampler
+from swzverify.scan.samples import Sampled, Sampler, Stuck
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared, parts_of
 from swzverify.scan.verdict import NOT_DECIDED, SAMPLES, SMT, Decision, Verdict, unknown
 
 _PARAMETERS_TRIED: Final = 6
+_PAIRS_TRIED: Final = 3
 
 
 def mixed(question: Question) -> Decision:
@@ -77,14 +78,15 @@ def _first_trip(question: Question) -> Decision | None:
 
 def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     """The verdict where two lanes can meet."""
-    sampler = Sampler(question.row, question.parts, question.block, guard)
+    sampler = Sampler(question.row, question.parts, question.block, guard, question.around)
     found = sampler.shared_values(asked.point or {})
     blamed = sampler.blamed
     if found is None or found.price.is_free:
         return unknown("two lanes can meet, but no warp instruction was found in which they surely do")
     read = question.parts.leaves_of(question.parts.mixed)
-    if any(leaf.kind is Kind.TRIPS and leaf.line not in question.around for leaf in read):
-        return unknown("it conflicts for some number of trips of a loop before; whether it occurs is not known")
+    if any(_ran_before(question, leaf) for leaf in read):
+        sure = _whatever_ran_before(question, sampler, found)
+        return sure or unknown("it conflicts for some number of trips of a loop before; whether it occurs is not known")
     if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in read):
         first = _first_trip(question)
         return first or unknown("it conflicts for some values that a loop carries; whether they occur is not known")
@@ -92,18 +94,58 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     worst = question.conflict(found.price, found.addresses, found.active, found.price.ways, at_least=True)
     if not blamed:
         return worst
-    for values in found.free_values[:_PARAMETERS_TRIED]:
-        fixed = sampler.fixed(values)
-        if (
-            question.possible(lanes_meet(question.row, question.block.shape, fixed, sampler.fixed_guard(values))).answer
-            is Answer.EMPTY
-        ):
-            shown = ", ".join(f"{spell_leaf(leaf)} = {values[leaf.name]}" for leaf in blamed)
-            reason = f"free for {shown}; not for all values"
-            return replace(worst, verdict=Verdict.DEPENDS, reason=reason, parameters=names)
+    free_for = _free_for(question, sampler, found)
+    if free_for:
+        return replace(worst, verdict=Verdict.DEPENDS, reason=free_for, parameters=names)
     if found.free_values:
         return unknown(f"it depends on {', '.join(names)}; no values were shown to be free")
     for first, second in found.always:
         if question.possible(sampler.pair_apart(first, second)).answer is Answer.EMPTY:
             return replace(worst, parameters=names)
     return unknown(f"it conflicts for some values of {', '.join(names)}; whether for all is not known")
+
+
+def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
+    """The values of what is blamed for which the SMT engine finds no two lanes that meet, in words;
+    empty where none were found.
+    """
+    for values in found.free_values[:_PARAMETERS_TRIED]:
+        meet = lanes_meet(question.row, question.block.shape, sampler.fixed(values), sampler.fixed_guard(values))
+        if question.possible(meet).answer is Answer.EMPTY:
+            shown = ", ".join(f"{spell_leaf(leaf)} = {values[leaf.name]}" for leaf in sampler.blamed)
+            return f"free for {shown}; not for all values"
+    return ""
+
+
+def _ran_before(question: Question, leaf: Leaf) -> bool:
+    """Whether a leaf counts the trips of a loop that the access does not stand in."""
+    return leaf.kind is Kind.TRIPS and leaf.line not in question.around
+
+
+def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -> Decision | None:
+    """The verdict where two lanes meet however often loops before ran; None where that is not shown.
+
+    Which lanes make the access does not depend on these loops, or on what loops carry.
+    """
+    parts = question.parts
+    if parts.sure is None or any(_ran_before(question, leaf) for leaf in parts.leaves_of(parts.sure)):
+        return None
+    if any(leaf.kind is Kind.CARRIED for leaf in parts.leaves_of(parts.sure, parts.mixed)):
+        return None
+    sure = next((each for each in found.stuck[:_PARAMETERS_TRIED] if _always_meet(question, sampler, each)), None)
+    if sure is None:
+        return None
+    conflict = Decision(Verdict.CONFLICT, "", sure.least, at_least=True, engines=(SMT, SAMPLES))
+    if not sampler.blamed:
+        return conflict
+    names = tuple(dict.fromkeys(map(spell_leaf, sampler.blamed)))
+    free_for = _free_for(question, sampler, found)
+    return replace(conflict, verdict=Verdict.DEPENDS, reason=free_for, parameters=names) if free_for else None
+
+
+def _always_meet(question: Question, sampler: Sampler, stuck: Stuck) -> bool:
+    """Whether the SMT engine says that two threads collide wherever both make the access."""
+    return any(
+        question.possible(sampler.pair_apart(*pair, stuck.values)).answer is Answer.EMPTY
+        for pair in stuck.pairs[:_PAIRS_TRIED]
+    )

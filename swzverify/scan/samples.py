@@ -28,10 +28,22 @@ _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 4
 
 
 @dataclass(frozen=True, slots=True)
+class Stuck:
+    """Values of the blamed leaves for which each sample in which lanes take part conflicts: pairs of
+    threads that collide in all of these, and take part in a first trip, and the fewest ways.
+    """
+
+    values: Mapping[str, int]
+    pairs: tuple[tuple[int, int], ...]
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sampled:
     """The worst of all samples, with the addresses and the active lanes of all; `free_values` are
     values of the blamed leaves for which no sample conflicts; `always` are pairs of threads that
-    collide in each sample in which both take part; `least` are the fewest ways of a sample.
+    collide in each sample in which both take part; `least` are the fewest ways of a sample; `stuck`
+    are values for which all samples conflict.
     """
 
     price: Price
@@ -40,18 +52,25 @@ class Sampled:
     free_values: tuple[Mapping[str, int], ...] = ()
     always: tuple[tuple[int, int], ...] = ()
     least: int = 1
+    stuck: tuple[Stuck, ...] = ()
 
 
 class Sampler:
-    """Samples of one access."""
+    """Samples of one access, which stands in the loops at the lines `around`; None for all loops."""
 
-    def __init__(self, row: Instruction, parts: Parts, block: Block, guard: Expr) -> None:
+    def __init__(
+        self, row: Instruction, parts: Parts, block: Block, guard: Expr, around: frozenset[int] | None = None
+    ) -> None:
         self.row, self.parts, self.block, self.guard = row, parts, block, guard
         self.assumed = assumed_of(variables(parts.varying, guard), parts.leaves)
         read = parts.leaves_of(parts.varying, guard, *self.assumed)
         self.free = [leaf for leaf in dict.fromkeys(read) if leaf.kind is not Kind.LANE]
         mixed = {leaf.name for leaf in parts.leaves_of(parts.mixed)}
-        self.counters = [leaf.name for leaf in self.free if leaf.kind is Kind.TRIPS and leaf.name in mixed]
+        self.counters = [
+            leaf.name
+            for leaf in self.free
+            if leaf.kind is Kind.TRIPS and leaf.name in mixed and (around is None or leaf.line in around)
+        ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 
     def own_values(self) -> Sampled | None:
@@ -170,6 +189,7 @@ class Sampler:
 
     def _told(self, found: Sampled, rows: list[dict[str, int]], chosen: list[dict[str, int]]) -> Sampled:
         free: list[Mapping[str, int]] = []
+        stuck: list[Stuck] = []
         conflicts = np.zeros(len(rows), dtype=np.bool_)
         busy = np.zeros(len(rows), dtype=np.bool_)
         samples = len(found.addresses)
@@ -182,8 +202,19 @@ class Sampler:
             inside = [at for at, row in enumerate(rows) if all(row[name] == value for name, value in fixed.items())]
             if fixed and any(busy[at] for at in inside) and not any(conflicts[at] for at in inside):
                 free.append(fixed)
+            running = [at for at in inside if busy[at]]
+            if samples > 1 and running and all(conflicts[at] for at in running):
+                stuck.append(self._stuck(found, fixed, running, rows))
+        stuck.sort(key=lambda each: -each.least)
         free.sort(key=lambda fixed: (-len(set(fixed.values()) - {0}), sum(fixed.values())))
-        return replace(found, free_values=tuple(free), always=_always(self.row, found))
+        return replace(found, free_values=tuple(free), always=_always(self.row, found), stuck=tuple(stuck))
+
+    def _stuck(self, found: Sampled, fixed: Mapping[str, int], running: list[int], rows: list[dict[str, int]]) -> Stuck:
+        here = replace(found, addresses=found.addresses[running], active=found.active[running])
+        first = [at for at in running if not any(rows[at][name] for name in self.counters)]
+        taking_part = found.active[first, 0, :]
+        pairs = [(a, b) for a, b in _always(self.row, here) if (taking_part[:, a] & taking_part[:, b]).any()]
+        return Stuck(fixed, tuple(pairs), _least(self.row, here))
 
     def fixed(self, values: Mapping[str, int]) -> Parts:
         """The parts with values put in for the blamed leaves."""
@@ -205,10 +236,14 @@ class Sampler:
     def _new(self, values: Mapping[str, int]) -> dict[Var, Expr]:
         return {leaf.variable: const(values[leaf.name], leaf.variable.width) for leaf in self.blamed}
 
-    def pair_apart(self, first: int, second: int) -> Expr:
-        """Whether two threads can make the access and not collide."""
-        lanes = [self.thread(number, f"@{number}") for number in (first, second)]
-        conditions = [lanes[0][1], lanes[1][1], *self.assumed]
+    def pair_apart(self, first: int, second: int, values: Mapping[str, int] | None = None) -> Expr:
+        """Whether two threads can make the access and not collide, for `values` of blamed leaves."""
+        new = self._new(values) if values else {}
+        lanes = [
+            (substitute(address, new), substitute(guard, new))
+            for address, guard in (self.thread(number, f"@{number}") for number in (first, second))
+        ]
+        conditions = [lanes[0][1], lanes[1][1], *(substitute(each, new) for each in self.assumed)]
         if self.row.width_bytes < BANK_WORD_BYTES:
             words = [extract(address, 2, 30) for address, _ in lanes]
             if self.row.width_bytes > 1:

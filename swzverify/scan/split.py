@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swzverify.ir.expr import (
     TRUE,
@@ -26,6 +26,7 @@ class Parts:
 
     `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
     `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
+    Where `sure` is 1 a lane makes the access, if loops come to an end; None where no such is known.
     """
 
     shared: Sum
@@ -34,6 +35,7 @@ class Parts:
     own_guard: Expr
     other_guard: Expr
     leaves: dict[str, Leaf]
+    sure: Expr | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -52,7 +54,8 @@ class Parts:
 
 def split(access: KernelAccess, address: Expr) -> Parts:
     """The parts of an access's address and guard."""
-    return parts_of(address, access.guard, {leaf.name: leaf for leaf in access.leaves})
+    found = parts_of(address, access.guard, {leaf.name: leaf for leaf in access.leaves})
+    return replace(found, sure=access.sure)
 
 
 def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:

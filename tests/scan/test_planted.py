@@ -151,6 +151,11 @@ def test_trips_that_are_counted_one_too_few(monkeypatch: pytest.MonkeyPatch) -> 
     found_by(verdicts.test_trips_that_are_counted)
 
 
+def test_samples_taken_for_every_number_of_trips_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mixed, "_always_meet", lambda *_: True)
+    found_by(verdicts.test_a_number_of_trips_that_no_sample_tries_may_be_free)
+
+
 def test_a_loop_with_two_ways_out_taken_for_one_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts.Counts, "_is_only_way", lambda *_: True)
     found_by(verdicts.test_behind_a_loop_with_two_ways_out_its_trips_are_not_known)

@@ -177,6 +177,35 @@ def test_trips_by_a_choice_that_is_sometimes_passed_by() -> None:
     assert verdict(body)[0] != "free"
 
 
+BEFORE = "mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L; ld.param.u32 %r8, [q];"
+"""A loop that a parameter ends; %r8 is another parameter."""
+READ = "mad.lo.u32 %r20, %r7, 4, %r3; ld.shared.u32 %r30, [%r20];"
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("add.u32 %r6, %r1, %r4; and.b32 %r6, %r6, 63; mul.lo.u32 %r7, %r6, %r8;", ("depends", 32)),
+        ("add.u32 %r6, %r1, %r4; and.b32 %r6, %r6, 63; mul.lo.u32 %r7, %r6, 32;", ("conflict", 32)),
+        ("setp.eq.u32 %p2, %r4, 5; selp.u32 %r6, 32, 1, %p2; mul.lo.u32 %r7, %r1, %r6;", ("unknown", None)),
+    ],
+    ids=["by a parameter", "always", "for one number of trips"],
+)
+def test_however_often_a_loop_before_ran(word: str, found: tuple[str, int | None]) -> None:
+    assert verdict(BEFORE + word + READ) == found
+
+
+def test_a_number_of_trips_that_no_sample_tries_may_be_free() -> None:
+    """All but one number of trips conflict: for that one nothing is sure."""
+    rare = "setp.eq.u32 %p2, %r4, 3001; selp.u32 %r6, 1, 32, %p2; mul.lo.u32 %r7, %r1, %r6;"
+    assert verdict(BEFORE + rare + READ) == ("unknown", None)
+
+
+def test_lanes_that_only_some_trips_before_let_through() -> None:
+    guard = "setp.eq.u32 %p2, %r4, 5; @%p2 ld.shared.u32 %r30, [%r20];"
+    assert verdict(BEFORE + "mul.lo.u32 %r7, %r1, 32; mad.lo.u32 %r20, %r7, 4, %r3;" + guard)[0] != "free"
+
+
 def test_a_generic_address_that_is_shared_for_some_lanes() -> None:
     """128 bytes apart, of which lanes 0 and 1 are in shared memory, and the others in global."""
     place = "cvt.u64.u32 %d1, %r3; cvta.shared.u64 %d2, %d1; ld.param.u64 %d3, [q]; setp.lt.u32 %p1, %r1, 2;"
