@@ -188,9 +188,9 @@ def _tell(result: SynthResult, form: str, output: str | None) -> None:
 
 def _write(result: SynthResult) -> None:
     if result.not_patched:
-        raise Failure(f"SWZ815 {result.path} is as it was: {result.not_patched}")
+        raise Failure(f"SWZ565 {result.path} is as it was: {result.not_patched}")
     if not result.confirmed:
-        raise Failure(f"SWZ815 {result.path} is as it was: the answer was not proved")
+        raise Failure(f"SWZ565 {result.path} is as it was: the answer was not proved")
     from swzverify.report.escape import visible  # noqa: PLC0415 - see `synth`
 
     if result.spec_text != result.before:

@@ -48,7 +48,7 @@ class SynthOptions:
 def synthesize(path: str, wanted: SynthOptions) -> SynthResult:
     """The best layout for the tile of a spec, with the verdicts on it, and the spec that has it.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ811 to SWZ817 what has no answer; SWZ206
+    Errors: `SpecError` for a spec that cannot be read; SWZ561 to SWZ567 what has no answer; SWZ206
     what is too much to price.
     """
     started = perf_counter()
@@ -72,19 +72,19 @@ def _tile_name(spec: Spec, wanted: str | None) -> str:
     if wanted is not None:
         if wanted not in names:
             hint = nearest(wanted, names) or f"tiles are {', '.join(names) or 'none'}"
-            raise SwzError("SWZ811", f"{spec.path} has no tile '{wanted}'", hint=hint)
+            raise SwzError("SWZ561", f"{spec.path} has no tile '{wanted}'", hint=hint)
         return wanted
     used = [name for name in names if any(_accesses(case, name) for case in spec.cases)]
     if len(used) == 1:
         return used[0]
     if not used:
         raise SwzError(
-            "SWZ811",
+            "SWZ561",
             f"{spec.path} has no access to a tile, so that there is no layout to choose",
             hint="a search needs `tiles:` and the `accesses:` that write and read them",
         )
     raise SwzError(
-        "SWZ811",
+        "SWZ561",
         f"{spec.path} has accesses to {len(used)} tiles: which one?",
         hint=f"--tile {' or --tile '.join(used)}",
     )
@@ -100,7 +100,7 @@ def _part(spec: Spec, tile: str) -> TilePart:
     root = read_tree(spec.text, problems)
     checked = None if root is None else check(root, problems)
     if checked is None or tile not in checked.spec.tiles:
-        raise SwzError("SWZ812", f"tile {tile} cannot be found in the text of {spec.path}")
+        raise SwzError("SWZ562", f"tile {tile} cannot be found in the text of {spec.path}")
     return checked.spec.tiles[tile]
 
 
@@ -128,14 +128,14 @@ def _problem(spec: Spec, name: str, part: TilePart, wanted: SynthOptions) -> Pro
         labelled = {f"{label} [{chosen}]" if several else label: each for label, each in accesses.items()}
         variants.append(Variant(tile, labelled, form, _room(case, name, tile, target, wanted)))
     if not variants:
-        raise SwzError("SWZ811", f"tile {name} has no access, so that every layout is as good as any other")
+        raise SwzError("SWZ561", f"tile {name} has no access, so that every layout is as good as any other")
     if len(variants) == 1:
         variants = [replace(variants[0], accesses={each.name: each for each in variants[0].accesses.values()})]
     known = {each.name for variant in variants for each in variant.accesses.values()}
     for other in wanted.weights:
         if other not in known:
             hint = nearest(other, known) or f"accesses to it are {', '.join(sorted(known))}"
-            raise SwzError("SWZ811", f"tile {name} has no access '{other}' to weigh", hint=hint)
+            raise SwzError("SWZ561", f"tile {name} has no access '{other}' to weigh", hint=hint)
     first = variants[0].tile
     on = wanted.on or (first.swizzle_on if first.swizzle is not None else "offset")
     return Problem(wanted.family, tuple(variants), on, wanted.keep_bytes, wanted.weights)
@@ -150,7 +150,7 @@ def _staged(tile: Tile, part: TilePart, stages: int | None) -> Tile:
 
 
 def _room(case: SpecCase, name: str, tile: Tile, target: Target, wanted: SynthOptions) -> int:
-    """The most bytes that all stages of the tile may take. Error: SWZ813 where none are left."""
+    """The most bytes that all stages of the tile may take. Error: SWZ563 where none are left."""
     others = [each for key, each in case.tiles.items() if key != name]
     rooms = [target.shared_bytes_per_block]
     outside = sum(each.total_bytes for each in others if not isinstance(each.base, MemoryBase))
@@ -176,7 +176,7 @@ def _room(case: SpecCase, name: str, tile: Tile, target: Target, wanted: SynthOp
     size = tile.size * tile.element_bits * tile.stages
     if 8 * room < min(size, least * tile.stages):
         raise SwzError(
-            "SWZ813",
+            "SWZ563",
             f"tile {name} has {size // 8} bytes of elements in {tile.stages} stages, and room for {max(room, 0)}",
             hint="fewer stages, fewer blocks on a multiprocessor, or a larger --smem-bytes",
         )

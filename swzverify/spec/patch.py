@@ -36,7 +36,7 @@ def patch_tile(text: str, tile: str, changes: Mapping[str, str | None]) -> str:
 
     Values are YAML on one line. A key that is not there yet follows the tile's `layout`, or the
     first of those that are taken out. `layout.pad` is the key `pad` inside of `layout`. Error:
-    SWZ815 a text whose tile has another form than the patch expects.
+    SWZ565 a text whose tile has another form than the patch expects.
 
     >>> print(patch_tile("tiles:\\n  A:\\n    layout: (8,64):(64,1)  # rows\\n", "A", {"swizzle": "Swizzle<3,3,3>"}))
     tiles:
@@ -48,7 +48,7 @@ def patch_tile(text: str, tile: str, changes: Mapping[str, str | None]) -> str:
     root = _compose(text, Loader=yaml.SafeLoader)
     node = _value(_value(root, "tiles"), tile)
     if not isinstance(node, yaml.MappingNode):
-        raise SwzError("SWZ815", f"the text of tile {tile} cannot be changed: it is no mapping of keys")
+        raise SwzError("SWZ565", f"the text of tile {tile} cannot be changed: it is no mapping of keys")
     if node.flow_style and any(value is None and _entry(node, name) for name, value in changes.items()):
         whole = _rebuilt(text, node, changes)
         return text[: node.start_mark.index] + whole + text[node.end_mark.index :]
@@ -82,14 +82,14 @@ def _holder(node: yaml.MappingNode, tile: str, name: str) -> tuple[yaml.MappingN
     outer, key = name.split(".")
     inside = _value(node, outer)
     if not isinstance(inside, yaml.MappingNode):
-        raise SwzError("SWZ815", f"the text of tile {tile} cannot be changed: `{outer}` has no keys")
+        raise SwzError("SWZ565", f"the text of tile {tile} cannot be changed: `{outer}` has no keys")
     return inside, key
 
 
 def _rebuilt(text: str, node: yaml.MappingNode, changes: Mapping[str, str | None]) -> str:
     """A mapping in braces with keys taken out, the others as they are written."""
     if "#" in text[node.start_mark.index : node.end_mark.index]:
-        raise SwzError("SWZ815", "a tile in braces with a comment inside cannot be changed: write it on lines")
+        raise SwzError("SWZ565", "a tile in braces with a comment inside cannot be changed: write it on lines")
     parts: list[str] = []
     for key, value in node.value:
         if key.value not in changes:

@@ -104,7 +104,7 @@ class Problem:
 
     `weights` count the wavefronts of an access, by its name in the spec; 1 where nothing is said.
     `on` says what a swizzle acts on. Rows and vectors of `keep_bytes` stay whole, beside those of
-    the accesses. Errors: SWZ811 no access to judge by, SWZ812 a tile whose layout is not to be
+    the accesses. Errors: SWZ561 no access to judge by, SWZ562 a tile whose layout is not to be
     chosen.
     """
 
@@ -119,25 +119,25 @@ class Problem:
         tile = self.variants[0].tile
         if not any(variant.accesses for variant in self.variants):
             raise SwzError(
-                "SWZ811",
+                "SWZ561",
                 f"tile {tile.name} has no access, so that every layout is as good as any other",
                 hint="give the accesses that write and read it in `accesses:`",
             )
         if isinstance(tile.layout, OffsetMap):
             raise SwzError(
-                "SWZ812",
+                "SWZ562",
                 f"tile {tile.name} is placed by an expression, and a search changes layouts",
                 hint="write its plain layout, such as layout: (64,64):(64,1); the answer may be an expression",
             )
         if self.variants[0].form.tma and self.family != "tma":
             raise SwzError(
-                "SWZ812",
+                "SWZ562",
                 f"tile {tile.name} is a TMA box: the tensor map decides its layout",
                 hint="--family tma looks for the mode; give `layout:` in place of `tma:` for the other families",
             )
         for variant in self.variants:
             if isinstance(variant.tile.layout, OffsetMap):
-                raise SwzError("SWZ812", f"tile {tile.name} is placed by an expression in some cases")
+                raise SwzError("SWZ562", f"tile {tile.name} is placed by an expression in some cases")
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Proof:
 def check_premises(problem: Problem, options: Options) -> None:
     """Refuse a tile or an access that is wrong whatever the layout.
 
-    Errors: SWZ816 two elements of the tile share a byte, or an access leaves it.
+    Errors: SWZ566 two elements of the tile share a byte, or an access leaves it.
     """
     for variant in problem.variants:
         tile = variant.bare()
@@ -37,20 +37,20 @@ def check_premises(problem: Problem, options: Options) -> None:
             verdict = prove(claim, options=options)
             if verdict.outcome is Outcome.REFUTED:
                 hint = "no layout mends that; `swzverify prove` shows where"
-                raise SwzError("SWZ816", f"{message}: {verdict.reason}", hint=hint)
+                raise SwzError("SWZ566", f"{message}: {verdict.reason}", hint=hint)
 
 
 def prove_member(problem: Problem, member: Member, options: Options) -> tuple[Proof, ...]:
     """Every claim on a member, judged.
 
-    Errors: SWZ817 where the prover refutes what the search found: a fault of ours, and no answer.
+    Errors: SWZ567 where the prover refutes what the search found: a fault of ours, and no answer.
     """
     found: list[Proof] = []
     for claim, subject in _claims(problem, member):
         verdict = prove(claim, options=options)
         if verdict.outcome in (Outcome.REFUTED, Outcome.ERROR, Outcome.VACUOUS):
             raise SwzError(
-                "SWZ817",
+                "SWZ567",
                 f"the search found {claim.kind} of {subject}, and the prover says {verdict.outcome}: {verdict.reason}",
                 hint="this is a fault of swzverify, and there is no answer: please send the spec and this text",
             )

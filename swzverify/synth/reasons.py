@@ -80,8 +80,8 @@ def _counted(problem: Problem, priced: Priced, core: Sequence[int]) -> str:
     many = int(whole.sum())
     if many == 1:
         return f"one layout keeps the vectors of {_listed(names)} whole, and it has bank conflicts"
-    found = _listed([f"{name} in {count}" for name, count in zip(names, conflicts, strict=True)])
-    return f"{many} layouts keep the vectors of {_listed(names)} whole; bank conflicts has {found} of them, one in each"
+    found = [f"{name} in {count}" for name, count in zip(names, conflicts, strict=True)]
+    return f"{many} layouts keep the vectors of {_listed(names)} whole, and each has bank conflicts: {_listed(found)}"
 
 
 def xor_reason(problem: Problem, whole: XorSearch) -> Reason:

@@ -116,7 +116,7 @@ class Priced:
 def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Priced:
     """Every member of the problem's family with its price, none left out.
 
-    Errors: those of the family; SWZ206 more to price than the budget; SWZ813 where no member keeps
+    Errors: those of the family; SWZ206 more to price than the budget; SWZ563 where no member keeps
     every element in the allocation and every address aligned.
     """
     frames = frames_of(problem) if frames is None else frames
@@ -140,7 +140,7 @@ def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Pri
     if not whole.all(axis=1).any():
         tile = problem.variants[0].tile
         raise SwzError(
-            "SWZ813",
+            "SWZ563",
             f"tile {tile.name}: none of the {count} layouts of family {problem.family} keeps every element in its "
             "allocation and every address a multiple of what its access takes",
             hint="prove `aligned` and `in_bounds` of the accesses: the tile as it is may break them too",

@@ -39,7 +39,7 @@ class Solution:
 def find(problem: Problem, *, every: bool = False) -> Solution:
     """The best member of the problem's family, with every other one of its score if `every`.
 
-    Errors: those of the family; SWZ206 more to price than the budget; SWZ813 a family without a
+    Errors: those of the family; SWZ206 more to price than the budget; SWZ563 a family without a
     member that the tile can have.
 
     >>> from swzverify.spec import parse_spec
@@ -104,12 +104,12 @@ def _mapped(variant: Variant, terms: tuple[Term, ...]) -> Tile:
 
 
 def xor_offset(variant: Variant, terms: tuple[Term, ...]) -> str:
-    """The element offset under a map as a C expression of i, j, ... Error: SWZ814 more modes than
+    """The element offset under a map as a C expression of i, j, ... Error: SWZ564 more modes than
     have names.
     """
     layout = variant.layout
     if layout.rank > len(MODE_NAMES):
-        raise SwzError("SWZ814", f"xor: a tile of {layout.rank} modes has no expression: at most {len(MODE_NAMES)}")
+        raise SwzError("SWZ564", f"xor: a tile of {layout.rank} modes has no expression: at most {len(MODE_NAMES)}")
     plain = layout_expression(layout)
     value = f"({plain})" if not plain.isalnum() else plain
     return xor_expression(terms, value, tile_shift(variant.tile))

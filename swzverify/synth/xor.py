@@ -225,19 +225,19 @@ class XorSearch:
 
 
 def xor_search(problem: Problem) -> XorSearch:
-    """The problem as ranks. Errors: SWZ814 an access that is not linear over bits, or elements, or a
+    """The problem as ranks. Errors: SWZ564 an access that is not linear over bits, or elements, or a
     tile, that the family cannot move.
     """
     least = max(problem.vector_bits // 8, BANK_WORD_BYTES)
     if least & (least - 1) or problem.vector_bits % 8:
-        raise SwzError("SWZ814", f"xor: vectors of {problem.vector_bits} bits are no power of two bytes")
+        raise SwzError("SWZ564", f"xor: vectors of {problem.vector_bits} bits are no power of two bytes")
     paths: list[LinearPath] = []
     owner = [variant for variant in problem.variants for _ in variant.accesses]
     for access, variant, label in zip(problem.accesses, owner, problem.labels, strict=True):
         tile = variant.bare()
         if tile.allocation_bytes % BANK_PERIOD_BYTES:
             raise SwzError(
-                "SWZ814",
+                "SWZ564",
                 f"xor: tile {tile.name} takes {tile.allocation_bytes} bytes, no whole number of lines of "
                 f"{BANK_PERIOD_BYTES} bytes, inside which the family moves elements",
                 hint=f"give `bytes:` as a multiple of {BANK_PERIOD_BYTES}, or use --family swizzle",
@@ -247,7 +247,7 @@ def xor_search(problem: Problem) -> XorSearch:
         sound = lanes is not None and lanes.every_lane and not access.instruction.by_octets
         if lanes is None or not sound or 1 << free_bits(tile) < granule:
             raise SwzError(
-                "SWZ814",
+                "SWZ564",
                 f"xor: access {label} is not linear over bits, with every lane active and banks to count, so that "
                 "ranks do not tell its cost",
                 hint="--family swizzle prices every access",
@@ -255,7 +255,7 @@ def xor_search(problem: Problem) -> XorSearch:
         paths.append(_path(lanes, tile.element_bits))
         if 8 * access.instruction.width_bytes > tile.element_bits << lanes.low_bits:
             raise SwzError(
-                "SWZ813", f"access {label}: some address is no multiple of {access.instruction.width_bytes} bytes"
+                "SWZ563", f"access {label}: some address is no multiple of {access.instruction.width_bytes} bytes"
             )
     return XorSearch(tuple(paths), problem.weight_of, least.bit_length() - 1)
 

@@ -22,7 +22,7 @@ def frames(problem: Problem, *, swizzled: bool) -> list[Frame]:
 
     A pad follows each row of the packed tile, at each of its strides, and is less than a bank
     period: a longer one puts every element into the bank of a shorter one. Every row begins at a
-    multiple of a vector, and the tile has to fit into its room. Error: SWZ813 where none
+    multiple of a vector, and the tile has to fit into its room. Error: SWZ563 where none
     does.
     """
     found: list[Frame] = []
@@ -35,7 +35,7 @@ def frames(problem: Problem, *, swizzled: bool) -> list[Frame]:
     if not found:
         tile = problem.variants[0].tile
         raise SwzError(
-            "SWZ813",
+            "SWZ563",
             f"tile {tile.name}: no pad below {BANK_PERIOD_BYTES} bytes keeps vectors of "
             f"{problem.vector_bits // 8} bytes whole and fits into {problem.variants[0].room_bytes} bytes",
             hint="give the tile more room, or use narrower instructions",
