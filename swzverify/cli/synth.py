@@ -194,7 +194,9 @@ def _write(result: SynthResult) -> None:
     from swzverify.report.escape import visible  # noqa: PLC0415 - see `synth`
 
     if result.spec_text != result.before:
-        write_text(result.spec_text, result.path)
+        with open(result.path, "rb") as file:
+            ends = "\r\n" if b"\r\n" in file.read() else "\n"
+        write_text(result.spec_text.replace("\n", ends), result.path)
     done = "written" if result.spec_text != result.before else "as it was: it has this layout already"
     click.echo(f"{visible(result.path)}: {done}; now: swzverify prove {visible(result.path)}", err=True)
 

@@ -56,13 +56,15 @@ def synthesize(path: str, wanted: SynthOptions) -> SynthResult:
     name = _tile_name(spec, wanted.tile)
     part = _part(spec, name)
     options = Options() if wanted.rlimit is None else Options(rlimit=wanted.rlimit)
-    problem = _problem(spec, name, part, wanted)
+    problem, owners = _problem(spec, name, part, wanted)
     check_premises(problem, options)
     solution = find(problem, every=wanted.every)
     proofs = tuple(prove_member(problem, member, options) for member in solution.members)
     text, why = "", "the spec stands in the comments of a kernel's source"
     if language_of(path) is None:
-        text, why = _patched(spec, name, part, problem, solution.answer, wanted)
+        tiles = [None if owner is None else solution.answer.tiles[owner] for owner in owners]
+        changes = _changes(part, problem, solution.answer, wanted)
+        text, why = _patched(spec, name, changes, tiles, wanted)
     spent = (perf_counter() - started) * 1000
     return SynthResult(spec.path, name, solution, proofs, spec.text, text, why, spent)
 
@@ -104,19 +106,23 @@ def _part(spec: Spec, tile: str) -> TilePart:
     return checked.spec.tiles[tile]
 
 
-def _problem(spec: Spec, name: str, part: TilePart, wanted: SynthOptions) -> Problem:
+def _problem(spec: Spec, name: str, part: TilePart, wanted: SynthOptions) -> tuple[Problem, list[int | None]]:
+    """The problem, and for each case of the constants the variant that it is; equal ones are one."""
     variants: list[Variant] = []
-    seen: set[object] = set()
+    owners: list[int | None] = []
+    seen: dict[object, int] = {}
     several = len(spec.cases) > 1
     for case in spec.cases:
         tile = _staged(case.tiles[name], part, wanted.stages)
         accesses = {key: replace(each, tile=tile) for key, each in _accesses(case, name).items()}
+        owners.append(len(variants) if accesses else None)
         if not accesses:
             continue
         key = (tile.describe_base(), *(likeness(ConflictFree(each)) for each in accesses.values()))
         if key in seen and None not in key:
+            owners[-1] = seen[key]
             continue
-        seen.add(key)
+        seen[key] = len(variants)
         chosen = ", ".join(f"{constant} = {value}" for constant, value in case.chosen.items())
         target = next(iter(accesses.values())).target
         form = Form(
@@ -138,7 +144,7 @@ def _problem(spec: Spec, name: str, part: TilePart, wanted: SynthOptions) -> Pro
             raise SwzError("SWZ561", f"tile {name} has no access '{other}' to weigh", hint=hint)
     first = variants[0].tile
     on = wanted.on or (first.swizzle_on if first.swizzle is not None else "offset")
-    return Problem(wanted.family, tuple(variants), on, wanted.keep_bytes, wanted.weights)
+    return Problem(wanted.family, tuple(variants), on, wanted.keep_bytes, wanted.weights), owners
 
 
 def _staged(tile: Tile, part: TilePart, stages: int | None) -> Tile:
@@ -184,19 +190,20 @@ def _room(case: SpecCase, name: str, tile: Tile, target: Target, wanted: SynthOp
 
 
 def _patched(
-    spec: Spec, name: str, part: TilePart, problem: Problem, answer: Member, wanted: SynthOptions
+    spec: Spec, name: str, changes: dict[str, str | None], tiles: list[Tile | None], wanted: SynthOptions
 ) -> tuple[str, str]:
-    """The spec's text with the answer, read again and compared; else an empty text, and why."""
+    """The spec's text with the answer, read again and compared case by case; else an empty text, and
+    why.
+    """
     try:
-        text = patch_tile(spec.text, name, _changes(part, problem, answer, wanted))
+        text = patch_tile(spec.text, name, changes)
         again = parse_spec(text, path=spec.path, target=wanted.target)
     except SwzError as error:
         return "", error.message
     except SpecError as error:
         return "", f"the text would no longer be a spec: {error.problems[0].message}"
-    placed = {_shown(tile) for tile in answer.tiles}
-    for case in again.cases:
-        if _accesses(case, name) and _shown(case.tiles[name]) not in placed:
+    for case, tile in zip(again.cases, tiles, strict=True):
+        if tile is not None and _shown(case.tiles[name]) != _shown(tile):
             return "", "one text cannot say it for every case of the constants: write the layout with the constants"
     return text, ""
 

@@ -107,7 +107,7 @@ def slot_bits(instruction: Instruction) -> tuple[int, int]:
     return unit.bit_length() - 1, BANK_PERIOD_BYTES.bit_length() - 1
 
 
-def ranks(columns: Sequence[NDArray[np.unsignedinteger] | Array], count: int) -> Array:
+def ranks(columns: Sequence[NDArray[np.unsignedinteger] | Array], count: int) -> NDArray[np.uint8]:
     """The rank over GF(2) of `count` small matrices at once: `columns[i]` has the i-th column of
     each, as the bits of an integer that is not negative.
 
@@ -121,4 +121,4 @@ def ranks(columns: Sequence[NDArray[np.unsignedinteger] | Array], count: int) ->
         low = pivot & (~pivot + pivot.dtype.type(1))  # the lowest bit that is set
         for other in rest[index + 1 :]:
             np.bitwise_xor(other, pivot * ((other & low) != 0), out=other)
-    return total.astype(np.int64)
+    return total

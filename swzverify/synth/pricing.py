@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +28,11 @@ MAX_LANES = 1 << 27
 """Lanes that are priced for one access on one layout; some ten seconds."""
 _CHUNK_LANES = 1 << 20
 Array = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.signedinteger[Any]]
 Truths = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fields:
     """Swizzles as three columns, B, M and S; B = 0 is none. What they act on is said beside them."""
 
@@ -61,13 +63,46 @@ class Fields:
         """M + B + |S|: the first bit that a swizzle does not look at."""
         return np.where(self.bits > 0, self.base + self.bits + np.abs(self.shift), 0)
 
+    def recast(self, up: int) -> Fields:
+        """The swizzles counted in units that are 2^up times smaller; the same object for the same
+        units.
+        """
+        if up <= 0:
+            return self
+        if up not in self._recast:
+            self._recast[up] = Fields(self.bits, self.base + up, self.shift)
+        return self._recast[up]
+
+    @cached_property
+    def _recast(self) -> dict[int, Fields]:
+        """Those that were asked for before."""
+        return {}
+
+    @cached_property
+    def _moves(self) -> tuple[Integers, Integers, Integers | None]:
+        """The bits that are read, and how far down and up they go; None where none goes up. Small
+        numbers where they do: they are read often.
+        """
+        forward, back = np.maximum(self.shift, 0), np.maximum(-self.shift, 0)
+        mask = ((np.int64(1) << self.bits) - 1) << (self.base + forward)
+        kind = np.int32 if len(mask) and int((mask | mask << back).max()) >> 31 == 0 else np.int64
+        return mask.astype(kind), forward.astype(kind), back.astype(kind) if back.any() else None
+
     def apply(self, values: Array) -> Array:
         """The swizzled values: `values` broadcasts against a leading axis of swizzles."""
-        extra = (1,) * (values.ndim - 1)
-        forward = np.maximum(self.shift, 0).reshape(-1, *extra)
-        back = np.maximum(-self.shift, 0).reshape(-1, *extra)
-        mask = (((np.int64(1) << self.bits) - 1) << (self.base + np.maximum(self.shift, 0))).reshape(-1, *extra)
-        return values ^ ((values & mask) >> forward << back)
+        mask, forward, back = self._moves
+        shape = (-1, *(1,) * (values.ndim - 1))
+        moved = (values & mask.reshape(shape)) >> forward.reshape(shape)
+        return values ^ (moved if back is None else moved << back.reshape(shape))
+
+    def apply_one(self, value: int) -> Integers:
+        """One value under each swizzle, in 32 bits where they do."""
+        mask, forward, back = self._moves
+        if value >> 31:
+            mask = mask.astype(np.int64)
+        one = mask.dtype.type(value)
+        moved = (mask & one) >> forward
+        return one ^ (moved if back is None else moved << back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,21 +193,23 @@ def _by_ranks(lanes: LinearLanes, tile: Tile, fields: Fields, on: SwizzleOn) -> 
     # Columns count bytes, or elements where those are smaller; a swizzle of offsets is recast.
     columns = [column << max(shift, 0) for column in lanes.columns[: lanes.group_bits]]
     low, high = (first, end) if shift >= 0 else (first - shift, end - shift)
-    act = fields if on == "address" or shift <= 0 else Fields(fields.bits, fields.base + shift, fields.shift)
-    units = [act.apply(np.array([column], dtype=np.int64)) >> low for column in columns]
+    act = fields if on == "address" else fields.recast(shift)
+    units = [act.apply_one(column) >> low for column in columns]
     mask = (1 << (high - low)) - 1
     slots = ranks([(unit & mask).astype(np.uint8) for unit in units], len(fields))
     if lanes.instruction.counts_equal_words:
-        touched = np.full(len(fields), len(columns))
+        touched = len(columns)
     elif ((act.bits == 0) | (act.base >= low)).all():
         # A swizzle that moves whole units keeps them apart.
-        touched = np.full(len(fields), rank([column >> low for column in columns]))
+        touched = rank([column >> low for column in columns])
     else:
-        touched = ranks(units, len(fields))
-    wavefronts = lanes.groups * (np.int64(1) << (touched - slots))
+        touched = ranks(units, len(fields)).astype(np.int64)
+    # Few ranks there are: each is priced once.
+    by_rank = lanes.groups << np.maximum(np.int64(touched) - np.arange(8), 0) if isinstance(touched, int) else None
+    wavefronts = lanes.groups << (touched - slots) if by_rank is None else by_rank[slots]
     width = 8 * lanes.instruction.width_bytes // tile.element_bits
     aligned = width <= 1 or 1 << lanes.low_bits >= width
-    return Prices(wavefronts, wavefronts - lanes.groups, np.full(len(fields), aligned))
+    return Prices(wavefronts, wavefronts - lanes.groups, np.full(len(fields), aligned, dtype=np.bool_))
 
 
 def _by_rule(

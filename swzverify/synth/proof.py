@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from swzverify.claims import Aligned, Claim, ConflictFree, Contiguous, InBounds, Injective, Outcome, Verdict, Wavefronts
 from swzverify.errors import SwzError
+from swzverify.layout import Layout
 from swzverify.prover import Options, prove
-from swzverify.subjects import Access
+from swzverify.subjects import Access, Tile
 from swzverify.synth.problem import Problem, Variant
 from swzverify.synth.search import Member
+from swzverify.synth.starts import start_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def _claims(problem: Problem, member: Member) -> Iterator[tuple[Claim, str]]:
         yield Injective(tile), name
         yield InBounds(tile), name
         widest = max(next(vectors) for _ in variant.accesses) // tile.element_bits
-        if widest > 1 and _runs(variant, widest):
+        if widest > 1 and _runs(variant, tile, widest):
             yield Contiguous(tile, widest, variant.bare().contiguous_mode), name
         for label, access in variant.accesses.items():
             changed: Access = replace(access, tile=tile)
@@ -78,9 +80,14 @@ def _claims(problem: Problem, member: Member) -> Iterator[tuple[Claim, str]]:
             yield Wavefronts(changed, exactly=next(wavefronts)), label
 
 
-def _runs(variant: Variant, elements: int) -> bool:
-    """Whether vectors of so many elements lie in one mode of the tile, as `contiguous` states them."""
-    tile = variant.bare()
-    mode = tile.contiguous_mode
-    leaves = [leaf for leaf in variant.layout.modes[mode].leaves if leaf[0] > 1]
-    return bool(leaves) and leaves[0][1] == 1 and leaves[0][0] % elements == 0
+def _runs(variant: Variant, tile: Tile, elements: int) -> bool:
+    """Whether vectors of so many elements lie in one mode, each at a whole vector from the start of
+    the memory, before any swizzle: then `contiguous` says that they stay whole. Rows may begin inside
+    a vector where no access minds.
+    """
+    layout = tile.layout if isinstance(tile.layout, Layout) else variant.layout
+    leaves = [leaf for leaf in layout.modes[variant.bare().contiguous_mode].leaves if leaf[0] > 1]
+    if not leaves or leaves[0][1] != 1 or leaves[0][0] % elements:
+        return False
+    others = [stride for extent, stride in layout.leaves if extent > 1 and stride != 1]
+    return not any(stride % elements for stride in others) and not 8 * start_step(tile) % (elements * tile.element_bits)

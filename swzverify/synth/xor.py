@@ -350,7 +350,7 @@ def _lacks_many(search: XorSearch, path: LinearPath, numbers: Array) -> Array:
             if column >> source & 1:
                 added ^= numbers >> (index * targets) & all_targets
         moved.append(((column ^ added << search.least) >> path.first & mask).astype(np.uint8))
-    return path.units - ranks(moved, len(numbers))
+    return path.units - ranks(moved, len(numbers)).astype(np.int64)
 
 
 def _terms_of(search: XorSearch, added: dict[int, int]) -> tuple[Term, ...]:

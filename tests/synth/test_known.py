@@ -12,7 +12,8 @@ from swzverify.synth import problem as problems
 from swzverify.synth.problem import Form, Problem, Variant
 from swzverify.synth.solution import Solution, find
 
-LDMATRIX = "{tile: A, instruction: ldmatrix.x4, threads: 32, for: {k: {start: 0, stop: 32, step: 16}}, coord: [lane%16, k + lane/16*8]}"
+_STEPS = "for: {k: {start: 0, stop: 32, step: 16}}"
+LDMATRIX = f"{{tile: A, instruction: ldmatrix.x4, threads: 32, {_STEPS}, coord: [lane%16, k + lane/16*8]}}"
 COLUMN = "{tile: A, instruction: ld.shared.b32, threads: 32, coord: [lane, 0]}"
 ROW = "{tile: A, instruction: st.shared.b32, threads: 32, for: {i: 32}, coord: [i, lane]}"
 VECTOR_ROW = "{tile: A, instruction: st.shared.v4.b32, threads: 32, for: {i: 8}, coord: [i*4 + lane/8, lane%8*4]}"
@@ -93,12 +94,12 @@ def test_weights_decide_where_not_all_can_be_free() -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(SwzError, match="SWZ562.*TMA box"):
+    with pytest.raises(SwzError, match=r"SWZ562.*TMA box"):
         solution("{element: f16, tma: {swizzle: none, box: [64, 64]}}", {"read": LDMATRIX})
-    with pytest.raises(SwzError, match="SWZ563.*no TMA mode"):
+    with pytest.raises(SwzError, match=r"SWZ563.*no TMA mode"):
         solution(halfs(65).replace("65,1", "72,1"), {"read": ROW.replace("b32", "b16")}, "tma")
-    with pytest.raises(SwzError, match="SWZ206.*no bound"):
-        loop = "{tile: A, instruction: st.shared.b32, threads: 32, for: {k: any}, coord: [k%3, lane]}"
+    loop = "{tile: A, instruction: st.shared.b32, threads: 32, for: {k: any}, coord: [k%3, lane]}"
+    with pytest.raises(SwzError, match=r"SWZ206.*no bound"):
         solution('{element: f32, layout: "(3,32):(32,1)"}', {"write": loop})
     with pytest.raises(SwzError, match="SWZ564"):
         solution('{element: f32, layout: "(32,35):(35,1)"}', {"read": COLUMN}, "xor")

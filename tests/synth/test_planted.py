@@ -21,9 +21,7 @@ from tests.synth.puzzles import linear_puzzle, puzzle
 from tests.synth.xor_oracle import fewest
 
 Plant = Callable[[pytest.MonkeyPatch], None]
-SEEDS = sorted(
-    (seed for seed in range(100) if puzzle(seed).family != "pad+swizzle"), key=lambda seed: puzzle(seed).align
-)
+SEEDS = [seed for seed in range(100) if puzzle(seed).family != "pad+swizzle"]
 
 
 def a_shift_of_the_wrong_sign(patch: pytest.MonkeyPatch) -> None:
@@ -111,7 +109,10 @@ def stages_that_are_forgotten(patch: pytest.MonkeyPatch) -> None:
 )
 def test_a_mistake_is_noticed(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
-    for seed in SEEDS:
+    seeds = SEEDS
+    if plant is a_base_that_is_forgotten:
+        seeds = [seed for seed in SEEDS if puzzle(seed).on == "address" and puzzle(seed).align < 1024]
+    for seed in seeds:
         try:
             if compare(puzzle(seed)).differs:
                 return
@@ -121,7 +122,7 @@ def test_a_mistake_is_noticed(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def a_source_that_adds_what_is_ruled_out(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(xor.XorSearch, "differences", lambda self, index: [])
+    patch.setattr(xor.XorSearch, "differences", lambda *_: [])
 
 
 def a_search_for_the_most(patch: pytest.MonkeyPatch) -> None:
