@@ -101,6 +101,8 @@ def synth(
     """
     if output is not None:
         check_output(output, [spec], "--output")
+    if keep_aligned is not None and keep_aligned & (keep_aligned - 1):
+        raise click.BadParameter(f"{keep_aligned} is no power of two", param_hint="--keep-aligned")
     with one_way_out("no answer"):
         result = _result(
             spec,

@@ -56,7 +56,7 @@ def synthesize(path: str, wanted: SynthOptions) -> SynthResult:
     name = _tile_name(spec, wanted.tile)
     part = _part(spec, name)
     options = Options() if wanted.rlimit is None else Options(rlimit=wanted.rlimit)
-    problem, owners = _problem(spec, name, part, wanted)
+    problem, owners = problem_of(spec, name, wanted)
     check_premises(problem, options)
     solution = find(problem, every=wanted.every)
     proofs = tuple(prove_member(problem, member, options) for member in solution.members)
@@ -106,8 +106,11 @@ def _part(spec: Spec, tile: str) -> TilePart:
     return checked.spec.tiles[tile]
 
 
-def _problem(spec: Spec, name: str, part: TilePart, wanted: SynthOptions) -> tuple[Problem, list[int | None]]:
-    """The problem, and for each case of the constants the variant that it is; equal ones are one."""
+def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, list[int | None]]:
+    """The problem of a tile, and for each case of the constants the variant that it is; equal ones
+    are one. Errors: those of `Problem`, SWZ563 a tile without room.
+    """
+    part = _part(spec, name)
     variants: list[Variant] = []
     owners: list[int | None] = []
     seen: dict[object, int] = {}

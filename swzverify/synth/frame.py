@@ -15,18 +15,20 @@ from swzverify.synth.pricing import Fields
 from swzverify.synth.starts import start_step, starts
 
 Truths = NDArray[np.bool_]
+_CHUNK = 1 << 20
+"""Offsets that are looked at in one go."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The tile without a swizzle in each variant, and the swizzles to price on it, in the order in
-    which they are preferred. `pad_elements` follow every `pad_row` elements.
+    which they are preferred. `pad_elements` follow every `pad_rows` elements, in each variant.
     """
 
     tiles: tuple[Tile, ...]
     fields: Fields
     on: SwizzleOn
-    pad_row: int = 0
+    pad_rows: tuple[int, ...] = ()
     pad_elements: int = 0
     mode: TmaMode | None = None
 
@@ -40,10 +42,9 @@ class Frame:
         the lowest bit that a swizzle may change then.
         """
         bits = self.tiles[0].element_bits
-        if self.pad_row and (
-            self.pad_row * bits < vector_bits or (self.pad_row + self.pad_elements) * bits % vector_bits
-        ):
-            return np.zeros(len(self.fields), dtype=np.bool_)
+        for row in self.pad_rows:
+            if row * bits < vector_bits or (row + self.pad_elements) * bits % vector_bits:
+                return np.zeros(len(self.fields), dtype=np.bool_)
         kept: Truths = self.fields.bits == 0
         return kept if least_base is None else kept | (self.fields.base >= least_base)
 
@@ -62,14 +63,19 @@ def _inside(tile: Tile, fields: Fields, on: SwizzleOn) -> Truths:
     start = start_step(tile) if on == "address" else 0
     # Blocks of the allocation keep their places: nothing leaves them.
     kept: Truths = (fields.bits == 0) | ((room % span == 0) & (start % span == 0) & (rest == 0))
+    if kept.all():
+        return kept
     assert isinstance(tile.layout, Layout)  # noqa: S101 - an expression has no swizzle
-    for index in np.flatnonzero(~kept):
-        one = fields.take(slice(index, index + 1))
-        offsets = np.array(tile.layout.offsets(), dtype=np.int64)
-        if on == "offset":
-            kept[index] = int(one.apply(offsets).max()) < room
-        else:
-            kept[index] = _addresses_stay(tile, one, offsets)
+    offsets = np.array(tile.layout.offsets(), dtype=np.int64)
+    left = np.flatnonzero(~kept)
+    if on == "address":
+        for index in left:
+            kept[index] = _addresses_stay(tile, fields.take(slice(index, index + 1)), offsets)
+        return kept
+    step = max(1, _CHUNK // len(offsets))
+    for at in range(0, len(left), step):
+        some = left[at : at + step]
+        kept[some] = fields.pick(some).apply(offsets[None]).max(axis=1) < room
     return kept
 
 

@@ -50,12 +50,12 @@ class Fields:
         """How many there are."""
         return len(self.bits)
 
-    def where(self, which: Truths) -> Fields:
-        """Those that are chosen."""
+    def pick(self, which: Truths | Array) -> Fields:
+        """Those that are chosen, by a mask or by their places."""
         return Fields(self.bits[which], self.base[which], self.shift[which])
 
     def take(self, which: slice) -> Fields:
-        """Some of them."""
+        """Some that stand together."""
         return Fields(self.bits[which], self.base[which], self.shift[which])
 
     @property
@@ -140,8 +140,8 @@ class Path:
         agree = np.ones(len(fields), dtype=np.bool_) if on == "offset" else fields.top <= free
         if agree.all():
             return self._linear(linear, tile, fields, on)
-        parts = [(agree, self._linear(linear, tile, fields.where(agree), on))] if agree.any() else []
-        parts.append((~agree, self._listed(tile, fields.where(~agree), on)))
+        parts = [(agree, self._linear(linear, tile, fields.pick(agree), on))] if agree.any() else []
+        parts.append((~agree, self._listed(tile, fields.pick(~agree), on)))
         count = len(fields)
         whole = Prices(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.bool_))
         for which, found in parts:

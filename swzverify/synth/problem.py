@@ -105,7 +105,7 @@ class Problem:
     `weights` count the wavefronts of an access, by its name in the spec; 1 where nothing is said.
     `on` says what a swizzle acts on. Rows and vectors of `keep_bytes` stay whole, beside those of
     the accesses. Errors: SWZ561 no access to judge by, SWZ562 a tile whose layout is not to be
-    chosen.
+    chosen, SWZ212 byte addresses of elements that are no whole bytes.
     """
 
     family: str
@@ -134,6 +134,13 @@ class Problem:
                 "SWZ562",
                 f"tile {tile.name} is a TMA box: the tensor map decides its layout",
                 hint="--family tma looks for the mode; give `layout:` in place of `tma:` for the other families",
+            )
+        if self.on == "address" and tile.element_bits % 8:
+            raise SwzError(
+                "SWZ212",
+                f"tile {tile.name}: a swizzle of byte addresses needs elements of whole bytes, not of "
+                f"{tile.element_bits} bits",
+                hint="--on offset, or describe the tile in bytes",
             )
         for variant in self.variants:
             if isinstance(variant.tile.layout, OffsetMap):

@@ -14,7 +14,6 @@ from itertools import combinations
 import numpy as np
 
 from swzverify.engines.gf2 import rank
-from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.synth.linear import LinearLanes, linear_lanes, slot_bits
 from swzverify.synth.problem import Problem
@@ -91,10 +90,7 @@ def xor_reason(problem: Problem, whole: XorSearch) -> Reason:
     del whole
 
     def possible(chosen: tuple[int, ...]) -> bool:
-        try:
-            return _only(problem, chosen).freeing(range(len(chosen))) is not None
-        except SwzError:
-            return True
+        return _only(problem, chosen).freeing(range(len(chosen))) is not None
 
     core = smallest(len(problem.labels), possible)
     if not core:

@@ -97,7 +97,7 @@ class Priced:
             tuple(self.conflicts[index].tolist()),
             swizzle,
             frame.on,
-            frame.pad_row,
+            next(iter(frame.pad_rows), 0),
             frame.pad_elements,
             frame.mode,
         )
@@ -141,8 +141,8 @@ def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Pri
         tile = problem.variants[0].tile
         raise SwzError(
             "SWZ563",
-            f"tile {tile.name}: none of the {count} layouts of family {problem.family} keeps every element in its "
-            "allocation and every address a multiple of what its access takes",
+            f"tile {tile.name}: none of the {count} layouts of family {problem.family} keeps every vector whole, every "
+            "element in its allocation, and every address a multiple of what its access takes",
             hint="prove `aligned` and `in_bounds` of the accesses: the tile as it is may break them too",
         )
     return Priced(tuple(frames), place, wavefronts, conflicts, whole.astype(np.bool_), score, count)

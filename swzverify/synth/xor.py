@@ -33,6 +33,8 @@ from swzverify.synth.starts import free_bits
 LINE_BITS = BANK_PERIOD_BYTES.bit_length() - 1
 MAX_NODES = 400_000
 """Sets of terms that are looked at in the search for the fewest."""
+MAX_CHOICES = 4_000_000
+"""Values of sources that are tried to find one free map, or that there is none."""
 MAX_MAP_BITS = 18
 """Free choices, as bits, up to which every map is priced where none is free of conflicts."""
 Array = NDArray[np.int64]
@@ -204,14 +206,22 @@ class XorSearch:
 
     def freeing(self, which: Sequence[int]) -> dict[int, int] | None:
         """For each source what it adds to the targets so that these accesses are free; None where no
-        map is, which is then proved: every choice was ruled out.
+        map is, which is then proved: every choice was ruled out. Error: SWZ206 too many choices.
 
         Two lanes of a group that differ by d meet in a slot where the fixed bits of d are 0 and what
         the map adds is the rest of d: so each d rules out one sum of the sources' values.
         """
         if any(self.paths[index].repeats for index in which):
             return None
-        return Choices.of(self, which).first(None)
+        choices = Choices.of(self, which, budget=MAX_CHOICES)
+        found = choices.first(None)
+        if choices.looked_at > MAX_CHOICES:
+            raise SwzError(
+                "SWZ206",
+                f"xor: whether a map frees {len(which)} accesses is not decided after {MAX_CHOICES} choices",
+                hint="--family swizzle prices a smaller family",
+            )
+        return found
 
     def differences(self, index: int) -> list[int]:
         """The differences of two lanes of a group, in units, that some map brings into one slot."""
@@ -304,7 +314,7 @@ def _together(search: XorSearch, best: tuple[Term, ...]) -> tuple[Term, ...]:
     distances = sorted({source - target for source in search.sources for target in search.targets})
     for count in (1, 2):
         for chosen in combinations(distances, count):
-            choices = Choices.of(search, range(len(search.paths)), distances=frozenset(chosen))
+            choices = Choices.of(search, range(len(search.paths)), budget=MAX_NODES // 100, distances=frozenset(chosen))
             found = choices.fewest(len(best))
             if found is not None:
                 return _terms_of(search, found)

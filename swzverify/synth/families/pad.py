@@ -31,7 +31,7 @@ def frames(problem: Problem, *, swizzled: bool) -> list[Frame]:
         for level in range(levels):
             found += _of_level(problem, level, swizzled=swizzled)
     if levels == 0:
-        found += _frame(problem, tuple(variant.placed(variant.packed) for variant in problem.variants), 0, 0, swizzled)
+        found += _frame(problem, tuple(variant.placed(variant.packed) for variant in problem.variants), [], 0, swizzled)
     if not found:
         tile = problem.variants[0].tile
         raise SwzError(
@@ -61,7 +61,7 @@ def _of_level(problem: Problem, level: int, *, swizzled: bool) -> list[Frame]:
             continue
         tiles = _padded(problem, rows, pad, padded=level == 0)
         if tiles is not None:
-            found += _frame(problem, tiles, rows[0], pad, swizzled)
+            found += _frame(problem, tiles, rows, pad, swizzled)
     return found
 
 
@@ -91,6 +91,6 @@ def _stages_apart(tile: Tile) -> bool:
     return tile.stages == 1 or tile.pitch_bytes >= tile.allocation_bytes
 
 
-def _frame(problem: Problem, tiles: tuple[Tile, ...], row: int, pad: int, swizzled: bool) -> list[Frame]:
+def _frame(problem: Problem, tiles: tuple[Tile, ...], rows: list[int], pad: int, swizzled: bool) -> list[Frame]:
     fields = every_swizzle(problem, tiles) if swizzled else Fields.of([NONE])
-    return [Frame(tiles, fields, problem.on, row, pad)]
+    return [Frame(tiles, fields, problem.on, tuple(rows), pad)]

@@ -42,7 +42,8 @@ def frames(problem: Problem) -> list[Frame]:
             continue
         swizzle = mode.swizzle
         triple = NONE if swizzle is None else (swizzle.bits, swizzle.base, swizzle.shift)
-        found.append(Frame(tiles, Fields.of([triple]), "address", mode=mode))
+        on = "offset" if swizzle is None else "address"
+        found.append(Frame(tiles, Fields.of([triple]), on, mode=mode))
     if not found:
         name = problem.variants[0].tile.name
         raise SwzError("SWZ563", f"no TMA mode writes tile {name}; {'; '.join(dict.fromkeys(reasons))}")
