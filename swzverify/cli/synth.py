@@ -49,7 +49,7 @@ class ExitCode(IntEnum):
     "weights",
     multiple=True,
     metavar="ACCESS=N",
-    help="Count an access's wavefronts N times, where not all can be free; may be given again.  [default: 1]",
+    help="Count an access's wavefronts N times, in place of its `weight:` in the spec; may be given again.",
 )
 @click.option(
     "--smem-bytes", type=click.IntRange(min=1), metavar="N", help="All stages of the tile in N bytes at most."

@@ -121,7 +121,11 @@ def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, li
         owners.append(len(variants) if accesses else None)
         if not accesses:
             continue
-        key = (tile.describe_base(), *(likeness(ConflictFree(each)) for each in accesses.values()))
+        key = (
+            tile.describe_base(),
+            *(case.weights[label] for label in accesses),
+            *(likeness(ConflictFree(each)) for each in accesses.values()),
+        )
         if key in seen and None not in key:
             owners[-1] = seen[key]
             continue
@@ -134,12 +138,18 @@ def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, li
             isinstance(part.stages, StagesPart) and part.stages.pitch is not None,
             part.tma is not None,
         )
-        labelled = {f"{label} [{chosen}]" if several else label: each for label, each in accesses.items()}
-        variants.append(Variant(tile, labelled, form, _room(case, name, tile, target, wanted)))
+        labels = {label: f"{label} [{chosen}]" if several else label for label in accesses}
+        labelled = {labels[label]: each for label, each in accesses.items()}
+        weights = {labels[label]: wanted.weights.get(label, case.weights[label]) for label in accesses}
+        variants.append(Variant(tile, labelled, form, _room(case, name, tile, target, wanted), weights))
     if not variants:
         raise SwzError("SWZ561", f"tile {name} has no access, so that every layout is as good as any other")
     if len(variants) == 1:
-        variants = [replace(variants[0], accesses={each.name: each for each in variants[0].accesses.values()})]
+        only = variants[0]
+        plain = {label: each.name for label, each in only.accesses.items()}
+        accesses = {plain[label]: each for label, each in only.accesses.items()}
+        weights = {plain[label]: weight for label, weight in only.weights.items()}
+        variants = [replace(only, accesses=accesses, weights=weights)]
     known = {each.name for variant in variants for each in variant.accesses.values()}
     for other in wanted.weights:
         if other not in known:
@@ -147,7 +157,7 @@ def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, li
             raise SwzError("SWZ561", f"tile {name} has no access '{other}' to weigh", hint=hint)
     first = variants[0].tile
     on = wanted.on or (first.swizzle_on if first.swizzle is not None else "offset")
-    return Problem(wanted.family, tuple(variants), on, wanted.keep_bytes, wanted.weights), owners
+    return Problem(wanted.family, tuple(variants), on, wanted.keep_bytes), owners
 
 
 def _staged(tile: Tile, part: TilePart, stages: int | None) -> Tile:

@@ -34,13 +34,15 @@ class Form:
 class Variant:
     """The tile in one case of the constants, with the accesses to it by the name that reports use.
 
-    `room_bytes` is the most that all stages may take.
+    `room_bytes` is the most that all stages may take. `weights` count an access's wavefronts, by the
+    same names; 1 where nothing is said.
     """
 
     tile: Tile
     accesses: Mapping[str, Access]
     form: Form
     room_bytes: int
+    weights: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def layout(self) -> Layout:
@@ -102,7 +104,6 @@ class Variant:
 class Problem:
     """The question: variants that one layout has to serve, and what it is to be judged by.
 
-    `weights` count the wavefronts of an access, by its name in the spec; 1 where nothing is said.
     `on` says what a swizzle acts on. Rows and vectors of `keep_bytes` stay whole, beside those of
     the accesses. Errors: SWZ561 no access to judge by, SWZ562 a tile whose layout is not to be
     chosen, SWZ212 byte addresses of elements that are no whole bytes.
@@ -112,7 +113,6 @@ class Problem:
     variants: tuple[Variant, ...]
     on: SwizzleOn = "offset"
     keep_bytes: int = 1
-    weights: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
         """Refuse what has no answer in any family."""
@@ -159,7 +159,7 @@ class Problem:
     @cached_property
     def weight_of(self) -> tuple[int, ...]:
         """The weights, in the same order."""
-        return tuple(self.weights.get(access.name, 1) for access in self.accesses)
+        return tuple(variant.weights.get(label, 1) for variant in self.variants for label in variant.accesses)
 
     @cached_property
     def vector_bits_of(self) -> tuple[int, ...]:

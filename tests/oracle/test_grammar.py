@@ -22,6 +22,7 @@ from .grammar import (
     OPERATORS,
     POSITIONS,
     VARIABLE_POSITIONS,
+    WEIGHT_POSITIONS,
     expressions,
     operators,
 )
@@ -78,6 +79,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.bytes": ("access.bytes",),
     "AccessPart.if_": ("if",),
     "AccessPart.assume": ("assume",),
+    "AccessPart.weight": ("access.weight",),
     "MapPart.over": ("map.over",),
     "MapPart.value": ("map.value",),
     "MapPart.onto": ("map.onto",),
@@ -132,7 +134,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     }
     assert found == set(FIELDS)
     listed = {position for positions in FIELDS.values() for position in positions}
-    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS}
+    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WEIGHT_POSITIONS}
 
 
 def test_every_operator_stands_in_every_position() -> None:

@@ -27,9 +27,8 @@ class Compared:
 def problem_of(puzzle: Puzzle) -> Problem:
     """The problem as the package sees it. Errors: `SpecError`."""
     case = parse_spec(puzzle.text()).cases[0]
-    variant = Variant(case.tiles["A"], dict(case.accesses), Form(dense=True), puzzle.room)
-    weights = {f"a{index}": weight for index, weight in enumerate(puzzle.weights)}
-    return Problem(puzzle.family, (variant,), "address" if puzzle.on == "address" else "offset", weights=weights)
+    variant = Variant(case.tiles["A"], dict(case.accesses), Form(dense=True), puzzle.room, case.weights)
+    return Problem(puzzle.family, (variant,), "address" if puzzle.on == "address" else "offset")
 
 
 def compare(puzzle: Puzzle, found: Solution | None = None) -> Compared:

@@ -46,12 +46,13 @@ class Path:
                     lanes.append((_value(self.row, names), _value(self.column, names)) if on else None)
                 yield lanes
 
-    def text(self) -> str:
+    def text(self, weight: int) -> str:
         """The access as YAML."""
         rounds = f", for: {{k: {self.rounds}}}" if "k" in self.row + self.column + self.predicate else ""
         predicate = f', if: "{self.predicate}"' if self.predicate else ""
+        weighted = f", weight: {weight}" if weight != 1 else ""
         head = f"{{tile: A, instruction: {self.instruction}, threads: {self.threads}{rounds}"
-        return f'{head}, coord: ["{self.row}", "{self.column}"]{predicate}}}'
+        return f'{head}, coord: ["{self.row}", "{self.column}"]{predicate}{weighted}}}'
 
 
 def _value(text: str, names: dict[str, int]) -> int:
@@ -79,7 +80,10 @@ class Puzzle:
     def text(self) -> str:
         """The problem as a spec; accesses are called a0, a1, ..."""
         layout = f"{{shape: [{self.rows}, {self.columns}], order: {self.order}, pad: {self.pad}}}"
-        accesses = "\n".join(f"  a{i}: {path.text()}" for i, path in enumerate(self.paths))
+        accesses = "\n".join(
+            f"  a{i}: {path.text(weight)}"
+            for i, (path, weight) in enumerate(zip(self.paths, self.weights, strict=True))
+        )
         tile = f"{{bits: {self.bits}, layout: {layout}, base: {{align: {self.align}}}, stages: {self.stages}}}"
         return f"swizzverify: 1\ntiles:\n  A: {tile}\naccesses:\n{accesses}\n".replace("swizzverify", "swzverify")
 

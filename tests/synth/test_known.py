@@ -22,7 +22,8 @@ VECTOR_ROW = "{tile: A, instruction: st.shared.v4.b32, threads: 32, for: {i: 8},
 def solution(tile: str, accesses: dict[str, str], family: str = "swizzle", **more: object) -> Solution:
     listed = "\n".join(f"  {name}: {text}" for name, text in accesses.items())
     case = parse_spec(f"swzverify: 1\ntiles: {{A: {tile}}}\naccesses:\n{listed}\n").cases[0]
-    variant = Variant(case.tiles["A"], dict(case.accesses), Form(dense="shape" in tile, tma="tma:" in tile), 232448)
+    form = Form(dense="shape" in tile, tma="tma:" in tile)
+    variant = Variant(case.tiles["A"], dict(case.accesses), form, 232448, case.weights)
     return find(Problem(family, (variant,), **more))  # pyright: ignore[reportArgumentType]
 
 
@@ -86,8 +87,8 @@ def test_weights_decide_where_not_all_can_be_free() -> None:
     down = "{tile: A, instruction: ld.shared.b32, threads: 32, coord: [lane, 0]}"
     block = "{tile: A, instruction: ld.shared.b32, threads: 32, coord: [lane%8, lane/8]}"
     plain = solution(tile, {"down": down, "block": block})
-    heavy = solution(tile, {"down": down, "block": block}, weights={"block": 100})
-    other = solution(tile, {"down": down, "block": block}, weights={"down": 100})
+    heavy = solution(tile, {"down": down, "block": block.replace("}", ", weight: 100}")})
+    other = solution(tile, {"down": down.replace("}", ", weight: 100}"), "block": block})
     assert plain.reason is not None
     assert heavy.answer.conflicts[1] == 0 < heavy.answer.conflicts[0]
     assert other.answer.conflicts[0] == 0 < other.answer.conflicts[1]
