@@ -11,7 +11,7 @@ def swizzle_fields(
     """(B, M, S) of every swizzle that reads and changes bits `least` to `reach - 1` only.
 
     1 <= B <= |S|, M >= `least`, M + B + |S| <= `reach`; B <= `most_bits` where that is given. Fewest
-    bits first, then the lowest base, then S > 0 before S < 0, then the smallest |S|. Negative S only
+    bits first, then S > 0 before S < 0, then the lowest base, then the smallest |S|. Negative S only
     with `backwards`.
 
     A swizzle that reads bits above `reach` of what has none there does what one with fewer bits
@@ -19,15 +19,12 @@ def swizzle_fields(
 
     >>> list(swizzle_fields(4, 1))
     [(1, 1, 1), (1, 1, 2), (1, 2, 1)]
-    >>> list(swizzle_fields(3, 1, backwards=True))
-    [(1, 1, 1), (1, 1, -1)]
+    >>> list(swizzle_fields(3, 0, backwards=True))
+    [(1, 0, 1), (1, 0, 2), (1, 1, 1), (1, 0, -1), (1, 0, -2), (1, 1, -1)]
     """
     top = (reach - least) // 2
     for bits in range(1, (top if most_bits is None else min(top, most_bits)) + 1):
-        for base in range(least, reach - 2 * bits + 1):
-            shifts = range(bits, reach - base - bits + 1)
-            for shift in shifts:
-                yield bits, base, shift
-            if backwards:
-                for shift in shifts:
-                    yield bits, base, -shift
+        for sign in (1, -1) if backwards else (1,):
+            for base in range(least, reach - 2 * bits + 1):
+                for shift in range(bits, reach - base - bits + 1):
+                    yield bits, base, sign * shift

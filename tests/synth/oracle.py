@@ -135,8 +135,8 @@ def _swizzles(puzzle: Puzzle, pitch: int, vector: int) -> Iterator[tuple[int, in
     every = [
         (bits, base, sign * shift)
         for bits in range(1, reach + 1)
-        for base in range(least, reach + 1)
         for sign in (1, -1)
+        for base in range(least, reach + 1)
         for shift in range(bits, reach + 1)
         if base + bits + shift <= reach
     ]
