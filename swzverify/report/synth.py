@@ -49,7 +49,8 @@ def _blocks(result: SynthResult) -> Iterator[RenderableType]:
         for line in unified_diff(
             result.before.splitlines(), result.spec_text.splitlines(), result.path, result.path, n=1, lineterm=""
         ):
-            yield Text(visible(line), style="green" if line[:1] == "+" else "red" if line[:1] == "-" else "")
+            colour = "green" if line[:1] == "+" else "red" if line[:1] == "-" else ""
+            yield Text(visible(line), style=colour, no_wrap=True, overflow="ignore")
 
 
 def member_text(member: Member) -> str:
