@@ -97,7 +97,7 @@ def synth(
       0  the answer has no bank conflict, and that is proved
       1  every layout of the family has bank conflicts; the best one is told
       2  no answer: an error in the spec or in the usage
-      3  the answer was not proved, or not shown to be the best one
+      3  the answer was not proved by two engines, or not shown to be the best one
     """
     if output is not None:
         check_output(output, [spec], "--output")

@@ -14,8 +14,9 @@ from swzverify.hardware import evidence
 from swzverify.report.escape import visible
 from swzverify.report.style import TextStyle, rendered
 from swzverify.report.synth_code import cuda_text, cute_text
-from swzverify.report.synth_result import SynthResult
+from swzverify.report.synth_result import SynthResult, is_confirmed
 from swzverify.synth.problem import Problem
+from swzverify.synth.proof import Proof
 from swzverify.synth.search import Member
 
 
@@ -119,11 +120,15 @@ def _impossible(result: SynthResult) -> Iterator[str]:
 
 def _proved(result: SynthResult) -> str:
     proofs = result.proofs[0]
-    left = [each for proofs in result.proofs for each in proofs if each.verdict.outcome is not Outcome.PROVED]
+    left = [each for proofs in result.proofs for each in proofs if not is_confirmed(each)]
     if left:
-        return "; ".join(f"{each.claim.kind} {each.subject}: {each.verdict.outcome}" for each in left)
+        return "; ".join(dict.fromkeys(f"{each.claim.kind} {each.subject}: {_why(each)}" for each in left))
     engines = dict.fromkeys(name for each in proofs for name in each.verdict.engines)
     kinds = dict.fromkeys(each.claim.kind for each in proofs)
-    alone = [f"{each.claim.kind} {each.subject}" for each in proofs if len(each.verdict.engines) < 2]
-    weaker = f"; by one engine alone: {', '.join(alone)}" if alone else ", two for each"
-    return f"{len(proofs)} claims ({', '.join(kinds)}), by {', '.join(engines)}{weaker}"
+    return f"{len(proofs)} claims ({', '.join(kinds)}), by {', '.join(engines)}, two for each"
+
+
+def _why(proof: Proof) -> str:
+    if proof.verdict.outcome is Outcome.PROVED:
+        return f"by one engine alone, {', '.join(proof.verdict.engines)}"
+    return proof.verdict.outcome.value

@@ -9,6 +9,11 @@ from swzverify.synth.proof import Proof
 from swzverify.synth.solution import Solution
 
 
+def is_confirmed(proof: Proof) -> bool:
+    """Whether a claim was proved, by two engines."""
+    return proof.verdict.outcome is Outcome.PROVED and len(proof.verdict.engines) > 1
+
+
 @dataclass(frozen=True, slots=True)
 class SynthResult:
     """A solution with its proofs, and the spec that has the answer in it.
@@ -28,8 +33,8 @@ class SynthResult:
 
     @property
     def confirmed(self) -> bool:
-        """Whether every claim on every member that is told was proved."""
-        return all(each.verdict.outcome is Outcome.PROVED for proofs in self.proofs for each in proofs)
+        """Whether every claim on every member that is told was proved, by two engines."""
+        return all(is_confirmed(each) for proofs in self.proofs for each in proofs)
 
     @property
     def free(self) -> bool:

@@ -171,3 +171,50 @@ def test_a_search_that_errs_is_loud(write, swzverify, monkeypatch):
     assert result.exit_code == 2
     assert "SWZ567" in result.stderr
     assert "fault of swzverify" in result.stderr
+
+
+MEMORY = """\
+swzverify: 1
+memories: {smem: {bytes: 16384}}
+tiles:
+  A: {element: f16, layout: "(64,64):(64,1)", base: {in: smem, offset: 0}}
+  B: {element: f16, layout: "(64,32):(32,1)", base: {in: smem, offset: END}}
+accesses:
+  read: {tile: A, instruction: ldmatrix.x4, threads: 32, for: {k: 4}, coord: [lane%16, k*16 + lane/16*8]}
+claims:
+  - disjoint: [A, B]
+"""
+
+
+def test_a_tile_does_not_grow_into_its_neighbour(write, swzverify):
+    write({"far.swz.yaml": MEMORY.replace("END", "9216"), "near.swz.yaml": MEMORY.replace("END", "8192")})
+    free = swzverify("synth", "far.swz.yaml", "--family", "pad", "--write")
+    assert free.exit_code == 0
+    assert "pad 8 after every 64 elements" in free.stdout
+    assert swzverify("prove", "far.swz.yaml").exit_code == 0
+    assert swzverify("synth", "near.swz.yaml", "--family", "pad").exit_code == 1
+
+
+def test_answers_that_only_z3_knows_are_told(write, swzverify, monkeypatch):
+    from swzverify.prover import panel
+
+    write({"a.swz.yaml": SPEC})
+    monkeypatch.setattr(panel, "NATIVE", ())
+    panel._native.cache_clear()
+    panel._by_z3.cache_clear()
+    result = swzverify("synth", "a.swz.yaml")
+    assert result.exit_code == 3
+    assert "not proved  injective A: by one engine alone, z3" in result.stdout
+
+
+def test_an_answer_that_is_not_proved_is_no_success(write, swzverify, here):
+    write(
+        {
+            "a.swz.yaml": SPEC.replace("(64,64):(64,1)", "(64,64):(66,1)")
+            .replace("v4.b32", "b32")
+            .replace("tid%8*8", "tid%8*2")
+        }
+    )
+    result = swzverify("synth", "a.swz.yaml", "--rlimit", "1", "--write")
+    assert result.exit_code in (2, 3)
+    assert "swizzle:" not in (here / "a.swz.yaml").read_text()
