@@ -103,7 +103,10 @@ def _optimal(result: SynthResult) -> str:
     if solution.problem.family == "xor":
         return f"no linear map of the family is better: {solution.looked_at} were looked at, the others are ruled out"
     many = solution.looked_at
-    return f"none of the {many} layouts of the family is better: each was priced" if many > 1 else "it is the only one"
+    if many == 1:
+        return "it is the only one"
+    larger = "" if solution.problem.family == "swizzle" or not result.free else ", or takes more bytes than a free one"
+    return f"none of the {many} layouts of the family is better: each was priced{larger}"
 
 
 def _impossible(result: SynthResult) -> Iterator[str]:

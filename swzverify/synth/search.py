@@ -61,8 +61,8 @@ class Priced:
 
     A row stands for a layout that keeps every element in its allocation. `whole` says for which
     accesses it keeps the vectors whole and every address aligned, (rows, accesses): it is a member
-    where that is all of them. `count` is how many members were looked at,
-    those that leave the allocation among them.
+    where that is all of them. `count` is how many members there are, those
+    that leave the allocation, or take more bytes than a free one, among them.
     """
 
     frames: tuple[Frame, ...]
@@ -114,7 +114,8 @@ class Priced:
 
 
 def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Priced:
-    """Every member of the problem's family with its price, none left out.
+    """Every member of the problem's family with its price. Once one is free of conflicts those that
+    take more bytes are left out: they cannot be better.
 
     Errors: those of the family; SWZ206 more to price than the budget; SWZ563 where no member keeps
     every element in the allocation and every address aligned.
@@ -124,16 +125,23 @@ def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Pri
     owner = [number for number, variant in enumerate(problem.variants) for _ in variant.accesses]
     parts: list[tuple[Array, Array, Array, Truths, Array]] = []
     count = 0
+    # A free member takes the fewest wavefronts that there can be: how many groups have an active lane
+    # is the same under every layout that is one to one. So bytes decide.
+    enough: int | None = None
     for number, frame in enumerate(frames):
-        found = [path.price(frame.tiles[own], frame.fields, frame.on) for path, own in zip(paths, owner, strict=True)]
         needs = [(bits, problem.base_for(bits, frame.on)) for bits in problem.vector_bits_of]
         whole = np.stack([frame.whole(bits, base) for bits, base in needs], axis=1)
         count += int(whole.all(axis=1).sum())
+        if enough is not None and frame.bytes > enough:
+            continue
+        found = [path.price(frame.tiles[own], frame.fields, frame.on) for path, own in zip(paths, owner, strict=True)]
         whole &= np.stack([each.aligned for each in found], axis=1)
         rows = np.flatnonzero(frame.inside() & whole.any(axis=1))
         wavefronts = np.stack([each.wavefronts for each in found], axis=1)[rows]
         conflicts = np.stack([each.conflicts for each in found], axis=1)[rows]
         score = scores(wavefronts, conflicts, problem.weight_of, frame.bytes)
+        if (whole[rows].all(axis=1) & (conflicts == 0).all(axis=1)).any():
+            enough = frame.bytes if enough is None else min(enough, frame.bytes)
         place = np.stack([np.full(len(rows), number, dtype=np.int64), rows], axis=1)
         parts.append((place, wavefronts, conflicts, whole[rows], score))
     place, wavefronts, conflicts, whole, score = (np.concatenate(each) for each in zip(*parts, strict=True))
