@@ -133,7 +133,7 @@ def by_z3(asked: Problem, *, quantified: bool) -> Callable[[], Swizzle | None]:
 
     `quantified` is over every lane, warp and iteration, as the problem is stated. Without it the
     lanes of one warp stand for all, which is our knowledge and not Z3's: each is a number. None where
-    a minute is not enough.
+    `PATIENCE_S` is not enough.
     """
     side = asked.variants[0].tile.extents[0]
     bits = 2 * side.bit_length() - 2
