@@ -107,6 +107,14 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ551": "not a kernel, a parameter or a value of one",
         "SWZ552": "conditions that no parameters fulfil",
         "SWZ553": "compiled code that is not what the spec says, or not known exactly",
+        # searches for a layout
+        "SWZ561": "nothing to choose a layout by",
+        "SWZ562": "a tile whose layout is not to be chosen",
+        "SWZ563": "no layout of the family is possible",
+        "SWZ564": "what the xor family cannot judge",
+        "SWZ565": "a spec that cannot be changed",
+        "SWZ566": "a fault of the tile or an access that no layout mends",
+        "SWZ567": "an answer that its proof contradicts",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

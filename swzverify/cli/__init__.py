@@ -14,7 +14,19 @@ from swzverify.cli.values import complete_values
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = ("calibrate", "completions", "crosscheck", "diff", "init", "prove", "recheck", "scan", "schema", "theorems")
+COMMANDS = (
+    "calibrate",
+    "completions",
+    "crosscheck",
+    "diff",
+    "init",
+    "prove",
+    "recheck",
+    "scan",
+    "schema",
+    "synth",
+    "theorems",
+)
 """The commands, in the order in which the help lists them."""
 
 

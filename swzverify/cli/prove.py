@@ -91,7 +91,13 @@ _Limit = TypeVar("_Limit", float | None, int | None)
     "--allow-no-claims", is_flag=True, help="Exit with 0 where no claim is found, for files that may hold none."
 )
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
-@click.option("--no-cures", is_flag=True, help="Do not look for changes that would make refuted costs hold.")
+@click.option(
+    "--no-cures",
+    "--no-suggest",
+    "no_cures",
+    is_flag=True,
+    help="Do not look for changes that would make refuted costs hold.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Tell every claim's whole story.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only what came out unexpectedly, and the summary.")
 def prove(

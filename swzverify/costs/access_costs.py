@@ -112,7 +112,7 @@ def cost(access: Access) -> AccessCosts:
     if not isinstance(access, Access):  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = "give the object itself, such as load_spec('a.swz.yaml').cases[0].accesses['read_A']"
         raise SwzError("SWZ105", f"cost of {access!r} ({type(access).__name__}): it is no access", hint=hint)
-    _refuse_what_has_no_end(access)
+    refuse_what_has_no_end(access)
     runs, places = _sizes(access)
     lanes = lanes_to_price(access)
     if lanes > MAX_LANES:
@@ -168,7 +168,10 @@ def _granule(access: Access) -> int:
     return max(granule, access.instruction.width_bytes)
 
 
-def _refuse_what_has_no_end(access: Access) -> None:
+def refuse_what_has_no_end(access: Access) -> None:
+    """Errors: SWZ206 a loop without a bound, or values that each lane has of its own: no list of its
+    warp instructions ends.
+    """
     for loop in access.loops:
         if loop.is_unbounded:
             raise SwzError(
@@ -196,7 +199,7 @@ def _priced(
     for first in range(0, instructions, step):
         count = min(step, instructions - first)
         row = np.arange(first * at, (first + count) * at, dtype=np.int64)
-        point = _digits(row, {**runs, **places})
+        point = run_digits(row, {**runs, **places})
         arrays = {name: values[:, None] for name, values in point.items()}
         shape = (row.size, LANES)
         lane = np.arange(LANES, dtype=np.int64)[None, :]
@@ -209,7 +212,7 @@ def _priced(
         yield counts.reshape(count, at), costs, point
 
 
-def _digits(row: _Array, sizes: Mapping[str, int]) -> dict[str, _Array]:
+def run_digits(row: _Array, sizes: Mapping[str, int]) -> dict[str, _Array]:
     """The variables' values in each row, the last one fastest."""
     found: dict[str, _Array] = {}
     rest = row

@@ -23,13 +23,11 @@ def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
     if tile.swizzle is not None or isinstance(tile.layout, OffsetMap):
         return
     found: list[tuple[int, int, Candidate]] = []
-    for row in sorted({stride for extent, stride in tile.layout.leaves if extent > 1 and stride > 1}):
-        if any(stride > row and stride % row for _, stride in tile.layout.leaves):
-            continue
+    for row in row_strides(tile.layout):
         for pad in range(1, 8 * BANK_PERIOD_BYTES // tile.element_bits + 1):
             if (row + pad) * tile.element_bits % (8 * width_bytes) or row * tile.element_bits % 8:
                 continue
-            layout = Layout(tile.layout.shape, _stretched(tile.layout.stride, row, row + pad))
+            layout = Layout(tile.layout.shape, stretched(tile.layout.stride, row, row + pad))
             change = _change(tile, layout, row, pad, width_bytes)
             candidate = Candidate(tile.name, change, tile, with_layout(tile, layout))
             found.append((candidate.grows_bytes, pad, candidate))
@@ -38,14 +36,24 @@ def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
         yield candidate
 
 
-def _stretched(stride: IntTuple, row: int, longer: int) -> IntTuple:
+def row_strides(layout: Layout) -> list[int]:
+    """The strides at which a pad may stand, the smallest first: every larger one is a multiple.
+
+    >>> row_strides(Layout((8, (8, 64)), (64, (512, 1)))), row_strides(Layout((4, 4), (3, 7)))
+    ([64, 512], [7])
+    """
+    strides = sorted({stride for extent, stride in layout.leaves if extent > 1 and stride > 1})
+    return [row for row in strides if not any(stride % row for stride in strides if stride > row)]
+
+
+def stretched(stride: IntTuple, row: int, longer: int) -> IntTuple:
     """The strides with rows that are longer.
 
-    >>> _stretched((64, (1, 128)), 64, 72)
+    >>> stretched((64, (1, 128)), 64, 72)
     (72, (1, 144))
     """
     if isinstance(stride, tuple):
-        return tuple(_stretched(each, row, longer) for each in stride)
+        return tuple(stretched(each, row, longer) for each in stride)
     return stride // row * longer if stride >= row else stride
 
 

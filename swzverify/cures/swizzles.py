@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from swzverify.cures.cure import Candidate
 from swzverify.cures.tiles import with_swizzle
 from swzverify.layout import Swizzle
+from swzverify.layout.swizzle_range import swizzle_fields
 from swzverify.subjects import OffsetMap, Tile
 
 MAX_BITS = 5
@@ -29,12 +30,10 @@ def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
     if vector & (vector - 1):
         return
     least = vector.bit_length() - 1
-    for count in range(1, MAX_BITS + 1):
-        for base in range(least, reach - 2 * count + 1):
-            for shift in range(count, reach - base - count + 1):
-                swizzle = Swizzle(count, base, shift)
-                if swizzle != tile.swizzle:
-                    where = "byte addresses" if on == "address" else "element offsets"
-                    instead = "" if tile.swizzle is None else f" instead of {tile.swizzle}"
-                    change = f"{swizzle} on {where}{instead}"
-                    yield Candidate(tile.name, change, tile, with_swizzle(tile, swizzle, on))
+    for fields in swizzle_fields(reach, least, most_bits=MAX_BITS):
+        swizzle = Swizzle(*fields)
+        if swizzle != tile.swizzle:
+            where = "byte addresses" if on == "address" else "element offsets"
+            instead = "" if tile.swizzle is None else f" instead of {tile.swizzle}"
+            change = f"{swizzle} on {where}{instead}"
+            yield Candidate(tile.name, change, tile, with_swizzle(tile, swizzle, on))

@@ -124,11 +124,16 @@ def kernel_vector(columns: Sequence[int]) -> int | None:
     return None
 
 
-def _columns(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
+def flips(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
     """For each bit of the given variables, which output bits it flips; None where an output bit is
     not affine.
+
+    >>> from swzverify.ir.expr import var
+    >>> lane = var("lane", 4)
+    >>> flips((4, 2 | 4), VariableBits.of([lane]), [lane])
+    [2, 3]
     """
-    flips = [0] * (numbering.count + 1)
+    found = [0] * (numbering.count + 1)
     for row, form in enumerate(bits):
         if form is None:
             return None
@@ -137,9 +142,9 @@ def _columns(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[
         rest = form
         while rest:
             lowest = rest & -rest
-            flips[lowest.bit_length() - 1] |= 1 << row
+            found[lowest.bit_length() - 1] |= 1 << row
             rest ^= lowest
-    return [flips[numbering.first[node.name] + i + 1] for node in nodes for i in range(node.width)]
+    return [found[numbering.first[node.name] + i + 1] for node in nodes for i in range(node.width)]
 
 
 def one_to_one(image: Expr, x: Var) -> bool | None:
@@ -147,7 +152,7 @@ def one_to_one(image: Expr, x: Var) -> bool | None:
     patterns.
     """
     numbering = VariableBits.of([x])
-    columns = _columns(affine_bits([image], numbering)[0], numbering, [x])
+    columns = flips(affine_bits([image], numbering)[0], numbering, [x])
     return None if columns is None else rank(columns) == x.width
 
 
@@ -157,7 +162,7 @@ def _injective(goal: Injective) -> Finding:
     if not looks_affine(goal.inner):
         return _OTHER
     numbering = VariableBits.of(goal.domain.variables)
-    columns = _columns(affine_bits([goal.inner], numbering)[0], numbering, goal.distinct)
+    columns = flips(affine_bits([goal.inner], numbering)[0], numbering, goal.distinct)
     if columns is None:
         return _OTHER
     free_low = goal.extent.bit_length() - 1
@@ -191,7 +196,7 @@ def _cost(goal: Cost) -> Finding:
         return _OTHER
     numbering = VariableBits.of(goal.domain.variables)
     (address,) = affine_bits([goal.address], numbering)
-    columns = _columns(address, numbering, [goal.lane])
+    columns = flips(address, numbering, [goal.lane])
     if columns is None:
         return _OTHER
     if goal.active is TRUE and not goal.instruction.by_octets:

@@ -44,6 +44,33 @@ class Target:
     evidence: Evidence
     source: str
 
+    @property
+    def reserved_bytes_per_block(self) -> int:
+        """What every block takes of the multiprocessor's shared memory beside its own.
+
+        Source: CUDA Programming Guide 13, 5.1.3: 1 KB for each block from 8.0 on.
+        """
+        return 1024 if self.capability >= 80 else 0
+
+    @property
+    def shared_bytes_per_sm(self) -> int:
+        """The shared memory of a multiprocessor. Source: as the size per block; "Maximum amount of
+        shared memory per SM" is a block's most and what is reserved for it.
+
+        >>> find_target("sm_90").shared_bytes_per_sm, find_target("sm_75").shared_bytes_per_sm
+        (233472, 65536)
+        """
+        return self.shared_bytes_per_block + self.reserved_bytes_per_block
+
+    def room_of_blocks(self, blocks: int) -> int:
+        """The shared memory that each of so many blocks on one multiprocessor may take, in bytes; 0 or
+        less where they cannot be there together. Memory is handed out in units of 256 bytes at most.
+
+        >>> find_target("sm_90").room_of_blocks(2), find_target("sm_90").room_of_blocks(1)
+        (115712, 232448)
+        """
+        return self.shared_bytes_per_sm // blocks // 256 * 256 - self.reserved_bytes_per_block
+
     def __post_init__(self) -> None:
         """Refuse a size that no chip has."""
         if self.shared_bytes_per_block <= 0 or self.shared_bytes_per_block % 1024:

@@ -82,7 +82,7 @@ class SpecCase:
     """What a spec states in one case of its constants: tiles, accesses and maps by name, in the
     order of the file.
 
-    `chosen` are the values of the constants that have several.
+    `chosen` are the values of the constants that have several; `weights` are those of the accesses.
     """
 
     chosen: Mapping[str, int]
@@ -90,6 +90,7 @@ class SpecCase:
     tiles: Mapping[str, Tile]
     accesses: Mapping[str, Access]
     maps: Mapping[str, IndexMap]
+    weights: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
             problems.case = _case_text(case.chosen) if len(cases) > 1 else ""
             names = _build_subjects(checked, case.constants, chip, problems)
             placed.append(_build_claims(checked, case.constants, names, problems))
-            stated.append(SpecCase(case.chosen, case.constants, names.tiles, names.accesses, names.maps))
+            stated.append(SpecCase(case.chosen, case.constants, names.tiles, names.accesses, names.maps, names.weights))
             used = used.union(*names.uses.values(), *(entry.uses for entry in placed[-1]))
         problems.case = ""
         _check_used(checked, used, problems)

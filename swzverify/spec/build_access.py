@@ -24,6 +24,9 @@ from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
 MAX_THREADS = 1024
 """Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
 
+MAX_WEIGHT = 1_000_000
+"""Of an access; sums of weighted wavefronts stay small."""
+
 THREAD_NAMES = frozenset(("tid", "lane", "warp")).union(f"{word}{axis}" for word in AXIS_WORDS for axis in "xyz")
 """What an access's expressions may read besides constants and loop variables."""
 
@@ -46,6 +49,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
     size = None if part.bytes is None else values.number(part.bytes, "bytes", least=1)
+    names.weights[name] = values.number(part.weight, "weight", least=1, most=MAX_WEIGHT)
     tile = None if part.tile is None else names.tile(part.tile, values.at("tile"))
     base = None if part.base is None else build_base(part.base, values, names)
     if part.compiled is not None:

@@ -328,6 +328,11 @@ class AccessPart(Part):
         description="what holds of loop variables and constants; the claims hold where it does",
         examples=[["i < 4"]],
     )
+    weight: Count = Field(
+        1,
+        description="how often its wavefronts count where `swzverify synth` has to choose; claims do not read it",
+        examples=[4],
+    )
 
 
 class MapPart(Part):

@@ -23,7 +23,7 @@ SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps":
 @dataclass(slots=True)
 class Names:
     """What has been built so far in one case; `broken` are the entries (section, name) that cannot
-    be. `lets` are those at the top of the spec.
+    be. `lets` are those at the top of the spec, `weights` those of the accesses.
     """
 
     problems: Problems
@@ -31,6 +31,7 @@ class Names:
     memories: dict[str, Memory] = field(default_factory=dict[str, Memory])
     tiles: dict[str, Tile] = field(default_factory=dict[str, Tile])
     accesses: dict[str, Access] = field(default_factory=dict[str, Access])
+    weights: dict[str, int] = field(default_factory=dict[str, int])
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
     lets: Lets = field(default_factory=Lets)
     uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])

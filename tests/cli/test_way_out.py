@@ -23,9 +23,10 @@ COMMANDS = {
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
     "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
     "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
+    "synth": (["synth", "a.swz.yaml"], "swzverify.run.synth.synthesize"),
     "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
 }
-WORDS = {"init": "nothing written", "recheck": "no judgement", "theorems": "no list"}
+WORDS = {"init": "nothing written", "recheck": "no judgement", "synth": "no answer", "theorems": "no list"}
 
 
 @pytest.fixture(autouse=True)

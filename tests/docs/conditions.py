@@ -11,6 +11,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import swzverify
@@ -23,6 +24,7 @@ from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
 from swzverify.run import fault, reading, starter
+from swzverify.synth import pricing
 from tests.binaries.fakes import cuobjdump, dump, only_tool
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
@@ -113,6 +115,11 @@ def _a_claim_without_an_answer(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setattr(starter, "prove", lambda *_, **__: Verdict(Outcome.VACUOUS, "", (), reason="no lane is active"))
 
 
+def _a_search_that_errs(condition: pytest.MonkeyPatch, _: Path) -> None:
+    """A search to which every access seems free of conflicts."""
+    condition.setattr(pricing, "ranks", lambda columns, count: np.full(count, len(columns)))
+
+
 def _a_fault(condition: pytest.MonkeyPatch, _: Path) -> None:
     """An exception from a line that no edit moves, reported with versions that no upgrade changes."""
     names: dict[str, Callable[..., None]] = {}
@@ -179,6 +186,7 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "a_failing_nvcc": _a_failing_nvcc,
     "a_claim_without_an_answer": _a_claim_without_an_answer,
     "a_fault": _a_fault,
+    "a_search_that_errs": _a_search_that_errs,
     "a_killed_process": _a_killed_process,
 }
 """What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has

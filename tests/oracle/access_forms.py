@@ -241,6 +241,7 @@ def read_form(
     _check_walk(form)
     if form.own and form.open_loops:
         raise OracleError(f"access {name}: an open loop, and values of the lanes' own", "SWZ206")
+    read_weight(spec, constants)
     _check_axes(form)
     _check_literals(form)
     if instruction.kind == "matrix" and (form.condition is not None or form.threads % 32):
@@ -250,6 +251,14 @@ def read_form(
         if len(form.coordinates) != len(tile.layout.modes):
             raise OracleError(f"access {name}: one coordinate per mode")
     return form
+
+
+def read_weight(access: Mapping[str, Yaml], constants: Mapping[str, int]) -> int:
+    """The weight of an access, which no claim reads."""
+    weight = c_expr.constant(access.get("weight", 1), constants)
+    if not 1 <= weight <= 1_000_000:
+        raise OracleError(f"a weight of {weight}", "SWZ105")
+    return weight
 
 
 def read_loop(bounds: Yaml, constants: Mapping[str, int]) -> Loop:

@@ -67,6 +67,8 @@ CONSTANT_POSITIONS = (
 )
 OFFSET_POSITIONS = ("tile.offset", "tile.address", "tile.shape", "wavefronts.exactly")
 """The positions of tiles by expression and of exact costs, which have random specs to themselves."""
+WEIGHT_POSITIONS = ("access.weight",)
+"""The position of what a search reads and no claim: tests/differential/test_weights.py."""
 THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 WALK_POSITIONS = ("walk.start", "walk.step", "walk.xor")
 """The positions of pointers that move, which have random specs to themselves."""
@@ -179,7 +181,7 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     if "threads" in access:
         yield Place("threads", access, "threads")
     yield from _items(access, "block", "block")
-    yield from _at(access, "access", ("bytes",))
+    yield from _at(access, "access", ("bytes", "weight"))
     yield from _base(access, "access")
     yield from _items(access, "coord", "coord", names)
     for key in ("stage", "address", "if"):

@@ -24,6 +24,7 @@ from .grammar import (
     POSITIONS,
     VARIABLE_POSITIONS,
     WALK_POSITIONS,
+    WEIGHT_POSITIONS,
     expressions,
     operators,
 )
@@ -86,6 +87,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.bytes": ("access.bytes",),
     "AccessPart.if_": ("if",),
     "AccessPart.assume": ("assume",),
+    "AccessPart.weight": ("access.weight",),
     "MapPart.over": ("map.over",),
     "MapPart.value": ("map.value",),
     "MapPart.onto": ("map.onto",),
@@ -140,7 +142,8 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     }
     assert found == set(FIELDS)
     listed = {position for positions in FIELDS.values() for position in positions}
-    assert listed | NOTATION == {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS}
+    known = {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS, *WEIGHT_POSITIONS}
+    assert listed | NOTATION == known
 
 
 def test_every_operator_stands_in_every_position() -> None:

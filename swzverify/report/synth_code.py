@@ -1,0 +1,53 @@
+"""An answer as code: CuTe C++, and a CUDA index expression."""
+
+from __future__ import annotations
+
+from swzverify.layout import Layout
+from swzverify.subjects.offset_map import MODE_NAMES
+from swzverify.synth.expressions import as_swizzle, cute_layout, layout_expression, swizzle_expression, xor_expression
+from swzverify.synth.problem import Problem
+from swzverify.synth.search import Member
+from swzverify.synth.solution import tile_shift
+
+
+def cute_text(problem: Problem, member: Member) -> str:
+    """The layout in CuTe C++. A swizzle of addresses belongs to the pointer; an XOR map that is no
+    Swizzle<B,M,S> has no type in CuTe, and is told as such.
+    """
+    layout = member.tiles[0].layout
+    if member.terms:
+        plain = f"{cute_layout(problem.variants[0].layout)}{{}}"
+        found = as_swizzle(member.terms, tile_shift(member.tiles[0]))
+        return (
+            f"composition({found}{{}}, {plain})"
+            if found
+            else f"// {plain}, then the XOR below: no Swizzle<B,M,S> is it"
+        )
+    assert isinstance(layout, Layout)  # noqa: S101 - without terms it is one
+    plain = f"{cute_layout(layout)}{{}}"
+    if member.swizzle is None:
+        return plain
+    if member.on == "address":
+        return f"make_tensor(make_swizzle_ptr(pointer, {member.swizzle}{{}}), {plain})"
+    return f"composition({member.swizzle}{{}}, {plain})"
+
+
+def cuda_text(problem: Problem, member: Member) -> str:
+    """Two lines of C: the plain offset of the coordinate i, j, ..., and what is done to it. Offsets
+    count elements; a swizzle of addresses is done to the shared byte address.
+    """
+    tile = member.tiles[0]
+    layout = tile.layout if isinstance(tile.layout, Layout) else problem.variants[0].layout
+    lines = [f"unsigned offset = {layout_expression(layout)};"]
+    if member.terms:
+        lines.append(f"offset = {xor_expression(member.terms, 'offset', tile_shift(tile))};")
+    elif member.swizzle is not None and member.on == "address":
+        start = f"base + {tile.element_bits // 8}*offset"
+        if tile.stages > 1:
+            start = f"base + stage*{tile.pitch_bytes} + {tile.element_bits // 8}*offset"
+        lines.append(f"unsigned address = {start};")
+        lines.append(f"address = {swizzle_expression(member.swizzle, 'address')};")
+    elif member.swizzle is not None:
+        lines.append(f"offset = {swizzle_expression(member.swizzle, 'offset')};")
+    names = ", ".join(MODE_NAMES[: layout.rank])
+    return "\n".join([f"// ({names}) is the element's coordinate", *lines])

@@ -1,0 +1,86 @@
+"""A synthesis as JSON, schema "swzverify.synth/1": ASCII only, keys in a fixed order."""
+
+from __future__ import annotations
+
+import json
+
+from swzverify.layout import Layout
+from swzverify.report.json import Json, plain_integer
+from swzverify.report.synth_code import cuda_text, cute_text
+from swzverify.report.synth_result import SynthResult
+from swzverify.subjects import Tile
+from swzverify.synth.proof import Proof
+from swzverify.synth.search import Member
+
+SCHEMA = "swzverify.synth/1"
+
+
+def render_synth_json(result: SynthResult) -> str:
+    """The result as JSON text with a line feed at its end."""
+    return (
+        json.dumps(synth_document(result), indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
+    )
+
+
+def synth_document(result: SynthResult) -> dict[str, Json]:
+    """The result as the plain values that JSON knows. `answers` are all of the best ones that were
+    asked for, the answer first.
+    """
+    solution = result.solution
+    answer = solution.answer
+    problem = solution.problem
+    reason = solution.reason
+    return {
+        "schema": SCHEMA,
+        "path": result.path,
+        "tile": result.tile,
+        "family": problem.family,
+        "answer": _member(result, answer),
+        "excess": answer.excess,
+        "wavefronts": dict(zip(problem.labels, answer.wavefronts, strict=True)),
+        "bank_conflicts": dict(zip(problem.labels, answer.conflicts, strict=True)),
+        "weights": dict(zip(problem.labels, problem.weight_of, strict=True)),
+        "optimal": solution.optimal,
+        "looked_at": solution.looked_at,
+        "unsat_core": [] if reason is None else list(reason.core),
+        "argument": [] if reason is None else list(reason.arguments),
+        "proved": result.confirmed,
+        "claims": [_claim(each) for each in result.proofs[0]],
+        "answers": [_member(result, member) for member in solution.members],
+        "spec": result.spec_text,
+        "not_patched": result.not_patched,
+        "wall_ms": round(result.wall_ms, 3),
+    }
+
+
+def _member(result: SynthResult, member: Member) -> Json:
+    tile = member.tiles[0]
+    swizzle = member.swizzle
+    return {
+        "swizzle": None if swizzle is None else [swizzle.bits, swizzle.base, swizzle.shift],
+        "on": None if swizzle is None else member.on,
+        "pad_elements": member.pad_elements,
+        "tma": None if member.mode is None else member.mode.value,
+        "xor": [[term.target, term.source] for term in member.terms],
+        "layout": _layout(result, tile),
+        "bytes": member.score.bytes,
+        "cute": cute_text(result.solution.problem, member),
+        "cuda": cuda_text(result.solution.problem, member),
+    }
+
+
+def _layout(result: SynthResult, tile: Tile) -> str:
+    layout = tile.layout if isinstance(tile.layout, Layout) else result.solution.problem.variants[0].layout
+    return str(layout)
+
+
+def _claim(proof: Proof) -> Json:
+    return {
+        "kind": proof.claim.kind,
+        "subject": proof.subject,
+        "numbers": dict(proof.claim.numbers),
+        "verdict": proof.verdict.outcome.value,
+        "engines": list(proof.verdict.engines),
+        "evidence": proof.verdict.evidence,
+        "reason": proof.verdict.reason,
+    }

@@ -1,0 +1,42 @@
+"""What a synthesis came to, for the renderers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swzverify.claims import Outcome
+from swzverify.synth.proof import Proof
+from swzverify.synth.solution import Solution
+
+
+def is_confirmed(proof: Proof) -> bool:
+    """Whether a claim was proved, by two engines."""
+    return proof.verdict.outcome is Outcome.PROVED and len(proof.verdict.engines) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class SynthResult:
+    """A solution with its proofs, and the spec that has the answer in it.
+
+    `proofs` has the verdicts on each of the solution's members. `spec_text` is the patched spec, empty
+    where the text cannot be patched, with why in `not_patched`; `before` is the text that it was.
+    """
+
+    path: str
+    tile: str
+    solution: Solution
+    proofs: tuple[tuple[Proof, ...], ...]
+    before: str
+    spec_text: str
+    not_patched: str
+    wall_ms: float
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether every claim on every member that is told was proved, by two engines."""
+        return all(is_confirmed(each) for proofs in self.proofs for each in proofs)
+
+    @property
+    def free(self) -> bool:
+        """Whether the answer has no bank conflict."""
+        return not self.solution.answer.score.conflicted

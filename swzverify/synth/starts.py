@@ -1,0 +1,45 @@
+"""Where the stages of a tile begin, as far as banks and swizzles look at it."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from swzverify.claims.tile_points import base_values
+from swzverify.subjects import Tile
+
+ALWAYS_ZERO = 62
+"""What stands for the number of low bits that are 0 where the only start is address 0."""
+
+
+def start_step(tile: Tile) -> int:
+    """Every stage begins at a multiple of this many bytes, wherever the tile begins; 0 where the
+    only one begins at address 0.
+
+    >>> from swzverify.layout import Layout
+    >>> start_step(Tile("A", 16, Layout((64, 64), (72, 1)), stages=2))
+    1024
+    """
+    place = tile.origin
+    apart = place.unit_bytes if place.count > 1 else 0
+    return gcd(place.start_bytes, apart, tile.pitch_bytes if tile.stages > 1 else 0)
+
+
+def free_bits(tile: Tile) -> int:
+    """Every stage begins at a multiple of 2^this bytes."""
+    step = start_step(tile)
+    return (step & -step).bit_length() - 1 if step else ALWAYS_ZERO
+
+
+def starts(tile: Tile, period: int, *, every_stage: bool = True) -> list[int]:
+    """Where a stage can begin, in bytes modulo a power of two: over every base and every stage, or
+    for stage 0 alone.
+
+    >>> from swzverify.layout import Layout
+    >>> from swzverify.subjects import AlignedBase
+    >>> starts(Tile("A", 16, Layout((8, 64), (64, 1)), base=AlignedBase(256)), 1024)
+    [0, 256, 512, 768]
+    """
+    place = tile.origin
+    bases = {(place.start_bytes + place.unit_bytes * i) % period for i in range(base_values(place, period))}
+    stages = range(tile.stages if every_stage else 1)
+    return sorted({(base + stage * tile.pitch_bytes) % period for base in bases for stage in stages})

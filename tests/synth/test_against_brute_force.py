@@ -1,0 +1,61 @@
+"""The search against an exhaustive one that shares no code with it; `python -m tests.synth` runs longer."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.prover import Options
+from swzverify.synth.proof import prove_member
+from swzverify.synth.solution import find
+from tests.synth import oracle
+from tests.synth.agreement import Compared, compare, problem_of
+from tests.synth.puzzles import linear_puzzle, puzzle
+from tests.synth.xor_oracle import fewest
+
+QUICK = [seed for seed in range(60) if puzzle(seed).family != "pad+swizzle"] + [0, 56, 248]
+"""Of pads with swizzles few: brute force takes seconds for one."""
+
+
+@pytest.mark.parametrize("first", range(0, len(QUICK), 12))
+def test_random_problems(first: int) -> None:
+    for seed in QUICK[first : first + 12]:
+        assert not compare(puzzle(seed)).differs, f"seed {seed}\n{puzzle(seed).text()}"
+
+
+def test_the_problems_are_of_every_kind() -> None:
+    puzzles = [puzzle(seed) for seed in QUICK]
+    results = [compare(each) for each in puzzles]
+    assert {each.family for each in puzzles} == {"swizzle", "pad", "tma", "pad+swizzle"}
+    assert {each.on for each in puzzles} == {"offset", "address"}
+    assert sum(result.impossible for result in results) > 20
+    assert sum(result == Compared() for result in results) > 20
+    solved = [found for found in map(oracle.solve, puzzles) if found is not None]
+    assert {len(core) for found in solved for core in found.cores} >= {1, 2}
+    assert any(len(found.best) > 1 for found in solved)
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 6))
+def test_the_prover_agrees(seed: int) -> None:
+    problem = problem_of(puzzle(seed))
+    proofs = prove_member(problem, find(problem).answer, Options())
+    assert all(len(each.verdict.engines) >= 2 for each in proofs)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_fewest_xor_terms(seed: int) -> None:
+    asked = linear_puzzle(seed)
+    found = find(problem_of(asked))
+    assert found.optimal
+    terms = None if found.answer.score.conflicted else len(found.answer.terms)
+    few = fewest(asked, 2)
+    assert few == terms or (few is None and (terms is None or terms > 2)), asked.text()
+
+
+def test_no_map_at_all_is_free() -> None:
+    """Every one of the 32,768 ways to choose terms is tried."""
+    asked = next(
+        each
+        for each in map(linear_puzzle, range(200))
+        if each.rows == 8 and find(problem_of(each)).answer.score.conflicted
+    )
+    assert fewest(asked, 15) is None
