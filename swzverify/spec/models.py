@@ -255,10 +255,10 @@ class CompiledPart(Part):
     array: Text | None = Field(
         None, description="the array that its address must begin with, by its name in the PTX", examples=["buf"]
     )
-    parameters: dict[Text, Count] = Field(
+    parameters: dict[Identifier, Count] = Field(
         default_factory=dict,
-        description="values of the kernel's integer parameters, by name or number",
-        examples=[{"lda": 128}],
+        description="values of the kernel's integer parameters, by name, or by number as param0, param1, ...",
+        examples=[{"lda": 128}, {"param2": 64}],
     )
 
 

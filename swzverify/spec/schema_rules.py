@@ -126,6 +126,8 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.maps": "an index map: expressions over a box",
     "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, its values, or `any` for every one from 0",
     "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",
+    "CompiledPart.loops": "the line of the PTX where the loop begins",
+    "CompiledPart.parameters": "an integer",
     "MapPart.over": "how many values from 0",
     "TilePart.shape": "how many values from 0",
 }
@@ -150,6 +152,11 @@ def _one_of(first: str, second: str) -> Schema:
     return {"if": _given(second), "then": _without(first), "else": _with(first)}
 
 
+def _instead(key: str, others: tuple[str, ...], otherwise: Schema) -> Schema:
+    """A key that stands in place of others, or else what holds without it."""
+    return {"if": _given(key), "then": _without(*others), "else": otherwise}
+
+
 RULES: Mapping[str, list[Schema]] = {
     "TilePart": [
         _one_of("element", "bits"),
@@ -163,7 +170,11 @@ RULES: Mapping[str, list[Schema]] = {
     "WavefrontsArgument": [_one_of("at_most", "exactly")],
     "LoopPart": [{"if": _given("times"), "then": _without("step")}],
     "AccessPart": [
-        _one_of("tile", "address"),
+        _instead(
+            "compiled",
+            ("tile", "address", "walk", "coord", "stage", "if", "lanes"),
+            _instead("walk", ("tile", "address", "coord", "stage"), _one_of("tile", "address")),
+        ),
         _one_of("threads", "block"),
         {"if": _given("tile"), "then": {"allOf": [_with("coord"), _without("base", "bytes")]}},
         {"if": _given("address"), "then": _without("coord", "stage")},

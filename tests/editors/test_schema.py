@@ -116,6 +116,12 @@ WHOLE = {
             "for": {"i": 4},
             "coord": ["i*16 + tid/8", "tid%8*8"],
         },
+        "walk_A": {
+            "instruction": "ldmatrix.x4",
+            "threads": 128,
+            "for": {"k": 4},
+            "walk": {"start": "lane*16", "xor": 32},
+        },
     },
     "maps": {
         "grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]},
@@ -139,6 +145,8 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "TmaPart": (("tiles", "C"), {"element": "f16", "tma": {"swizzle": "128B", "box": [64, 64]}}),
     "StagesPart": ((*A, "stages"), {"count": 2}),
     "LoopPart": ((*READ, "for", "k"), {"stop": 4}),
+    "WalkPart": (("accesses", "walk_A", "walk"), {"start": "lane*16", "xor": 32}),
+    "CompiledPart": (("accesses", "in_the_code", "compiled"), {"file": "k.ptx", "line": 12}),
     "LaneRangePart": ((*READ, "lanes", "row"), {"stop": 4}),
     "LaneBitsPart": ((*READ, "lanes", "index"), {"bits": 4}),
     "SourceConstantPart": (("from_source", "BK"), {"file": "../src/gemm.cu"}),
@@ -174,6 +182,8 @@ BESIDE: dict[str, dict[str, object]] = {
     "AccessPart.block": {"threads": None},
     "AccessPart.address": {"tile": None, "coord": None},
     "AccessPart.base": {"tile": None, "coord": None, "address": "tid*16"},
+    "AccessPart.walk": {"tile": None, "coord": None, "for": {"k": 4}},
+    "AccessPart.compiled": {"tile": None, "coord": None},
     "AccessPart.bytes": {"tile": None, "coord": None, "address": "tid%2*16"},
     "AccessPart.if": {"instruction": "ld.shared.v4.b32"},
     "AccessPart.for": {"coord": ["warp*16 + lane%16", "lane/16*8"]},
@@ -217,6 +227,9 @@ def spec_with(model: str, key: str, example: object) -> dict:
     for step in path[:-1]:
         holder = holder.setdefault(step, {})
     holder[path[-1]] = part
+    if model == "CompiledPart":
+        loops = {"i": 3} if isinstance(example, list) else {"i": 1} if key == "over" else {"k": 4}
+        holder |= {"instruction": "ldmatrix.x4", "threads": 128, "for": loops}
     if model == "SourceConstantPart":
         spec["constants"] = {}
     return spec
@@ -250,7 +263,13 @@ def test_an_example_is_valid_at_its_place(model, key, example, schema, validator
         load_spec("src/own.cu")
     else:
         Path("specs/a.swz.yaml").write_text(json.dumps(spec))
-        load_spec("specs/a.swz.yaml")
+        if model == "CompiledPart" or key == "compiled":
+            # All that is missing is the PTX.
+            with pytest.raises(SpecError) as caught:
+                load_spec("specs/a.swz.yaml")
+            assert [problem.code for problem in caught.value.problems] == ["SWZ124"]
+        else:
+            load_spec("specs/a.swz.yaml")
 
 
 def test_the_examples_of_the_models_are_those_of_the_schema(schema):
