@@ -16,10 +16,10 @@ from swzverify.sources.languages import language_of
 from swzverify.spec import Spec, SpecError, load_spec, parse_spec
 from swzverify.spec.build import SpecCase
 from swzverify.spec.check import check
-from swzverify.spec.models import DenseLayoutPart, StagesPart, TilePart
 from swzverify.spec.patch import patch_tile
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_tree
+from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, TilePart
 from swzverify.subjects import Access, MemoryBase, OffsetMap, Tile
 from swzverify.subjects.tile import SwizzleOn
 from swzverify.synth.problem import Form, Problem, Variant

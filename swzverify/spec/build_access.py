@@ -9,11 +9,12 @@ from swzverify.errors import SwzError
 from swzverify.hardware import Instruction, Target, find_instruction, require
 from swzverify.ir.c_parse import expression
 from swzverify.notebook import Access
+from swzverify.spec.access_models import AccessPart, LoopPart
 from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
 from swzverify.spec.build_walk import build_walk
-from swzverify.spec.models import AccessPart, LoopPart, MapPart
+from swzverify.spec.models import MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values

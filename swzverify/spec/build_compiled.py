@@ -15,8 +15,8 @@ from swzverify.ptx import Function, Module, PtxError, read_module_file
 from swzverify.scan import Given
 from swzverify.scan.c_text import NotWrittenError
 from swzverify.scan.stated import Stated, stated
+from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import UNREADABLE, below
-from swzverify.spec.models import AccessPart, CompiledPart
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import AlignedBase, Base, MemoryBase
 from swzverify.subjects.listed_loop import AnyLoop
@@ -54,6 +54,9 @@ def build_compiled(
     if access.lanes:
         values.fail("SWZ105", "`lanes` does not go with `compiled`", values.key("lanes"), "leave it out")
     lines = [values.number(each, "compiled", "line", least=1) for each in _listed(part.line)]
+    for line in sorted({each for each in lines if lines.count(each) > 1}):
+        hint = "give one line per iteration; a loop of the code has one line and `for`"
+        values.fail("SWZ105", f"line {line} stands there twice", values.at("compiled", "line"), hint)
     starts = {name: values.number(line, "compiled", "loops", name, least=1) for name, line in part.loops.items()}
     parameters = [
         f"{name}={values.number(each, 'compiled', 'parameters', name)}" for name, each in part.parameters.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.spec.models import TilePart
+from swzverify.spec.tile_models import TilePart
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import OffsetMap
 from swzverify.subjects.loop import NOT_FOR_MAPS

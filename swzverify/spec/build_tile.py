@@ -18,18 +18,9 @@ from swzverify.layout.tma import (
 from swzverify.notebook import Tile
 from swzverify.spec.build_offset import build_offset
 from swzverify.spec.elements import element_bits
-from swzverify.spec.models import (
-    AlignedBasePart,
-    BaseValue,
-    DenseLayoutPart,
-    MemoryBasePart,
-    MemoryPart,
-    StagesPart,
-    SwizzlePart,
-    TilePart,
-    TmaPart,
-)
 from swzverify.spec.names import Names
+from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
+from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart, TmaPart
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import AlignedBase, Base, FixedBase, Memory, MemoryBase, OffsetMap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from swzverify.ir.c_formula import CFormula
-from swzverify.spec.models import AccessPart, WalkPart
+from swzverify.spec.access_models import AccessPart, WalkPart
 from swzverify.spec.values import Values
 from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.subjects.walk import walked

@@ -14,9 +14,10 @@ from swzverify.errors import nearest
 from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
 from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of
 from swzverify.spec.meant import key_hint, word_hint
-from swzverify.spec.models import PARTS, SECTIONS, SpecPart, TmaPart
+from swzverify.spec.models import PARTS, SECTIONS, SpecPart
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import to_data
+from swzverify.spec.tile_models import TmaPart
 from swzverify.spec.tree import Data, Mapping, Node, Place, get, key_of, place_of
 
 _PARTS_BY_STEP: dict[str, type[Part]] = {**PARTS, **ARGUMENT_PARTS, "tma": TmaPart}

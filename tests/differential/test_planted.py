@@ -28,7 +28,7 @@ from swzverify.layout import tma
 from swzverify.obligations import Answer, Cost, Finding, WorstCost
 from swzverify.prover import judgement as prover
 from swzverify.spec import build, build_access, build_lets, build_tile, lets
-from swzverify.spec.models import AccessPart
+from swzverify.spec.access_models import AccessPart
 from swzverify.spec.values import Values
 from swzverify.subjects import (
     Access,

@@ -7,9 +7,10 @@ from __future__ import annotations
 import inspect
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, get_args
 
-from swzverify.spec import claim_models, models
+from swzverify.spec import access_models, claim_models, models, place_models, tile_models
 from swzverify.spec.fields import Count, Expression, Part
 
 from . import c_expr
@@ -129,9 +130,14 @@ def takes_expression(annotation: Any, metadata: tuple[Any, ...]) -> bool:
 
 
 def test_positions_are_those_of_the_spec_reader() -> None:
+    stated = (vars(module).values() for module in (models, access_models, place_models, tile_models))
     parts = {
         part
-        for part in (*vars(models).values(), *claim_models.CLAIM_PARTS.values(), *claim_models.ARGUMENT_PARTS.values())
+        for part in (
+            *chain.from_iterable(stated),
+            *claim_models.CLAIM_PARTS.values(),
+            *claim_models.ARGUMENT_PARTS.values(),
+        )
         if inspect.isclass(part) and issubclass(part, Part)
     }
     found = {

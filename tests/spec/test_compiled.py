@@ -201,6 +201,7 @@ def problems(path: Path) -> list[tuple[str, str]]:
         (UNROLLED, "line: 16, array: other", (), "SWZ553", "begins with tile, not other"),
         (UNROLLED, "line: [16, 18]", (), "SWZ105", "several lines"),
         (UNROLLED, "line: [16, 18]", ("for: {i: 3}",), "SWZ105", "2 lines, but the loop 'i' has 3 iterations"),
+        (UNROLLED, "line: [16, 16]", ("for: {i: 2}",), "SWZ105", "line 16 stands there twice"),
         (UNROLLED, "line: [16, 18], over: j", ("for: {i: 2}",), "SWZ105", "no loop 'j'"),
         (LOOPS, "line: 21", ("for: {i: 3, j: 4}",), "SWZ553", "not all among"),
         (UNROLLED, "line: 16", ("address: tid*4",), "SWZ105", "not both"),
