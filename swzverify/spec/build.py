@@ -5,7 +5,7 @@ constants.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -139,6 +139,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
         replace(
             _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, shared, ids),
             deciding=deciding(entry.claim, named, case.constants),
+            notes=_of_code(checked, entry.claim.subjects),
         )
         for of_one_claim in zip(*placed, strict=False)  # they differ in number only where a mistake was noted
         for case, entry in zip(cases, of_one_claim, strict=True)
@@ -308,6 +309,19 @@ def _called(subject: Subject, shared: frozenset[str]) -> str:
     if subject.name not in shared:
         return subject.name
     return f"{role_of(subject).value}:{subject.name}"
+
+
+def _of_code(checked: Checked, subjects: Iterable[Subject]) -> tuple[str, ...]:
+    """Which compiled code a claim speaks of."""
+    found: list[str] = []
+    for each in subjects:
+        part = checked.spec.accesses.get(each.name) if isinstance(each, Access) else None
+        if part is not None and part.compiled is not None:
+            line = part.compiled.line
+            lines = f"lines {', '.join(map(str, line))}" if isinstance(line, list) else f"line {line}"
+            kernel = f", kernel {part.compiled.kernel}" if part.compiled.kernel else ""
+            found.append(f"{each.name} is read from {part.compiled.file}{kernel}, {lines}")
+    return tuple(found)
 
 
 def _spec_claim(

@@ -185,6 +185,6 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
 
     def told(claim: SpecClaim) -> SpecClaim:
         own = [each for each in read if each.name in claim.uses]
-        return replace(claim, notes=notes_of(own), read=names_of(own, path))
+        return replace(claim, notes=(*claim.notes, *notes_of(own)), read=names_of(own, path))
 
     return replace(spec, claims=tuple(map(told, spec.claims)), text=text)

@@ -175,6 +175,12 @@ def test_lines_are_the_iterations_of_a_loop(tmp_path: Path) -> None:
         assert outcome(path) is wanted
 
 
+def test_a_claim_says_which_code_it_speaks_of(tmp_path: Path) -> None:
+    compiled = "compiled: {file: k.ptx, kernel: k, line: 16}"
+    path = spec_of(tmp_path, kernel(UNROLLED), "instruction: st.shared.b32", "threads: 32", compiled)
+    assert load_spec(path).claims[0].notes == ("code is read from k.ptx, kernel k, line 16",)
+
+
 def test_a_base_is_what_ptx_says_without_one(tmp_path: Path) -> None:
     text = kernel(UNROLLED)
     compiled = f"compiled: {{file: k.ptx, line: {line_of(text, 'st.shared')}}}"
