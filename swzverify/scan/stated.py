@@ -6,7 +6,7 @@ Nothing is left out here and nothing is bounded: what is not known exactly has a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,7 +19,7 @@ from swzverify.kernel.accesses import LoopAround
 from swzverify.kernel.arithmetic import shift_left, sub, widened
 from swzverify.kernel.linear import normal
 from swzverify.kernel.special import BlockShape
-from swzverify.ptx import Function, Module
+from swzverify.ptx import Function, Location, Module
 from swzverify.scan.c_text import NotWrittenError, c_text
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.price import Block
@@ -78,8 +78,19 @@ def stated(module: Module, function: Function, line: int, block: BlockShape, giv
     >>> found.address, found.array, found.align_bytes
     ('((tid_x << 3) + 64)', 's', 16)
     """
+    return stated_at(read_accesses(module, function, block, given), line, block)
+
+
+def read_accesses(
+    module: Module, function: Function, block: BlockShape, given: Given = NOTHING_GIVEN
+) -> tuple[KernelAccess, ...]:
+    """All accesses of a function, with what is given of its parameters."""
     facts = facts_of(function, given)
-    found = accesses(module, function, block, facts.arguments)
+    return tuple(map(facts.on, accesses(module, function, block, facts.arguments)))
+
+
+def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> Stated:
+    """As `stated`, for one of the accesses that `read_accesses` gives."""
     at_line = [each for each in found if each.line == line]
     if not at_line:
         lines = ", ".join(map(str, dict.fromkeys(each.line for each in found[:_MOST_LISTED])))
@@ -87,7 +98,21 @@ def stated(module: Module, function: Function, line: int, block: BlockShape, giv
         raise NotWrittenError(f"no access to shared memory; there are some at lines {lines or 'none'}{more}")
     if len(at_line) > 1:
         raise NotWrittenError(f"{len(at_line)} ways of calls lead to line {line}")
-    return _stated(facts.on(at_line[0]), Block(block))
+    return _stated(at_line[0], Block(block))
+
+
+def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruction) -> list[int]:
+    """The lines of the PTX with an instruction that comes from a line of the source, in the order of
+    the text; of inlined code the lines of the calls count too.
+    """
+    made = [each for each in found if each.row is not None and each.row.name == instruction.name]
+    return sorted({each.line for each in made if source in _source_lines(each.location)})
+
+
+def _source_lines(location: Location | None) -> Iterator[int]:
+    while location is not None:
+        yield location.line
+        location = location.inlined_at
 
 
 def _stated(access: KernelAccess, block: Block) -> Stated:

@@ -57,8 +57,15 @@ class CompiledPart(Part):
     kernel: Text | None = Field(
         None, description="the kernel's name in the PTX; default: the only one", examples=["_Z4gemmPKfPf"]
     )
-    line: LinesValue = Field(
-        description="its line in the PTX; several lines are the iterations of `over`", examples=[147, [57, 72, 87]]
+    line: LinesValue | None = Field(
+        None,
+        description="its line in the PTX; several lines are the iterations of `over`",
+        examples=[147, [57, 72, 87]],
+    )
+    source: Count | None = Field(
+        None,
+        description="its line in the source, in place of `line`: every such instruction from there, in order",
+        examples=[16],
     )
     over: Identifier | None = Field(
         None, description="the loop whose iterations the lines are, in order; default: the only one", examples=["i"]

@@ -319,6 +319,7 @@ def _of_code(checked: Checked, subjects: Iterable[Subject]) -> tuple[str, ...]:
         if part is not None and part.compiled is not None:
             line = part.compiled.line
             lines = f"lines {', '.join(map(str, line))}" if isinstance(line, list) else f"line {line}"
+            lines = lines if part.compiled.source is None else f"line {part.compiled.source} of the source"
             kernel = f", kernel {part.compiled.kernel}" if part.compiled.kernel else ""
             found.append(f"{each.name} is read from {part.compiled.file}{kernel}, {lines}")
     return tuple(found)

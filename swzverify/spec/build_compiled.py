@@ -11,10 +11,11 @@ from swzverify.errors import SwzError
 from swzverify.hardware import Instruction, find_instruction
 from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
+from swzverify.kernel import KernelAccess
 from swzverify.ptx import Function, Module, PtxError, read_module_file
 from swzverify.scan import Given
 from swzverify.scan.c_text import NotWrittenError
-from swzverify.scan.stated import Stated, stated
+from swzverify.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.values import Broken, Values
@@ -54,6 +55,10 @@ def build_compiled(
     if access.lanes:
         values.fail("SWZ105", "`lanes` does not go with `compiled`", values.key("lanes"), "leave it out")
     lines = [values.number(each, "compiled", "line", least=1) for each in _listed(part.line)]
+    source = None if part.source is None else values.number(part.source, "compiled", "source", least=1)
+    if (source is None) == (not lines):
+        hint = "`line` is that of the PTX, `source` that of the source"
+        values.fail("SWZ105", "an instruction has `line` or `source`, one of both", values.key("compiled"), hint)
     for line in sorted({each for each in lines if lines.count(each) > 1}):
         hint = "give one line per iteration; a loop of the code has one line and `for`"
         values.fail("SWZ105", f"line {line} stands there twice", values.at("compiled", "line"), hint)
@@ -61,12 +66,15 @@ def build_compiled(
     parameters = [
         f"{name}={values.number(each, 'compiled', 'parameters', name)}" for name, each in part.parameters.items()
     ]
-    over = _over(part, values, loops, len(lines), starts)
     values.require_sound()
     with values.noted(values.key("compiled")):
         module, function = _kernel(part, values.problems.file)
-        shape = (*block, 1, 1)[:3]
-        found = [_stated(module, function, line, (shape[0], shape[1], shape[2]), tuple(parameters)) for line in lines]
+        shape = ((*block, 1, 1)[0], (*block, 1, 1)[1], (*block, 1, 1)[2])
+        held = _accesses(module, function, shape, tuple(parameters))
+        lines = lines if source is None else _from_source(held, source, access, function)
+        over = _over(part, values, loops, len(lines), starts)
+        values.require_sound()
+        found = [_stated(held, function, line, shape) for line in lines]
         place = AlignedBase(min(each.align_bytes for each in found)) if base is None else base
         _check(access, part, found, place, function)
         others = [each for each in loops if each is not over]
@@ -78,8 +86,8 @@ def build_compiled(
     raise Broken
 
 
-def _listed(value: int | str | list[int | str]) -> list[int | str]:
-    return value if isinstance(value, list) else [value]
+def _listed(value: int | str | list[int | str] | None) -> list[int | str]:
+    return [] if value is None else value if isinstance(value, list) else [value]
 
 
 def _over(
@@ -99,7 +107,7 @@ def _over(
     elif found.count != lines:
         count = "no bound" if found.count is None else f"{found.count} iterations"
         message = f"{lines} lines, but the loop '{found.name}' has {count}"
-        values.fail("SWZ105", message, values.at("compiled", "line"), "give one line per iteration, in order")
+        values.fail("SWZ105", message, values.key("compiled"), "one line per iteration, in order")
     return found
 
 
@@ -131,14 +139,29 @@ def _kernel(part: CompiledPart, spec: str) -> tuple[Module, Function]:
     return module, wanted[0]
 
 
-def _stated(
-    module: Module, function: Function, line: int, block: tuple[int, int, int], parameters: tuple[str, ...]
-) -> Stated:
+def _accesses(
+    module: Module, function: Function, block: tuple[int, int, int], parameters: tuple[str, ...]
+) -> tuple[KernelAccess, ...]:
     required = function.required_threads
     if required is not None and required != block:
         raise SwzError(NOT_STATED, f"kernel {function.name} runs with blocks of {required} only, not {block}")
+    return read_accesses(module, function, block, Given(parameters))
+
+
+def _from_source(held: Sequence[KernelAccess], source: int, access: AccessPart, function: Function) -> list[int]:
+    """The lines of the PTX that come from a line of the source."""
+    found = lines_from(held, source, find_instruction(access.instruction))
+    if not found:
+        has_lines = any(each.location is not None for each in held)
+        message = f"kernel {function.name} has no {access.instruction} from line {source} of the source"
+        hint = "`swzverify scan` lists what comes from where" if has_lines else "build it with -lineinfo"
+        raise SwzError(NOT_STATED, message, hint=hint)
+    return found
+
+
+def _stated(held: Sequence[KernelAccess], function: Function, line: int, block: tuple[int, int, int]) -> Stated:
     try:
-        return stated(module, function, line, block, Given(parameters))
+        return stated_at(held, line, block)
     except NotWrittenError as error:
         hint = "`swzverify scan` lists what it knows of each line; values of `parameters` may help"
         raise SwzError(NOT_STATED, f"line {line} of kernel {function.name}: {error}", hint=hint) from error

@@ -168,6 +168,7 @@ RULES: Mapping[str, list[Schema]] = {
         {"if": _given("tma"), "then": _without("swizzle")},
     ],
     "WavefrontsArgument": [_one_of("at_most", "exactly")],
+    "CompiledPart": [_one_of("line", "source")],
     "LoopPart": [{"if": _given("times"), "then": _without("step")}],
     "AccessPart": [
         _instead(

@@ -184,6 +184,7 @@ BESIDE: dict[str, dict[str, object]] = {
     "AccessPart.base": {"tile": None, "coord": None, "address": "tid*16"},
     "AccessPart.walk": {"tile": None, "coord": None, "for": {"k": 4}},
     "AccessPart.compiled": {"tile": None, "coord": None},
+    "CompiledPart.source": {"line": None},
     "AccessPart.bytes": {"tile": None, "coord": None, "address": "tid%2*16"},
     "AccessPart.if": {"instruction": "ld.shared.v4.b32"},
     "AccessPart.for": {"coord": ["warp*16 + lane%16", "lane/16*8"]},

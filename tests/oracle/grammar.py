@@ -72,7 +72,7 @@ WEIGHT_POSITIONS = ("access.weight",)
 THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 WALK_POSITIONS = ("walk.start", "walk.step", "walk.xor")
 """The positions of pointers that move, which have random specs to themselves."""
-COMPILED_POSITIONS = ("compiled.line", "compiled.loops", "compiled.parameters")
+COMPILED_POSITIONS = ("compiled.line", "compiled.source", "compiled.loops", "compiled.parameters")
 """The positions of compiled code, whose meaning an interpreter judges: tests/spec/test_compiled.py."""
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")

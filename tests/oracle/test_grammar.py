@@ -79,6 +79,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
     "CompiledPart.line": ("compiled.line",),
+    "CompiledPart.source": ("compiled.source",),
     "CompiledPart.loops": ("compiled.loops",),
     "CompiledPart.parameters": ("compiled.parameters",),
     "WalkPart.start": ("walk.start",),

@@ -175,6 +175,46 @@ def test_lines_are_the_iterations_of_a_loop(tmp_path: Path) -> None:
         assert outcome(path) is wanted
 
 
+LOCATED = "".join(
+    f".loc 1 {8 if i != 2 else 9} 5\nmad.lo.u32 %r5, %r1, 4, %r2;\nst.shared.u32 [%r5+{128 * i}], %r1;\n"
+    for i in range(4)
+)
+
+
+def located(folder: Path, source: int, loop: int) -> Path:
+    text = kernel(LOCATED).replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"')
+    said = "  said: {instruction: st.shared.b32, threads: 32, for: {i: 3}, address: tid*4 + i*128 + i/2*128, "
+    said += "base: {align: 256}}\n"
+    lines = ("instruction: st.shared.b32", "threads: 32", f"for: {{i: {loop}}}")
+    return spec_of(
+        folder, text, *lines, f"compiled: {{file: k.ptx, source: {source}}}", "base: {align: 256}", more=said
+    )
+
+
+def test_a_line_of_the_source_has_all_its_instructions(tmp_path: Path) -> None:
+    path = located(tmp_path, 8, 3)
+    assert outcome(path) is Outcome.PROVED
+    assert load_spec(path).claims[0].notes == ("code is read from k.ptx, line 8 of the source",)
+
+
+def test_a_line_of_the_source_with_other_instructions_than_iterations(tmp_path: Path) -> None:
+    assert "3 lines, but the loop 'i' has 2 iterations" in problems(located(tmp_path, 8, 2))[0][1]
+
+
+def test_a_line_of_the_source_that_has_none(tmp_path: Path) -> None:
+    assert "no st.shared.b32 from line 7 of the source" in problems(located(tmp_path, 7, 3))[0][1]
+    lines = ("instruction: st.shared.b32", "threads: 32", "compiled: {file: k.ptx, source: 8}")
+    path = spec_of(tmp_path, kernel(UNROLLED), *lines)
+    with pytest.raises(SpecError, match="-lineinfo"):
+        load_spec(path)
+
+
+@pytest.mark.parametrize("compiled", ["file: k.ptx", "file: k.ptx, line: 16, source: 8"])
+def test_a_line_of_the_ptx_or_of_the_source(compiled: str, tmp_path: Path) -> None:
+    lines = ("instruction: st.shared.b32", "threads: 32", f"compiled: {{{compiled}}}")
+    assert "one of both" in problems(spec_of(tmp_path, kernel(UNROLLED), *lines))[0][1]
+
+
 def test_a_claim_says_which_code_it_speaks_of(tmp_path: Path) -> None:
     compiled = "compiled: {file: k.ptx, kernel: k, line: 16}"
     path = spec_of(tmp_path, kernel(UNROLLED), "instruction: st.shared.b32", "threads: 32", compiled)
