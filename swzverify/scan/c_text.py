@@ -82,9 +82,11 @@ class _Text:
         return _Text(f"(({plain.text} ^ {half}) - {half})", -half, half - 1, self.width)
 
 
-def c_text(root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS) -> str:
+def c_text(
+    root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS, *, can_wrap: bool = True
+) -> str:
     """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers that
-    some of them stay below.
+    some of them stay below. Unless it `can_wrap` the number itself must be known not to.
 
     A `NotWrittenError` for numbers beyond the range of a spec, other operators, unknown names and
     long texts. Example: a sum that wraps modulo 2^8.
@@ -101,7 +103,10 @@ def c_text(root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO
         if len(made.text) > MOST_CHARACTERS:
             raise NotWrittenError("the expression is too long")
         known[node] = made
-    return known[root].unsigned().text
+    whole = known[root]
+    if not can_wrap and (whole.low < 0 or whole.high >> whole.width):
+        raise NotWrittenError("the address may lie before the begin of its array")
+    return whole.unsigned().text
 
 
 def _made(node: Expr, parts: list[_Text], names: Mapping[str, str], limits: Mapping[str, int]) -> _Text:

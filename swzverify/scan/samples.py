@@ -66,10 +66,12 @@ class Sampler:
         read = parts.leaves_of(parts.varying, guard, *self.assumed)
         self.free = [leaf for leaf in dict.fromkeys(read) if leaf.kind is not Kind.LANE]
         mixed = {leaf.name for leaf in parts.leaves_of(parts.mixed)}
+        guarding = {leaf.name for leaf in parts.leaves_of(guard) if leaf.values is None}
+        counting = mixed if around is None else mixed | guarding
         self.counters = [
             leaf.name
             for leaf in self.free
-            if leaf.kind is Kind.TRIPS and leaf.name in mixed and (around is None or leaf.line in around)
+            if leaf.kind is Kind.TRIPS and leaf.name in counting and (around is None or leaf.line in around)
         ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 

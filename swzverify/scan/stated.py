@@ -6,7 +6,7 @@ Nothing is left out here and nothing is bounded: what is not known exactly has a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,7 +19,7 @@ from swzverify.kernel.accesses import LoopAround
 from swzverify.kernel.arithmetic import shift_left, sub, widened
 from swzverify.kernel.linear import normal
 from swzverify.kernel.special import BlockShape
-from swzverify.ptx import Function, Location, Module
+from swzverify.ptx import Function, Location, Module, Symbol
 from swzverify.scan.c_text import NotWrittenError, c_text
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.price import Block
@@ -44,16 +44,26 @@ class StatedLoop:
 class Stated:
     """An access as C texts over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
 
-    `address` counts bytes from the begin of the array, which PTX aligns to `align_bytes`.
-    `condition` says which lanes make it; without one all do.
+    `address` counts bytes from the begin of the array. `condition` says which lanes make it; without
+    one all do. Loops that neither of them depends on repeat the access; all lanes leave them at the
+    same trip.
     """
 
     instruction: Instruction
     address: str
     condition: str
     loops: tuple[StatedLoop, ...]
-    array: str
-    align_bytes: int
+    symbol: Symbol
+
+    @property
+    def array(self) -> str:
+        """The array, by its name in the PTX."""
+        return self.symbol.name
+
+    @property
+    def align_bytes(self) -> int:
+        """What PTX aligns the array to."""
+        return self.symbol.align_bytes
 
 
 @dataclass(slots=True)
@@ -104,15 +114,27 @@ def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> St
 def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruction) -> list[int]:
     """The lines of the PTX with an instruction that comes from a line of the source, in the order of
     the text; of inlined code the lines of the calls count too.
+
+    Errors: a `NotWrittenError` where several source files have that line, or the line has other
+    widths of the same kind.
     """
-    made = [each for each in found if each.row is not None and each.row.name == instruction.name]
-    return sorted({each.line for each in made if source in _source_lines(each.location)})
+    there = [(each, files) for each in found if each.row is not None and (files := _files(each.location, source))]
+    if len({file for _, files in there for file in files}) > 1:
+        raise NotWrittenError(f"several source files have accesses at line {source}: give `line`, that of the PTX")
+    kinds = {each.row.name for each, _ in there if each.row is not None and each.row.kind is instruction.kind}
+    if others := sorted(kinds - {instruction.name}):
+        raise NotWrittenError(f"line {source} of the source has {', '.join(others)} too: give `line`, that of the PTX")
+    return sorted({each.line for each, _ in there if each.row is not None and each.row.name == instruction.name})
 
 
-def _source_lines(location: Location | None) -> Iterator[int]:
+def _files(location: Location | None, source: int) -> set[int]:
+    """The numbers of the files in which a line is, or has called, what is at a place."""
+    found: set[int] = set()
     while location is not None:
-        yield location.line
+        if location.line == source:
+            found.add(location.file)
         location = location.inlined_at
+    return found
 
 
 def _stated(access: KernelAccess, block: Block) -> Stated:
@@ -132,10 +154,14 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
         _name(next(each for each in access.leaves if each.name == variable.name), access, block, names)
     if row.warp_wide and guards:
         raise NotWrittenError("some lanes of a warp may not make it, and it needs all")
+    for loop in access.loops:
+        if not loop.is_uniform and all(loop.line != each.line for each in names.loops):
+            raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
     condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
-    address = c_text(offset, names.known, names.limits)
-    symbol = array.symbol
-    return Stated(row, address, condition, tuple(names.loops), symbol.name if symbol else "", array.multiple)
+    address = c_text(offset, names.known, names.limits, can_wrap=False)
+    if array.symbol is None:
+        raise AssertionError(array)
+    return Stated(row, address, condition, tuple(names.loops), array.symbol)
 
 
 def _array(access: KernelAccess) -> Leaf:

@@ -19,13 +19,15 @@ from swzverify.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import AlignedBase, Base, MemoryBase
+from swzverify.subjects import AlignedBase, Base, Memory, MemoryBase
 from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.subjects.loop import Loop
 
 NOT_STATED = "SWZ553"
 MAX_ALIGN_BYTES = 1 << 30
 """More than any array is aligned to: of a place in a memory that is no multiple of its alignment."""
+MAX_SHARED_BYTES = 227 * 1024
+"""Of an array whose size the launch gives. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 _SUFFIX = ".ptx"
 
 
@@ -75,7 +77,7 @@ def build_compiled(
         over = _over(part, values, loops, len(lines), starts)
         values.require_sound()
         found = [_stated(held, function, line, shape) for line in lines]
-        place = AlignedBase(min(each.align_bytes for each in found)) if base is None else base
+        place = _wherever(found[0]) if base is None else base
         _check(access, part, found, place, function)
         others = [each for each in loops if each is not over]
         told = [_in_loops(each, others, starts) for each in found]
@@ -150,7 +152,10 @@ def _accesses(
 
 def _from_source(held: Sequence[KernelAccess], source: int, access: AccessPart, function: Function) -> list[int]:
     """The lines of the PTX that come from a line of the source."""
-    found = lines_from(held, source, find_instruction(access.instruction))
+    try:
+        found = lines_from(held, source, find_instruction(access.instruction))
+    except NotWrittenError as error:
+        raise SwzError(NOT_STATED, f"kernel {function.name}: {error}") from error
     if not found:
         has_lines = any(each.location is not None for each in held)
         message = f"kernel {function.name} has no {access.instruction} from line {source} of the source"
@@ -176,11 +181,23 @@ def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Ba
                 f"kernel {function.name}: the address begins with {each.array}, not {part.array or found[0].array}"
             )
             raise SwzError(NOT_STATED, message, hint="one access is in one array; state the others apart")
+        if each.symbol != found[0].symbol:
+            lines = f"lines {found[0].symbol.line} and {each.symbol.line}"
+            message = f"kernel {function.name}: two arrays are called {each.array}, at {lines}"
+            raise SwzError(NOT_STATED, message, hint="one access is in one array; state the others apart")
         needed = _alignment(base)
         if needed > each.align_bytes:
             message = f"PTX aligns {each.array} to {each.align_bytes} bytes only, and `base` says {needed}"
             hint = f"__align__({needed}) in the kernel, or the address of this launch as `base: number`"
             raise SwzError(NOT_STATED, message, hint=hint)
+
+
+def _wherever(found: Stated) -> MemoryBase:
+    """The begin of an array of which nothing says where it is: only what is in it too lies at a known
+    distance.
+    """
+    size = found.symbol.size_bytes or MAX_SHARED_BYTES
+    return MemoryBase(Memory(f"{found.array}@{found.symbol.line}", size, found.align_bytes), 0)
 
 
 def _same_instruction(access: AccessPart, instruction: Instruction) -> None:
@@ -201,8 +218,13 @@ def _alignment(base: Base) -> int:
 def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -> tuple[CFormula, CFormula | None]:
     """The address and the condition over the spec's loops, in place of trips."""
     by_line = {line: name for name, line in starts.items()}
+    for line, name in by_line.items():
+        if all(each.line != line for each in found.loops):
+            message = f"neither the address nor the active lanes depend on a loop that begins at line {line}"
+            raise SwzError(NOT_STATED, message, hint=f"leave '{name}' out of `loops` and of `for`")
     free = [each for each in loops if each.name not in starts]
     trips: dict[str, str] = {}
+    bound: set[str] = set()
     for each in found.loops:
         loop = next((one for one in loops if one.name == by_line.get(each.line)), None)
         if loop is None and len(free) == 1 and len([one for one in found.loops if one.line not in by_line]) == 1:
@@ -215,6 +237,11 @@ def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -
             message = f"the loop at line {each.line} makes {each.count} trips, '{loop.name}' has {loop.count}"
             raise SwzError(NOT_STATED, message, hint="give the loop in `for` as many values as the code has trips")
         trips[each.name] = _trip(loop)
+        bound.add(loop.name)
+    for loop in loops:
+        if loop.name not in bound:
+            message = f"the code has no loop for '{loop.name}': neither the address nor the active lanes depend on one"
+            raise SwzError(NOT_STATED, message, hint="leave it out of `for`; an access that is repeated is stated once")
     address = parse(exchanged(parse(found.address), trips))
     return address, parse(exchanged(parse(found.condition), trips)) if found.condition else None
 

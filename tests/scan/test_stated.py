@@ -5,6 +5,7 @@ see each lane do this, as often, and nothing else.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -18,7 +19,7 @@ from swzverify.ptx import read_module
 from swzverify.scan import stated as module
 from swzverify.scan.c_text import NotWrittenError
 from swzverify.scan.stated import Stated, stated
-from tests.kernel.differential import coordinates, watched
+from tests.kernel.differential import Event, coordinates, watched
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.traps import BODIES, text_of
@@ -72,8 +73,21 @@ def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1)
             assert seen == wanted, (access.line, one)
         else:
             assert set(seen) == set(wanted), (access.line, one)
+            if not one.loops:
+                assert_same_lanes_each_time(access.line, events, wanted)
         told, looping = told + 1, looping + bool(one.loops)
     return told, looping
+
+
+def assert_same_lanes_each_time(line: int, events: list[Event], wanted: Seen) -> None:
+    """An access that loops repeat is made by the same lanes, as often by each of a warp."""
+    lanes: dict[int, Counter[int]] = {}
+    for event in events:
+        if event.line == line:
+            lanes.setdefault(event.warp, Counter()).update(lane for lane, _ in event.lanes)
+    for warp, counts in lanes.items():
+        assert set(counts) == {thread % 32 for thread, _ in wanted if thread // 32 == warp}, line
+        assert len(set(counts.values())) <= 1, line
 
 
 def all_of(seeds: range) -> tuple[int, int]:
@@ -101,6 +115,9 @@ def test_traps(name: str) -> None:
     compared(text_of(BODIES[name]), (16, 4, 1), 3)
 
 
+REPEATED = "L:\nmov.u32 %r7, pool;\nmad.lo.u32 %r6, %r0, 8, %r7;\nst.shared.u32 [%r6], %r0;\nadd.u32 %r4, %r4, 1;\n"
+REPEATED += "setp.lt.u32 %p1, %r4, {0};\n@%p1 bra L;"
+"""One place again and again."""
 COUNTED = "L:\nmad.lo.u32 %r6, %r4, 64, %r0;\nshl.b32 %r6, %r6, 2;\nmov.u32 %r7, pool;\nadd.u32 %r6, %r6, %r7;\n"
 COUNTED += "st.shared.u32 [%r6+64], %r0;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, {0};\n@%p1 bra L;"
 GUARDED = "mov.u32 %r7, pool;\nshl.b32 %r6, %r0, 3;\nadd.u32 %r6, %r6, %r7;\nsetp.lt.u32 %p1, %r1, 2;\n"
@@ -135,6 +152,7 @@ def test_lanes_that_take_part() -> None:
         (COUNTED.format("%r0"), "the loop at line"),
         (COUNTED.format("%r2"), "the loop at line"),
         (BY_PARAMETER, "it depends on"),
+        (REPEATED.format("%r0"), "lanes may leave the loop"),
         (BODIES["a load at an address of each lane"], "it depends on"),
     ],
 )
@@ -148,7 +166,15 @@ def test_what_is_not_known_exactly_is_not_stated(body: str, reason: str) -> None
 
 
 def of_own_bodies() -> int:
-    bodies = (COUNTED.format(5), COUNTED.format("%r0"), COUNTED.format("%r1"), GUARDED, BY_PARAMETER, *BODIES.values())
+    bodies = (
+        COUNTED.format(5),
+        COUNTED.format("%r0"),
+        COUNTED.format("%r1"),
+        *map(REPEATED.format, (3, "%r0", "%r2")),
+        GUARDED,
+        BY_PARAMETER,
+        *BODIES.values(),
+    )
     return sum(compared(text_of(body), (16, 4, 1), 3)[0] for body in bodies)
 
 
@@ -168,6 +194,14 @@ def test_own_bodies() -> None:
 )
 def test_a_planted_mistake_is_found(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, name, wrong)
+    with pytest.raises(AssertionError):
+        of_own_bodies()
+
+
+def test_loops_that_lanes_leave_taken_for_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = module._stated
+    together = lambda access: replace(access, loops=tuple(replace(each, is_uniform=True) for each in access.loops))  # noqa: E731
+    monkeypatch.setattr(module, "_stated", lambda access, block: original(together(access), block))
     with pytest.raises(AssertionError):
         of_own_bodies()
 

@@ -171,7 +171,8 @@ def test_lines_are_the_iterations_of_a_loop(tmp_path: Path) -> None:
     )
     for order, wanted in ((lines, Outcome.PROVED), ([lines[1], lines[0], *lines[2:]], Outcome.REFUTED)):
         compiled = f"compiled: {{file: k.ptx, line: {order}}}"
-        path = spec_of(tmp_path, text, "instruction: st.shared.b32", "threads: 32", "for: {i: 4}", compiled, more=said)
+        lines_of = ("instruction: st.shared.b32", "threads: 32", "for: {i: 4}", compiled, "base: {align: 256}")
+        path = spec_of(tmp_path, text, *lines_of, more=said)
         assert outcome(path) is wanted
 
 
@@ -226,6 +227,104 @@ def test_a_base_is_what_ptx_says_without_one(tmp_path: Path) -> None:
     compiled = f"compiled: {{file: k.ptx, line: {line_of(text, 'st.shared')}}}"
     found = access_of(load_spec(spec_of(tmp_path, text, "instruction: st.shared.b32", "threads: 32", compiled)))
     assert found.origin.unit_bytes == 256
+
+
+def test_an_array_without_a_base_lies_nowhere_that_is_known(tmp_path: Path) -> None:
+    """Two arrays of one kernel are not put at one base."""
+    text = kernel(UNROLLED + ELSEWHERE)
+    lines = [line_of(text, "st.shared", at) for at in (0, 4)]
+    other = f"  said: {{instruction: st.shared.b32, threads: 32, compiled: {{file: k.ptx, line: {lines[1]}}}}}\n"
+    mine = ("instruction: st.shared.b32", "threads: 32", f"compiled: {{file: k.ptx, line: {lines[0]}}}")
+    assert "not related" in problems(spec_of(tmp_path, text, *mine, more=other))[0][1]
+    same = other.replace(f"line: {lines[1]}", f"line: {lines[0]}")
+    assert outcome(spec_of(tmp_path, text, *mine, more=same)) is Outcome.PROVED
+
+
+LEAVING = """and.b32 %r5, %r1, 1;
+sub.u32 %r6, 2, %r5;
+mad.lo.u32 %r7, %r1, 8, %r2;
+L:
+ld.shared.v2.u32 {%r8, %r9}, [%r7];
+add.u32 %r3, %r3, 1;
+setp.lt.u32 %p1, %r3, %r6;
+@%p1 bra L;
+"""
+REPEATED = """L:
+mad.lo.u32 %r7, %r1, 4, %r2;
+st.shared.u32 [%r7], %r1;
+add.u32 %r3, %r3, 1;
+setp.lt.u32 %p1, %r3, 5;
+@%p1 bra L;
+"""
+BEFORE_ITS_ARRAY = "mad.lo.u32 %r5, %r1, 4, %r2;\nst.shared.u32 [%r5+-128], %r1;\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines", "words"),
+    [
+        (LEAVING, ("instruction: ld.shared.v2.b32", "compiled: {file: k.ptx, line: 19}"), "leave the loop"),
+        (
+            REPEATED,
+            ("instruction: st.shared.b32", "for: {i: 5}", "compiled: {file: k.ptx, line: 17, loops: {i: 16}}"),
+            "depend on a loop that begins at line 16",
+        ),
+        (
+            REPEATED,
+            ("instruction: st.shared.b32", "for: {i: 3}", "compiled: {file: k.ptx, line: 17}"),
+            "no loop for 'i'",
+        ),
+        (
+            UNROLLED,
+            ("instruction: st.shared.b32", "for: {i: 3}", "compiled: {file: k.ptx, line: 16, loops: {i: 999}}"),
+            "line 999",
+        ),
+        (
+            BEFORE_ITS_ARRAY,
+            ("instruction: st.shared.b32", "compiled: {file: k.ptx, line: 16}"),
+            "before the begin of its array",
+        ),
+    ],
+    ids=["lanes that leave", "a loop that is not read", "no such loop", "no loop there", "a negative offset"],
+)
+def test_what_is_not_what_the_spec_says(body: str, lines: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    text = kernel(body)
+    at = line_of(text, "ld.shared" if body is LEAVING else "st.shared")
+    lines = tuple(each.replace("line: 19", f"line: {at}").replace("line: 17", f"line: {at}") for each in lines)
+    found = problems(spec_of(tmp_path, text, "threads: 32", *lines))
+    assert (found[0][0], words in found[0][1]) == ("SWZ553", True), found
+
+
+def test_an_access_that_is_repeated_is_stated_once(tmp_path: Path) -> None:
+    text = kernel(REPEATED)
+    lines = (
+        "instruction: st.shared.b32",
+        "threads: 32",
+        f"compiled: {{file: k.ptx, line: {line_of(text, 'st.shared')}}}",
+    )
+    assert access_of(load_spec(spec_of(tmp_path, text, *lines))).loops == ()
+
+
+def test_two_arrays_of_one_name(tmp_path: Path) -> None:
+    inner = "{\n.shared .align 256 .b8 tile[4096];\nmov.u32 %r9, tile;\nst.shared.u32 [%r9+128], %r1;\n}\n"
+    text = kernel("st.shared.u32 [%r2], %r1;\n" + inner)
+    compiled = f"compiled: {{file: k.ptx, line: [{line_of(text, 'st.shared')}, {line_of(text, 'st.shared', 1)}]}}"
+    path = spec_of(tmp_path, text, "instruction: st.shared.b32", "threads: 32", "for: {i: 2}", compiled)
+    assert "two arrays are called tile" in problems(path)[0][1]
+
+
+def test_a_line_that_two_source_files_have(tmp_path: Path) -> None:
+    text = kernel(LOCATED.replace(".loc 1 9", ".loc 2 8")).replace(
+        ".address_size 64", '.address_size 64\n.file 1 "k.cu"\n.file 2 "helper.h"'
+    )
+    lines = ("instruction: st.shared.b32", "threads: 32", "for: {i: 4}", "compiled: {file: k.ptx, source: 8}")
+    assert "several source files" in problems(spec_of(tmp_path, text, *lines))[0][1]
+
+
+def test_a_line_with_accesses_of_several_widths(tmp_path: Path) -> None:
+    wide = LOCATED + ".loc 1 8 5\nst.shared.v2.u32 [%r2], {%r1, %r1};\n"
+    text = kernel(wide).replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"')
+    lines = ("instruction: st.shared.b32", "threads: 32", "for: {i: 3}", "compiled: {file: k.ptx, source: 8}")
+    assert "has st.shared.v2.b32 too" in problems(spec_of(tmp_path, text, *lines))[0][1]
 
 
 def problems(path: Path) -> list[tuple[str, str]]:
