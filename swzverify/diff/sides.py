@@ -24,6 +24,7 @@ from swzverify.diff import git
 from swzverify.diff.result import SideName
 from swzverify.errors import Problem, SwzError
 from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES
+from swzverify.spec.beside import PTX_SUFFIX
 from swzverify.spec.guard import is_spec_name
 
 MARK = "git:"
@@ -33,6 +34,7 @@ VENV = "pyvenv.cfg"
 not what it says.
 """
 _MOST_BYTES = MAX_SOURCE_BYTES + 1
+_BESIDE_SPECS = (*SOURCE_SUFFIXES, PTX_SUFFIX)
 """Of one file; a longer one is cut here, and still too long for every reader."""
 
 
@@ -268,10 +270,10 @@ def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...
 
 
 def _is_wanted(path: str, named: Iterable[str]) -> bool:
-    """Whether a file of a tree can matter: specs, sources and marks by their names, and what is
-    named outright.
+    """Whether a file of a tree can matter: specs, sources, compiled code and marks by their names,
+    and what is named outright.
     """
-    return _is_mark(path) or is_spec_name(path) or path.lower().endswith(SOURCE_SUFFIXES) or path in named
+    return _is_mark(path) or is_spec_name(path) or path.lower().endswith(_BESIDE_SPECS) or path in named
 
 
 def _is_mark(path: str) -> bool:

@@ -2,7 +2,7 @@
 read them.
 
 `expr` is the form itself, `integers` builds it from mathematical integers without wrapping, `c_*`
-is the front end for C integer expressions; `evaluate`, `intervals`, `gf2`, `periods`, `c_source`
-and `symbolic` are readings that need no solver. May import nothing of the package but
-`errors`.
+is the front end for C integer expressions; `evaluate`, `intervals`, `gf2`, `periods` and
+`c_source` are readings that need no solver, and `bounded` writes a value in plainer words. `whole`
+reads the numbers that Python callers give. May import nothing of the package but `errors`.
 """

@@ -30,6 +30,8 @@ from swzverify.ir.expr import (
 LOWEST: Final = -(1 << 31)
 HIGHEST: Final = (1 << 32) - 1
 MOST_CHARACTERS: Final = 2000
+COORDINATES: Final = {"tid.x": "tid_x", "tid.y": "tid_y", "tid.z": "tid_z", "laneid": "lane"}
+"""What a spec calls the coordinates of a thread."""
 _SIGNS: Final = {
     BinaryOperator.ADD: "+",
     BinaryOperator.SUB: "-",

@@ -20,13 +20,12 @@ from swzverify.kernel.arithmetic import shift_left, sub, widened
 from swzverify.kernel.linear import normal
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Location, Module, Symbol
-from swzverify.scan.c_text import NotWrittenError, c_text
+from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.price import Block
 
 MOST_TRIPS: Final = 4096
 _MOST_LISTED: Final = 12
-_COORDINATES: Final = {"tid.x": "tid_x", "tid.y": "tid_y", "tid.z": "tid_z", "laneid": "lane"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     if row.warp_wide and guards:
         raise NotWrittenError("some lanes of a warp may not make it, and it needs all")
     for loop in access.loops:
-        if not loop.is_uniform and all(loop.line != each.line for each in names.loops):
+        if not loop.is_uniform and (loop.trips is None or loop.trips.name not in names.known):
             raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
     condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
     address = c_text(offset, names.known, names.limits, can_wrap=False)
@@ -179,8 +178,8 @@ def _array(access: KernelAccess) -> Leaf:
 
 def _name(leaf: Leaf, access: KernelAccess, block: Block, names: _Names) -> None:
     """Name a variable, if it is exactly known what it is."""
-    if leaf.kind is Kind.LANE and leaf.name in _COORDINATES:
-        names.known[leaf.name] = _COORDINATES[leaf.name]
+    if leaf.kind is Kind.LANE and leaf.name in COORDINATES:
+        names.known[leaf.name] = COORDINATES[leaf.name]
         return
     if leaf.kind is not Kind.TRIPS:
         raise NotWrittenError(f"it depends on {leaf.name}")

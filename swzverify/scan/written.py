@@ -10,13 +10,12 @@ from swzverify.hardware import INSTRUCTIONS
 from swzverify.ir.expr import TRUE, Expr, conjuncts, const, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.arithmetic import add
-from swzverify.scan.c_text import NotWrittenError, c_text
+from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.scan.split import Parts, is_shared, power_of, split
 from swzverify.scan.verdict import Decision, Verdict
 
 MOST_BITS: Final = 16
 """Bits of data of a lane that are written as a value of its own."""
-_COORDINATES: Final = {"tid.x": "tid_x", "tid.y": "tid_y", "tid.z": "tid_z", "laneid": "lane"}
 _LARGEST_ALIGN: Final = 128
 
 
@@ -88,8 +87,8 @@ class _Names:
         """Name a variable. A `NotWrittenError` for what has no range in a spec."""
         if leaf.name in self.known:
             return
-        if leaf.name in _COORDINATES:
-            self.known[leaf.name] = _COORDINATES[leaf.name]
+        if leaf.name in COORDINATES:
+            self.known[leaf.name] = COORDINATES[leaf.name]
             return
         if leaf.values is not None and leaf.kind in (Kind.TRIPS, Kind.CARRIED):
             name = f"{'trips' if leaf.kind is Kind.TRIPS else 'value'}_{leaf.line}_{len(self.known)}"

@@ -7,6 +7,8 @@ import os
 from swzverify.errors import SwzError
 
 UNREADABLE = "SWZ124"
+PTX_SUFFIX = ".ptx"
+"""Of files with compiled code that an access may name."""
 
 
 def below(path: str, file: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from swzverify.scan import Given
 from swzverify.scan.c_text import NotWrittenError
 from swzverify.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.spec.access_models import AccessPart, CompiledPart
-from swzverify.spec.beside import UNREADABLE, below
+from swzverify.spec.beside import PTX_SUFFIX, UNREADABLE, below
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import AlignedBase, Base, Memory, MemoryBase
 from swzverify.subjects.listed_loop import AnyLoop
@@ -28,7 +28,6 @@ MAX_ALIGN_BYTES = 1 << 30
 """More than any array is aligned to: of a place in a memory that is no multiple of its alignment."""
 MAX_SHARED_BYTES = 227 * 1024
 """Of an array whose size the launch gives. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
-_SUFFIX = ".ptx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def _module(path: str, _changed: tuple[int, int]) -> Module:
 def _kernel(part: CompiledPart, spec: str) -> tuple[Module, Function]:
     """The function of the file that is meant."""
     shown, real = below(spec, part.file)
-    if not shown.endswith(_SUFFIX) or not real.endswith(_SUFFIX):
+    if not shown.endswith(PTX_SUFFIX) or not real.endswith(PTX_SUFFIX):
         raise SwzError(UNREADABLE, f"'{part.file}' is no PTX file", hint="nvcc -ptx, or cuobjdump -ptx, writes one")
     try:
         status = os.stat(real)

@@ -11,6 +11,7 @@ import pytest
 
 from swzverify.ir.expr import TRUE, const
 from swzverify.kernel import atomics, counts, evaluate
+from swzverify.obligations import Answer
 from swzverify.scan import collide, data, decide, exact, mixed, price, reach, samples, split
 from swzverify.scan.question import Question
 from swzverify.scan.split import Parts
@@ -139,6 +140,21 @@ def test_a_narrow_access_that_is_decided_for_one_place_of_its_array(monkeypatch:
 def test_lanes_of_which_not_all_have_a_word_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collide, "combinations", lambda lanes, _: list(pairwise(lanes)))
     found_by(verdicts.test_data_that_can_do_no_more_than_so_much)
+
+
+def test_a_bound_on_data_that_samples_exceed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four lanes have one column; the SMT engine says that no three of them meet."""
+    load = verdicts.OF_LANE + "ld.global.u32 %r10, [%d1]; and.b32 %r10, %r10, 15; shl.b32 %r10, %r10, 7;"
+    column = (
+        "and.b32 %r11, %r1, 7; mad.lo.u32 %r11, %r11, 8, %r10; add.u32 %r20, %r3, %r11; ld.shared.u32 %r30, [%r20];"
+    )
+    assert last(load + column).decision.ways == 4
+
+    def wrong(_question: object, _guard: object, count: int, wanted: Answer) -> bool:
+        return (count <= 2) == (wanted is Answer.HOLDS)
+
+    monkeypatch.setattr(data, "_can_meet", wrong)
+    assert FAULT in last(load + column).decision.reason
 
 
 def test_data_that_every_lane_loads_from_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
