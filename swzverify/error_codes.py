@@ -115,6 +115,13 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ565": "a spec that cannot be changed",
         "SWZ566": "a fault of the tile or an access that no layout mends",
         "SWZ567": "an answer that its proof contradicts",
+        # sweeps
+        "SWZ571": "nothing to sweep",
+        "SWZ572": "an axis that a sweep does not have, or cannot be told",
+        "SWZ573": "a package that a sweep needs is not installed",
+        "SWZ574": "a folder that cannot take a sweep's results",
+        "SWZ575": "processes died at one stretch of a sweep",
+        "SWZ576": "no cluster to sweep on",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

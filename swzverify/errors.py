@@ -4,8 +4,9 @@ step.
 This module imports nothing of the package. Codes: SWZ1xx spec file, SWZ2xx layout and swizzle,
 SWZ3xx expression, SWZ4xx hardware and instruction, SWZ5xx command line (SWZ511 ff. known failures,
 SWZ514 ff. comparisons, SWZ521 ff. starters, SWZ531 ff. PTX, SWZ541 ff. binaries, SWZ551 ff. what is
-given of kernels), SWZ6xx certificates, SWZ7xx devices, SWZ8xx assertions and the pytest plugin,
-SWZ9xx a fault of swzverify itself; `error_codes.py` lists them all, docs/errors/ explains each.
+given of kernels, SWZ561 ff. searches, SWZ571 ff. sweeps), SWZ6xx certificates, SWZ7xx devices,
+SWZ8xx assertions and the pytest plugin, SWZ9xx a fault of swzverify itself; `error_codes.py` lists
+them all, docs/errors/ explains each.
 """
 
 from __future__ import annotations
@@ -47,6 +48,15 @@ class SwzError(Exception):
         self.text = text
         self.span = span
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """The error as another process gets it.
+
+        >>> import pickle
+        >>> pickle.loads(pickle.dumps(SwzError("SWZ305", "a divisor of 0", hint="k + 1"))).hint
+        'k + 1'
+        """
+        return _again, (self.code, self.message, self.hint, self.text, self.span)
+
     def __str__(self) -> str:
         lines = [f"{self.code}: {self.message}"]
         if self.text is not None and self.span is not None and "\n" not in self.text:
@@ -55,6 +65,10 @@ class SwzError(Exception):
         if self.hint:
             lines += [f"  {row}" for row in self.hint.split("\n")]
         return "\n".join(graphic(row) for line in lines for row in line.split("\n"))
+
+
+def _again(code: str, message: str, hint: str, text: str | None, span: tuple[int, int] | None) -> SwzError:
+    return SwzError(code, message, hint=hint, text=text, span=span)
 
 
 def graphic(row: str) -> str:

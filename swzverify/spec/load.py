@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swzverify.errors import Problem, SwzError
 from swzverify.shown import Shown, html_facts, text_facts
@@ -17,6 +18,10 @@ from swzverify.spec.patience import OutOfPatience, patience
 from swzverify.spec.problems import Problems, SpecError, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
 from swzverify.spec.tree import Place
+
+if TYPE_CHECKING:
+    from swzverify.spec.check import Checked
+    from swzverify.spec.from_source import ReadConstant
 
 LOAD_SECONDS = 30.0
 """Processor time for reading one spec; ordinary ones take milliseconds."""
@@ -156,35 +161,57 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None, la
     return Spec(**{each.name: getattr(spec, each.name) for each in fields(spec)})
 
 
-def _read(text: str, path: str, problems: Problems, target: str | None, language: Language | None) -> BuiltSpec | None:
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A text as models, with the constants that were read from the code; `text` is the spec's own,
+    which a kernel source has in its comments.
+    """
+
+    checked: Checked
+    text: str
+    constants: tuple[ReadConstant, ...] = ()
+
+
+def read_checked(text: str, path: str, problems: Problems, language: Language | None = None) -> Read | None:
+    """The models of a text, within the limits; None for a source without a contract, and where
+    `problems` say why.
+    """
     if language is None:
         root = read_tree(text, problems)
     else:
         from swzverify.spec.contracts import contract_text, read_contract  # noqa: PLC0415 - few specs are contracts
 
         root = read_contract(text, language, problems)
-        if root is None and not len(problems):
-            return BuiltSpec(path, "", "", ())
         text = "" if root is None else contract_text(text, language)
     checked = None if root is None or (language is not None and len(problems)) else check(root, problems)
     if checked is None:
         return None
     size = len(text if language is None else text.strip())
-    if not checked.spec.from_source:
-        if not check_limits(checked, size, problems):
-            return None
-        return replace(build(checked, path, problems, target), text=text)
-    from swzverify.spec.from_source import names_of, notes_of, read_constants  # noqa: PLC0415 - few specs read other files
+    read: tuple[ReadConstant, ...] = ()
+    if checked.spec.from_source:
+        from swzverify.spec.from_source import read_constants  # noqa: PLC0415 - few specs read other files
 
-    checked, read = read_constants(checked, path, problems)
-    if len(read) < len(checked.spec.from_source):
-        return None  # what the missing constants stand in would only be called wrong once more
-    if not check_limits(checked, size, problems):
-        return None
-    spec = build(checked, path, problems, target)
+        checked, read = read_constants(checked, path, problems)
+        if len(read) < len(checked.spec.from_source):
+            return None  # what the missing constants stand in would only be called wrong once more
+    return Read(checked, text, read) if check_limits(checked, size, problems) else None
+
+
+def _read(text: str, path: str, problems: Problems, target: str | None, language: Language | None) -> BuiltSpec | None:
+    found = read_checked(text, path, problems, language)
+    if found is None:
+        return None if len(problems) else BuiltSpec(path, "", "", ())
+    spec = replace(build(found.checked, path, problems, target), text=found.text)
+    if found.checked.spec.sweep is not None:
+        from swzverify.spec.sweep_axes import read_sweep  # noqa: PLC0415 - few specs have one
+
+        read_sweep(found.checked, problems)
+    if not found.constants:
+        return spec
+    from swzverify.spec.from_source import names_of, notes_of  # noqa: PLC0415 - see above
 
     def told(claim: SpecClaim) -> SpecClaim:
-        own = [each for each in read if each.name in claim.uses]
+        own = [each for each in found.constants if each.name in claim.uses]
         return replace(claim, notes=(*claim.notes, *notes_of(own)), read=names_of(own, path))
 
-    return replace(spec, claims=tuple(map(told, spec.claims)), text=text)
+    return replace(spec, claims=tuple(map(told, spec.claims)))

@@ -16,6 +16,7 @@ from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
+from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
 
 
@@ -133,6 +134,11 @@ class SpecPart(Part):
         description="what is claimed: a list, or `standard`",
         examples=["standard", [{"bijective": "A"}, {"conflict_free": "read_A"}]],
     )
+    sweep: SweepPart | None = Field(
+        None,
+        description="variants of this spec for `swzverify sweep`; the other commands take the spec as it stands",
+        examples=[{"over": {"BK": {"start": 16, "stop": 129, "step": 16}}, "where": ["BK <= BM"]}],
+    )
 
 
 PARTS: dict[str, type[Part]] = {
@@ -147,6 +153,7 @@ PARTS: dict[str, type[Part]] = {
         LaneRangePart,
         LaneBitsPart,
         SourceConstantPart,
+        AxisPart,
     )
 }
 """The model of a union's branch, by its tag."""

@@ -50,6 +50,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "LoopPart.times": (2, MAX_INTEGER),
     "LaneRangePart.step": (1, MAX_INTEGER),
     "LaneBitsPart.bits": (1, 32),
+    "AxisPart.step": (1, MAX_INTEGER),
+    "AxisPart.times": (2, MAX_INTEGER),
     "AccessPart.threads": (1, MAX_THREADS),
     "AccessPart.block": (1, MAX_THREADS),
     "AccessPart.for[]": (0, MAX_INTEGER),
@@ -130,6 +132,8 @@ ENTRIES: Mapping[str, str] = {
     "CompiledPart.parameters": "an integer",
     "MapPart.over": "how many values from 0",
     "TilePart.shape": "how many values from 0",
+    "SweepPart.over": "a list of integers, {start: a, stop: b, step: c}, or {at: a place, values: what is put there}",
+    "AxisPart.values": "the number that the axis's constant and `where` read at this value",
 }
 """What the entries of a mapping are; their names are the user's own."""
 

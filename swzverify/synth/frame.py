@@ -61,11 +61,13 @@ def _inside(tile: Tile, fields: Fields, on: SwizzleOn) -> Truths:
     room, rest = divmod(8 * tile.allocation_bytes, unit_bits)
     span = np.int64(1) << np.where(fields.shift < 0, fields.top, fields.bits + fields.base)
     start = start_step(tile) if on == "address" else 0
-    # Blocks of the allocation keep their places: nothing leaves them.
+    assert isinstance(tile.layout, Layout)  # noqa: S101 - an expression has no swizzle
+    fits = tile.layout.cosize * tile.element_bits <= 8 * tile.allocation_bytes
+    # Blocks of the allocation keep their places: nothing leaves them that was inside.
     kept: Truths = (fields.bits == 0) | ((room % span == 0) & (start % span == 0) & (rest == 0))
+    kept &= fits
     if kept.all():
         return kept
-    assert isinstance(tile.layout, Layout)  # noqa: S101 - an expression has no swizzle
     offsets = np.array(tile.layout.offsets(), dtype=np.int64)
     left = np.flatnonzero(~kept)
     if on == "address":

@@ -24,6 +24,7 @@ from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
 from swzverify.run import fault, reading, starter
+from swzverify.sweep import on_dask
 from swzverify.synth import pricing
 from tests.binaries.fakes import cuobjdump, dump, only_tool
 from tests.gpu.simulated import answers_of
@@ -137,6 +138,14 @@ def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setattr(pool, "start", killed)
 
 
+def _no_pyarrow(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setitem(sys.modules, "pyarrow", None)
+
+
+def _no_scheduler(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setattr(on_dask, "CONNECT_SECONDS", 1)
+
+
 _COLUMNS = """.version 8.3
 .target sm_90
 .address_size 64
@@ -188,6 +197,8 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "a_fault": _a_fault,
     "a_search_that_errs": _a_search_that_errs,
     "a_killed_process": _a_killed_process,
+    "no_pyarrow": _no_pyarrow,
+    "no_scheduler": _no_scheduler,
 }
 """What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has
 them or not.

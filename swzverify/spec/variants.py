@@ -1,0 +1,126 @@
+"""A spec that is built again and again: with other constants, and other values at some places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from swzverify.errors import Problem
+from swzverify.spec.build import BuiltSpec, build
+from swzverify.spec.check import Checked, check
+from swzverify.spec.load import LOAD_SECONDS, Read, read_checked
+from swzverify.spec.patience import OutOfPatience, patience
+from swzverify.spec.problems import Problems, SpecError, TooManyProblems
+from swzverify.spec.sweep_axes import Place, Sweep, read_sweep
+from swzverify.spec.tree import Mapping as MappingNode
+from swzverify.spec.tree import Node, Scalar, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What differs from the file: values of constants, values at places, and the tiles that lose
+    their swizzle.
+    """
+
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    placed: tuple[tuple[Place, int | str], ...] = ()
+    unswizzled: frozenset[str] = frozenset()
+    with_claims: bool = False
+
+
+class Variants:
+    """The variants of one spec, by its text.
+
+    >>> spec = Variants('''
+    ... swzverify: 1
+    ... constants: {N: 8}
+    ... tiles: {A: {element: f16, layout: "(N,64):(64,1)"}}
+    ... sweep: {over: {N: [8, 16]}}
+    ... ''', "a.yaml")
+    >>> [axis.values for axis in spec.sweep.axes], spec.build(Variant({"N": 16})).cases[0].tiles["A"].size
+    ([(8, 16)], 1024)
+    """
+
+    def __init__(self, text: str, path: str, target: str | None = None) -> None:
+        """Errors: `SpecError` for a text that is no spec, or whose sweep is wrong."""
+        self.text, self.path, self.target = text, path, target
+        problems = Problems(path)
+        read: Read | None = None
+        sweep: Sweep | None = None
+        try:
+            with patience(LOAD_SECONDS):
+                read = read_checked(text, path, problems)
+                sweep = None if read is None else read_sweep(read.checked, problems)
+        except TooManyProblems:
+            pass  # those that were found are raised below
+        except OutOfPatience:
+            problems.add("SWZ107", f"reading this spec takes more than {LOAD_SECONDS:g} seconds", None)
+        problems.raise_any()
+        if read is None:
+            raise SpecError((Problem("SWZ101", "cannot be read", file=path),))
+        self.checked, self.sweep = read.checked, sweep
+        self._lines = problems.lines
+        self._placed: dict[tuple[tuple[Place, int | str], ...], Checked] = {(): read.checked}
+
+    def build(self, variant: Variant) -> BuiltSpec:
+        """The spec of one variant. Errors: `SpecError` with what is wrong with this one."""
+        problems = Problems(self.path, self._lines)
+        built: BuiltSpec | None = None
+        try:
+            with patience(LOAD_SECONDS):
+                checked = self._at(variant.placed, problems)
+                if checked is not None:
+                    built = build(_changed(checked, variant), self.path, problems, self.target)
+        except TooManyProblems:
+            pass  # those that were found are raised below
+        except OutOfPatience:
+            problems.add("SWZ107", f"building this spec takes more than {LOAD_SECONDS:g} seconds", None)
+        problems.raise_any()
+        if built is None:
+            raise SpecError((Problem("SWZ101", "cannot be built", file=self.path),))
+        return built
+
+    def _at(self, placed: tuple[tuple[Place, int | str], ...], problems: Problems) -> Checked | None:
+        """The models with these values at their places."""
+        if placed in self._placed:
+            return self._placed[placed]
+        root = self.checked.root
+        for place, value in placed:
+            root = _with(root, place, value)
+        found = check(root, problems)
+        if found is not None and not len(problems):
+            self._placed[placed] = found
+        return found
+
+
+def _changed(checked: Checked, variant: Variant) -> Checked:
+    spec = checked.spec
+    changes: dict[str, object] = {"constants": {**spec.constants, **variant.constants}}
+    if not variant.with_claims:
+        changes["claims"] = []
+    if variant.unswizzled:
+        bare = {name: spec.tiles[name].model_copy(update={"swizzle": None}) for name in variant.unswizzled}
+        changes["tiles"] = {**spec.tiles, **bare}
+    return replace(checked, spec=spec.model_copy(update=changes))
+
+
+def _with(node: Node, place: Place, value: int | str) -> MappingNode:
+    """The tree with another scalar at a place, which it has."""
+    changed = _changed_node(node, place, value)
+    assert isinstance(changed, MappingNode)  # noqa: S101 - the root of a spec is one
+    return changed
+
+
+def _changed_node(node: Node, place: Place, value: int | str) -> Node:
+    if not place:
+        assert isinstance(node, Scalar)  # noqa: S101 - `read_sweep` takes no other place
+        return replace(node, text=str(value), plain=isinstance(value, int), length=0, text_column=0)
+    step, rest = place[0], place[1:]
+    if isinstance(node, MappingNode):
+        entries = tuple(
+            (key, _changed_node(child, rest, value) if key.text == step else child) for key, child in node.entries
+        )
+        return replace(node, entries=entries)
+    assert isinstance(node, Sequence)  # noqa: S101 - see above
+    items = tuple(_changed_node(child, rest, value) if at == step else child for at, child in enumerate(node.items))
+    return replace(node, items=items)

@@ -1,0 +1,1 @@
+"""Sweeps, against an expansion and a brute force that share no code with them."""

@@ -1,0 +1,108 @@
+"""What a sweep measures against brute force; `python -m tests.sweep` runs longer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from swzverify.spec import sweep_axes
+from swzverify.sweep import bench, measure, soundness
+from swzverify.sweep.cases import Cases
+from swzverify.synth import pricing
+from swzverify.synth.frame import Frame
+from tests.sweep.agreement import Row, differences
+from tests.sweep.puzzles import puzzle
+
+SEEDS = range(24)
+
+
+@pytest.mark.parametrize("first", range(0, len(SEEDS), 6))
+@pytest.mark.parametrize("together", [True, False])
+def test_random_sweeps(first: int, *, together: bool) -> None:
+    for seed in SEEDS[first : first + 6]:
+        wrong, _ = differences(puzzle(seed), together=together)
+        assert not wrong, f"seed {seed}: {wrong[0]}"
+
+
+def test_the_sweeps_are_of_every_kind() -> None:
+    counts: Counter[str] = Counter()
+    for seed in SEEDS:
+        counts += differences(puzzle(seed))[1]
+    assert set(counts) == {"free", "conflicts", "torn", "outside", "overlaps", "refused"}
+    assert min(counts.values()) > 20
+
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def a_condition_that_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    right = Cases.between
+    patch.setattr(Cases, "between", lambda self, first, end: right(Cases(_without(self), {}, self.inner), first, end))
+
+
+def _without(cases: Cases) -> sweep_axes.Sweep:
+    return sweep_axes.Sweep(cases.sweep.axes, ())
+
+
+def a_swizzle_axis_that_something_else_reads(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        bench, "only_in_swizzles", lambda _, axes: {"A": tuple(axis.name for axis in axes if axis.name in "BMSP")}
+    )
+
+
+def a_tile_that_is_not_looked_at(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(soundness.TileCheck, "overlaps", lambda _, fields, __: np.zeros(len(fields), np.bool_))
+
+
+def an_allocation_that_holds_everything(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Frame, "inside", lambda self: np.ones(len(self.fields), np.bool_))
+
+
+def vectors_that_are_always_whole(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(soundness.TileCheck, "torn", lambda _, __, fields, ___: np.zeros(len(fields), np.bool_))
+
+
+def lanes_that_never_leave(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(measure, "leaves_tile", lambda *_: False)
+
+
+def a_vector_of_one_element(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(measure, "vector_elements", lambda _: 1)
+
+
+def weights_that_do_not_count(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(bench, "_weighed", lambda counts, _: sum(counts.values()))
+
+
+def a_base_that_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(pricing, "starts", lambda *_, **__: [0])
+    patch.setattr(soundness, "starts", lambda *_: [0])
+
+
+PLANTS: list[Plant] = [
+    a_condition_that_is_forgotten,
+    a_swizzle_axis_that_something_else_reads,
+    a_tile_that_is_not_looked_at,
+    an_allocation_that_holds_everything,
+    vectors_that_are_always_whole,
+    lanes_that_never_leave,
+    a_vector_of_one_element,
+    weights_that_do_not_count,
+    a_base_that_is_forgotten,
+]
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+def test_a_planted_mistake_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert any(differences(puzzle(seed))[0] for seed in range(80))
+
+
+def test_rows_in_the_wrong_order_are_found() -> None:
+    def change(row: Row) -> Row:
+        return {**row, "case": 0}
+
+    assert differences(puzzle(1), change=change)[0]

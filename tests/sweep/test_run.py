@@ -1,0 +1,234 @@
+"""A sweep from end to end: the folder, going on after a stop or a kill, and refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from swzverify.errors import SwzError
+from swzverify.run import sweep as run
+from swzverify.run.sweep import Progress, SweepOptions, SweepResult, run_sweep
+from swzverify.spec import SpecError
+from swzverify.sweep.arrow import column_names, read_row
+from swzverify.sweep.bench import Bench, Question
+from swzverify.sweep.chunk import chunk_cases, chunks_of
+from tests.sweep.conftest import TEXT
+
+CASES = 2 * 2 * 2 * 4 * 2 - 2 * 4 * 2  # i8 with 32 columns is left out
+
+
+def sweep(spec: Path, out: Path, **options: object) -> SweepResult:
+    wanted = SweepOptions(str(out), jobs=1)
+    for name, value in options.items():
+        object.__setattr__(wanted, name, value)
+    return run_sweep(str(spec), wanted, lambda _: None)
+
+
+def table(out: Path) -> list[dict[str, str]]:
+    with (out / "cases.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of one group, so that there are several."""
+    monkeypatch.setattr(run, "chunk_cases", lambda bench: bench.cases.group)
+
+
+def test_every_case_is_in_both_tables_once(spec: Path, tmp_path: Path) -> None:
+    result = sweep(spec, tmp_path / "out")
+    rows = table(tmp_path / "out")
+    assert len(rows) == result.summary.cases == CASES
+    assert [int(row["case"]) for row in rows] == sorted({int(row["case"]) for row in rows})
+    assert {row["swzverify"] for row in rows}
+    assert len({row["spec_sha256"] for row in rows}) == 1
+    parquet = [read_row(tmp_path / "out" / "cases.parquet", place) for place in (0, CASES - 1)]
+    assert [str(row["case"]) for row in parquet] == [rows[0]["case"], rows[-1]["case"]]
+    assert column_names(tmp_path / "out" / "cases.parquet") == list(rows[0])
+    assert not list((tmp_path / "out" / "parts").iterdir())
+    assert {row["row_evidence"] for row in rows if row["status"] == "free"} == {"measured"}
+
+
+def test_rows_are_those_of_the_bench(spec: Path, tmp_path: Path) -> None:
+    sweep(spec, tmp_path / "out")
+    bench = Bench(Question(TEXT, "a.yaml"))
+    expected = list(bench.rows(0, len(bench.cases)))
+    for row, wanted in zip(table(tmp_path / "out"), expected, strict=True):
+        shown = {name: "" if value is None else str(value) for name, value in wanted.items()}
+        assert {name: row[name] for name in shown} == shown
+
+
+class StopError(Exception):
+    """What stands for a power cut."""
+
+
+def test_a_stopped_sweep_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    sweep(spec, whole)
+    seen: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        seen.append(progress)
+        if len(seen) == 4:
+            raise StopError
+
+    with pytest.raises(StopError):
+        run_sweep(str(spec), SweepOptions(str(out), jobs=1), stop)
+    assert len(list((out / "parts").glob("*.parquet"))) == 3
+    (out / "parts" / "00000007.parquet.new").write_bytes(b"half a chunk")
+    result = sweep(spec, out)
+    assert result.measured == seen[-1].total - seen[-1].done
+    assert (out / "cases.csv").read_bytes() == (whole / "cases.csv").read_bytes()
+    again = sweep(spec, out)
+    assert again.measured == 0
+    assert again.summary == result.summary
+
+
+def test_a_killed_process_loses_nothing(spec: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    sweep(spec, whole)
+    slow = (
+        "import sys, time\n"
+        "from swzverify.run import sweep as run\n"
+        "run.chunk_cases = lambda bench: bench.cases.group\n"
+        "run.run_sweep(sys.argv[1], run.SweepOptions(sys.argv[2], jobs=1), lambda _: time.sleep(0.3))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", slow, str(spec), str(out)])
+    deadline = time.monotonic() + 60
+    while len(list((out / "parts").glob("*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    there = len(list((out / "parts").glob("*.parquet")))
+    assert 2 <= there < 6
+    result = sweep(spec, out)
+    assert 0 < result.measured < json.loads((out / "sweep.json").read_text())["combinations"]
+    assert (out / "cases.csv").read_bytes() == (whole / "cases.csv").read_bytes()
+
+
+def test_a_process_that_dies_is_replaced(spec: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    sweep(spec, whole)
+    killed: list[int] = []
+
+    def watch(_: Progress) -> None:
+        if not killed:
+            children = [
+                int(pid)
+                for task in Path("/proc/self/task").iterdir()
+                for pid in (task / "children").read_text().split()
+                if b"spawn_main" in (Path("/proc") / pid / "cmdline").read_bytes()
+            ]
+            for pid in children:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        pytest.skip("this system does not list the children of a process")
+    run_sweep(str(spec), SweepOptions(str(out), jobs=2), watch)
+    assert killed
+    assert (out / "cases.csv").read_bytes() == (whole / "cases.csv").read_bytes()
+
+
+def test_another_sweep_does_not_mix_in(spec: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    sweep(spec, out)
+    spec.write_text(TEXT.replace("P: [0, 8]", "P: [0, 8, 16]"), encoding="utf-8")
+    with pytest.raises(SwzError, match=r"SWZ574.*another spec"):
+        sweep(spec, out)
+    assert sweep(spec, out, restart=True).summary.cases == CASES * 3 // 2
+    with pytest.raises(SwzError, match=r"SWZ574.*another target"):
+        sweep(spec, out, target="sm_80")
+
+
+def test_a_folder_of_something_else_stays_as_it_is(spec: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.tex").write_text("x")
+    with pytest.raises(SwzError, match=r"SWZ574.*thesis\.tex"):
+        sweep(spec, out, restart=True)
+    assert (out / "thesis.tex").read_text() == "x"
+    (out / "sweep.json").write_text("{")
+    with pytest.raises(SwzError, match=r"SWZ574"):
+        sweep(spec, out)
+
+
+def test_two_sweeps_do_not_share_a_folder(spec: Path, tmp_path: Path) -> None:
+    def again(progress: Progress) -> None:
+        if progress.done:
+            with pytest.raises(SwzError, match=r"SWZ574.*another sweep runs"):
+                sweep(spec, tmp_path / "out")
+
+    run_sweep(str(spec), SweepOptions(str(tmp_path / "out"), jobs=1), again)
+
+
+def test_claims_are_proved_where_asked(spec: Path, tmp_path: Path) -> None:
+    fewer = TEXT.replace("C: [32, 64]", "C: [64]").replace("P: [0, 8]", "P: [8]")
+    spec.write_text(fewer + "claims: standard\n", encoding="utf-8")
+    result = sweep(spec, tmp_path / "out", prove=True)
+    rows = table(tmp_path / "out")
+    assert result.summary.claims is not None
+    assert {row["claims"] for row in rows if row["status"] == "free"} == {"proved"}
+    assert {row["claims"] for row in rows if row["status"] == "conflicts"} == {"refuted"}
+    assert sum(row["status"] == "free" for row in rows) >= 2
+
+
+def test_chunks_take_about_as_long_as_they_should() -> None:
+    bench = Bench(Question(TEXT, "a.yaml"))
+    cases = chunk_cases(bench, seconds=0.001)
+    assert cases % bench.cases.group == 0
+    chunks = chunks_of(len(bench.cases), cases)
+    assert [chunk.first for chunk in chunks[1:]] == [chunk.end for chunk in chunks[:-1]]
+    assert chunks[-1].end == len(bench.cases)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "told"),
+    [
+        (("  over:\n", "  over:\n    Q: [1]\n"), "SWZ106", "no constant 'Q'"),
+        (("at: tiles.A.element", "at: tiles.A.elements"), "SWZ106", "tiles.A.elements"),
+        (("at: tiles.A.element", "at: tiles.A"), "SWZ106", "no single value"),
+        (("{i8: 1, f16: 2}", "[i8, f16]"), "SWZ105", "its values are texts"),
+        (("C: [32, 64]", "C: [32, 32]"), "SWZ105", "same value twice"),
+        (("{start: 0, stop: 4}", "{start: 4, stop: 4}"), "SWZ105", "no value"),
+        (("{start: 0, stop: 4}", "{start: 0, stop: 4, step: 0}"), "SWZ105", "never reaches"),
+        (("{start: 0, stop: 4}", "{start: 0, stop: 4, times: 2}"), "SWZ105", "never reaches"),
+        (("{start: 0, stop: 4}", "{start: 0, stop: 2000000000}"), "SWZ107", "more than 65536"),
+        (("{start: 0, stop: 4}", "{start: 0}"), "SWZ104", "has no values"),
+        (("[B <= S, C*E >= 64]", "[B <= T]"), "SWZ301", "'T' has no number"),
+        (("[B <= S, C*E >= 64]", "[B <=]"), "SWZ302", ""),
+        (("S: [3]", "S: {values: [3], stop: 4}"), "SWZ105", "one of them"),
+        (("S: [3]", "S: [3]\n    T: {at: tiles.A.element, values: [i8]}"), "SWZ105", "both set"),
+        (("[B <= S, C*E >= 64]", "[B / (M - 3) == 1]"), "SWZ305", ""),
+    ],
+)
+def test_mistakes_are_told_at_their_place(
+    change: tuple[str, str], code: str, told: str, spec: Path, tmp_path: Path
+) -> None:
+    assert change[0] in TEXT
+    spec.write_text(TEXT.replace(*change), encoding="utf-8")
+    with pytest.raises((SpecError, SwzError)) as error:
+        sweep(spec, tmp_path / "out")
+    assert code in str(error.value)
+    assert told in str(error.value)
+
+
+def test_a_spec_without_a_sweep(spec: Path, tmp_path: Path) -> None:
+    spec.write_text(TEXT[: TEXT.index("sweep:")], encoding="utf-8")
+    with pytest.raises(SwzError, match=r"SWZ571"):
+        sweep(spec, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_columns_of_one_name(spec: Path, tmp_path: Path) -> None:
+    spec.write_text(TEXT.replace("M: [3, 4]", "M: [3, 4]\n    bytes: {at: tiles.A.swizzle, values: [none]}"))
+    with pytest.raises(SwzError, match=r"SWZ572.*'bytes'"):
+        sweep(spec, tmp_path / "out")
