@@ -115,6 +115,10 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ565": "a spec that cannot be changed",
         "SWZ566": "a fault of the tile or an access that no layout mends",
         "SWZ567": "an answer that its proof contradicts",
+        # pictures
+        "SWZ571": "nothing that can be drawn so",
+        "SWZ572": "no program to make a PNG",
+        "SWZ573": "nothing that can be swept",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

@@ -1,0 +1,61 @@
+"""Pictures as an HTML page of its own: nothing is fetched, nothing runs, light and dark.
+
+The words are text of the page and the panels one SVG. A content security policy allows the page's
+two style sheets, by their hashes, and nothing else.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+
+from swzverify.pictures.picture import Picture
+from swzverify.pictures.svg import (
+    DARK_PAPER,
+    DARK_TEXT,
+    PAPER,
+    TEXT,
+    render_svg,
+    svg_style,
+)
+from swzverify.shown import html_text
+
+_STYLE = (
+    f":root{{color-scheme:light dark}}body{{margin:1.5rem auto;padding:0 1rem;max-width:75rem;background:{PAPER};"
+    f"color:{TEXT};font:1rem/1.5 ui-sans-serif,system-ui,sans-serif}}h1{{font-size:1.3rem;overflow-wrap:anywhere}}"
+    "ul{padding-left:1.2rem}li{overflow-wrap:anywhere}"
+    ".scroll{overflow-x:auto}.scroll:focus-visible{outline:2px solid}"
+    f"@media (prefers-color-scheme:dark){{body{{background:{DARK_PAPER};color:{DARK_TEXT}}}}}"
+)
+
+
+def render_html(picture: Picture) -> str:
+    """The picture as a page."""
+    policy = " ".join(f"'sha256-{_hash(sheet)}'" for sheet in (_STYLE, svg_style(dark=True)))
+    title = html_text(picture.title)
+    words = "\n".join(f"<li>{html_text(caption)}</li>" for caption in picture.captions)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<ul>
+{words}
+</ul>
+<div class="scroll" role="region" aria-label="picture" tabindex="0">
+{render_svg(picture, titled=False)}</div>
+</main>
+</body>
+</html>
+"""
+
+
+def _hash(sheet: str) -> str:
+    return b64encode(sha256(sheet.encode()).digest()).decode()
