@@ -245,7 +245,7 @@ def longest_vector(tile: Tile, down: bool, base: int) -> int:
     """The largest power of two of elements, of 16 bytes at most, that lie side by side everywhere and
     begin at a multiple of their size, as a lane reads them.
     """
-    position = _every_position(tile, down, base)
+    position = _vectors(tile, down, base)
     best, vector = 1, 2
     while vector * tile.element_bits <= VECTOR_BITS and _lie_together(tile, position, vector):
         if (position[:, ::vector] % (vector * tile.element_units)).any():
@@ -258,15 +258,22 @@ def is_whole(tile: Tile, vector: int, down: bool, base: int) -> bool:
     """Whether every aligned vector of elements lies side by side and in order, by the tile's own
     addresses.
     """
-    return _lie_together(tile, _every_position(tile, down, base), vector)
+    return _lie_together(tile, _vectors(tile, down, base), vector)
 
 
-def _every_position(tile: Tile, down: bool, base: int) -> Array:
-    """The position of every element, its vectors along the last axis."""
+def every_position(tile: Tile, stage: int, base: int) -> Array:
+    """The position of every element, rows by columns; behind the end of a tile of one mode its last
+    element.
+    """
     rows, columns = extents_of(tile)
     row = np.arange(rows, dtype=np.int64)[:, None]
     column = np.arange(columns, dtype=np.int64)[None, :]
-    position = np.broadcast_to(_places(tile, row, column, 0, base)[1], (rows, columns))
+    return np.broadcast_to(_places(tile, row, column, stage, base)[1], (rows, columns))
+
+
+def _vectors(tile: Tile, down: bool, base: int) -> Array:
+    """The position of every element, vectors along the last axis."""
+    position = every_position(tile, 0, base)
     return position.T if down else position
 
 
@@ -288,7 +295,7 @@ def row_period(tile: Tile, base: int) -> int | None:
     rows = extents_of(tile)[0]
     if tile.layout.rank != 2 or not 2 <= rows <= _PERIOD_ROWS:
         return None
-    inside = _every_position(tile, False, base) % (BANK_PERIOD_BYTES * tile.units_per_byte)
+    inside = every_position(tile, 0, base) % (BANK_PERIOD_BYTES * tile.units_per_byte)
     for period in range(1, rows // 2 + 1):
         if (inside[period:] == inside[:-period]).all():
             return period

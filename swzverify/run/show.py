@@ -98,7 +98,7 @@ def _view(subject: _Subject, wanted: ShowOptions) -> Picture:
             run = chosen(access, subject.at)
             if view == "groups":
                 return groups(run)
-            return ownership(run, wanted.grid) if view == "ownership" else swizzled_access(run)
+            return ownership(run, wanted.grid, subject.at) if view == "ownership" else swizzled_access(run)
         target = target or access.target
     elif view in ACCESS_VIEWS and view not in TILE_VIEWS:
         raise SwzError(

@@ -16,6 +16,7 @@ from swzverify.pictures.chosen import chosen
 from swzverify.pictures.views.groups import group_panels, groups
 from swzverify.pictures.views.ownership import ownership
 from swzverify.pictures.views.swizzled import swizzled_access
+from swzverify.spec import parse_spec
 from swzverify.subjects import Access, Loop
 
 BANKED = [row for row in INSTRUCTIONS.values() if not row.by_octets]
@@ -117,6 +118,37 @@ def test_owners_are_the_threads_that_touch() -> None:
     found = {(cell.row, int(panel.column_heads[cell.column])): cell.lines for cell in panel.cells}
     assert found == {(thread // 8, thread % 8 * 8): (f"T{thread}", "V0-7") for thread in range(128)}
     assert "1024 elements of 1024 touched, 0 by several threads." in picture.captions
+
+
+def test_values_count_through_the_iterations() -> None:
+    tile = Tile("A", 16, Layout((16, 64), (64, 1)), Swizzle(3, 3, 3))
+    copy = tile.write("st.shared.v4.b32", coord=["i*4 + tid/8", "tid%8*8"], threads=32, loops={"i": 4}, name="w")
+    picture = ownership(chosen(copy))
+    (panel,) = picture.panels
+    found = {(cell.row, int(panel.column_heads[cell.column])): cell.lines for cell in panel.cells}
+    wanted = {
+        (i * 4 + thread // 8, thread % 8 * 8): (f"T{thread}", f"V{8 * i}-{8 * i + 7}")
+        for i in range(4)
+        for thread in range(32)
+    }
+    assert found == wanted
+    assert any("all 32 threads, 4 iterations at base = 0" in each for each in picture.captions)
+    one = ownership(chosen(copy, {"i": 2}), None, ["i"])
+    assert {cell.row for cell in one.panels[0].cells if cell.lines != ("-",)} == {8, 9, 10, 11}
+    assert any("at i = 2, base = 0" in each for each in one.captions)
+
+
+def test_elements_need_not_begin_at_a_multiple_of_their_size() -> None:
+    text = """\
+swzverify: 1
+tiles:
+  T: {element: f32, shape: [2, 8], address: i*32 + j*4, base: 2}
+accesses:
+  r: {tile: T, instruction: ld.shared.b16, threads: 16, coord: [lane/8, lane%8]}
+"""
+    access = parse_spec(text, path="a.yaml").cases[0].accesses["r"]
+    (panel,) = ownership(chosen(access)).panels
+    assert [cell.lines for cell in panel.cells] == [(f"T{lane}", "V0") for lane in range(16)]
 
 
 def test_shared_and_free_elements_are_told() -> None:

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from swzverify import Layout, Swizzle, Tile, access_cost
-from swzverify.pictures import Picture
+from swzverify.pictures import Panel, Picture
 from swzverify.pictures.grid import View
 from swzverify.pictures.views.logical import logical
 from swzverify.pictures.views.physical import physical
@@ -71,7 +74,11 @@ CASES = {
 
 def bank_that_collides(address: int) -> int:
     """The bank of a byte by the rule alone: that of the words which it cannot be read beside."""
-    word = address // 4 * 4
+    return _collides(address // 4 * 4)
+
+
+@cache
+def _collides(word: int) -> int:
     far = (word // 128 + 1) * 128
     hit = [
         bank for bank in range(32) if access_cost("ld.shared.b32", [word, far + 4 * bank, *[None] * 30]).wavefronts == 2
@@ -201,3 +208,53 @@ def test_an_expression_is_drawn_as_it_says(key: str, unit: int) -> None:
         element = 8 * row + (row ^ column)
         assert (offset * unit, bank) == (4 * element, element % 32)
     assert any("down columns" in each and "1 wavefront" in each for each in picture.captions)
+
+
+@st.composite
+def tiles(draw: st.DrawFn) -> Tile:
+    """Nested layouts in any order of strides, with and without a swizzle of offsets or addresses."""
+    extents = draw(st.lists(st.sampled_from([1, 2, 3, 4, 8]), min_size=3, max_size=4))
+    strides, next_stride = [0] * len(extents), 1
+    for place in draw(st.permutations(range(len(extents)))):
+        strides[place] = next_stride
+        next_stride = next_stride * extents[place] + draw(st.sampled_from([0, 0, 1]))
+    cut = draw(st.integers(1, len(extents) - 1))
+    shape = (tuple(extents[:cut]), tuple(extents[cut:]))
+    layout = Layout(shape, (tuple(strides[:cut]), tuple(strides[cut:])))
+    bits = draw(st.sampled_from([4, 8, 16, 32, 64]))
+    on = draw(st.sampled_from(["offset", "address"])) if bits >= 8 else "offset"
+    least = 3 if on == "address" else 0
+    swizzle = draw(st.sampled_from([None, Swizzle(1, least, 1), Swizzle(2, least + 1, 3), Swizzle(3, least, -4)]))
+    return Tile("T", bits, layout, swizzle, on, AlignedBase(128))
+
+
+@settings(max_examples=40, deadline=None)
+@given(tiles(), st.integers(0, 3))
+def test_banks_of_any_tile_are_those_of_the_rule(tile: Tile, line: int) -> None:
+    """Each first and last byte by `access_cost`, at addresses that `Layout` and `Swizzle` alone give."""
+    base = 128 * line
+    whole = View(base=base, rows=(0, tile.extents[0]), columns=(0, tile.extents[1]))
+    picture = logical(tile, whole, probed=False)
+    (panel,) = picture.panels
+    elements = {
+        tile.layout(row, column): (row, column) for row in range(tile.extents[0]) for column in range(tile.extents[1])
+    }
+    assert sum(_vector_of(panel, tile) for _ in panel.cells) == len(elements) == tile.size
+    for cell in panel.cells:
+        row, column = (int(each) for each in re.findall(r"\((\d+),(\d+)\)", cell.tip)[0])
+        offset = tile.layout(row, column)
+        if tile.swizzle is not None and tile.swizzle_on == "offset":
+            offset = tile.swizzle(offset)
+        bit = 8 * base + offset * tile.element_bits
+        if tile.swizzle is not None and tile.swizzle_on == "address":
+            bit = 8 * tile.swizzle(bit // 8)
+        offset_text, banks = cell.lines
+        assert int(offset_text) == offset
+        first, last = re.fullmatch(r"b(\d+)(?:-(\d+))?", banks).groups()
+        assert int(first) == bank_that_collides(bit // 8)
+        end = bit + _vector_of(panel, tile) * tile.element_bits - 1
+        assert int(last or first) == bank_that_collides(end // 8)
+
+
+def _vector_of(panel: Panel, tile: Tile) -> int:
+    return tile.size // len(panel.cells)

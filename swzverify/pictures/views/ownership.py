@@ -6,14 +6,17 @@ afterwards is the fragment's matter, not the address's.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 
 import numpy as np
 
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.pictures.chosen import Chosen
-from swzverify.pictures.grid import Grid, View, grid_of, is_whole
+from swzverify.pictures.grid import Grid, View, every_position, grid_of, is_whole
 from swzverify.pictures.picture import Cell, Panel, Picture
 from swzverify.pictures.scale import LANES_SCALE
 from swzverify.pictures.words import access_words, at_words, number, part_words, tile_words
@@ -23,6 +26,8 @@ from swzverify.subjects.loop import STAGE, WARP
 Owner = tuple[int, int]
 """A thread of the block, and the place among the values that it touches."""
 _SHOWN = 8
+MAX_INSTRUCTIONS = 1 << 11
+"""Warp instructions whose values are all drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,12 @@ class _Lookup:
         return self.starts.get(position, [])
 
 
-def ownership(run: Chosen, view: View | None = None) -> Picture:
-    """The logical grid with a thread and a value in each cell, of all warps of the block.
+def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()) -> Picture:
+    """The logical grid with a thread and a value in each cell, of all warps and iterations.
 
-    The loops, the stage and the base are those of `run`. Errors: SWZ571 an access without a tile,
-    and those of `grid_of`.
+    Loops of `fixed` stay at their values of `run`, as do the stage and the base; all do where there
+    are too many iterations. Values count through the iterations. Errors: SWZ571 an access without a
+    tile, and those of `grid_of`.
     """
     tile = run.access.tile
     if tile is None:
@@ -50,7 +56,8 @@ def ownership(run: Chosen, view: View | None = None) -> Picture:
             hint="--view groups draws it; `tile:` and `coord:` in the spec say which element a lane touches",
         )
     view = _placed(run, view)
-    owners = _owners(run, tile)
+    iterations = _iterations(run, fixed)
+    owners = _owners(run, tile, view, iterations)
     grid = grid_of(tile, replace(view, vector=_vector(run, tile, view, owners)))
     several = sum(len(each) > 1 for each in owners.starts.values())
     matrix = (
@@ -61,7 +68,7 @@ def ownership(run: Chosen, view: View | None = None) -> Picture:
         (
             tile_words(tile, grid.stage, grid.base),
             *part_words(grid),
-            _every(run),
+            _every(run, iterations),
             run.every,
             f"{number(len(owners.starts), 'element')} of {tile.size} touched, {several} by several threads.",
             *([matrix] if matrix else []),
@@ -93,28 +100,47 @@ def _stage(run: Chosen) -> int:
     return int(access.stage.at_many(env)[0])
 
 
-def _every(run: Chosen) -> str:
-    where = {name: value for name, value in run.access.binding(run.point).items() if name != WARP}
-    loops = f" at {at_words(where)}" if where else ""
-    return f"T is a thread of the block, V the place among its values; all {run.access.threads} threads{loops}."
+def _iterations(run: Chosen, fixed: Collection[str]) -> list[Mapping[str, int]]:
+    """The points of all iterations that are drawn, in the order of the loops."""
+    access = run.access
+    free = {
+        loop.name: limit
+        for loop, limit in zip(access.loops, access.loop_limits, strict=True)
+        if loop.name not in fixed and loop.name in run.point
+    }
+    if access.is_unbounded or prod(free.values()) * access.warps > MAX_INSTRUCTIONS:
+        return [run.point]
+    points = [{**run.point, **dict(zip(free, values, strict=True))} for values in product(*map(range, free.values()))]
+    return [point for point in points if access.assumed_at(point)]
 
 
-def _owners(run: Chosen, tile: Tile) -> _Lookup:
+def _every(run: Chosen, iterations: Sequence[Mapping[str, int]]) -> str:
+    moved = {name for name in run.point if len({point[name] for point in iterations}) > 1}
+    where = {name: value for name, value in run.access.binding(run.point).items() if name not in {WARP, *moved}}
+    many = f", {len(iterations)} iterations" if moved else ""
+    at = f" at {at_words(where)}" if where else ""
+    return f"T is a thread of the block, V the place among its values; all {run.access.threads} threads{many}{at}."
+
+
+def _owners(run: Chosen, tile: Tile, view: View, iterations: Sequence[Mapping[str, int]]) -> _Lookup:
     """Who touches each element, by the unit where it begins: all warps, by the access's own
     addresses.
     """
-    access, step = run.access, tile.element_units
+    access, step, width = run.access, tile.element_units, run.access.width_units
+    starts = np.unique(every_position(tile, view.stage, view.base or 0))
+    each = max(1, width // step)
     found: dict[int, list[Owner]] = {}
-    width = access.width_units
-    for warp in range(access.warps):
-        point = {**run.point, WARP: warp} if WARP in run.point else run.point
-        for lane in access.lanes_at(point):
-            if lane.address_bytes is None:
-                continue
-            first = lane.address_bytes * tile.units_per_byte + lane.bit
-            begin = first - first % step
-            for value, unit in enumerate(range(begin, first + width, step)):
-                found.setdefault(unit, []).append((warp * LANES + lane.lane, value))
+    for place, point in enumerate(iterations):
+        for warp in range(access.warps):
+            for lane in access.lanes_at({**point, WARP: warp} if WARP in point else point):
+                if lane.address_bytes is None:
+                    continue
+                first = lane.address_bytes * tile.units_per_byte + lane.bit
+                begin = np.searchsorted(starts, first - step, "right")
+                end = np.searchsorted(starts, first + width, "left")
+                owner = warp * LANES + lane.lane
+                for value, unit in enumerate(starts[begin:end].tolist()):
+                    found.setdefault(unit, []).append((owner, place * each + value))
     return _Lookup(found, step)
 
 
