@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from swzverify.cli.terminal import Failure, say
+from swzverify.cli.terminal import Failure, say, say_bytes
 
 
 def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:
@@ -33,7 +31,7 @@ def write_bytes(data: bytes, output: str | None) -> None:
     Ends the command with SWZ521 where the file cannot be written.
     """
     if output is None:
-        sys.stdout.buffer.write(data)
+        say_bytes(data)
         return
     try:
         with open(output, "wb") as file:
