@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
@@ -112,8 +111,6 @@ def show(
     if output is not None:
         check_output(output, [what], "--output")
     form = form or _SUFFIXES.get(os.path.splitext(output or "")[1].lower(), "text")
-    if form == "png" and output is None and sys.stdout.isatty():
-        raise click.UsageError("a terminal shows no PNG: name a file with --output")
     with one_way_out("no picture"):
         from swzverify.pictures.grid import View  # noqa: PLC0415 - `--help` is to be quick
         from swzverify.run.show import ShowOptions  # noqa: PLC0415

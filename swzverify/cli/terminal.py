@@ -97,8 +97,10 @@ def echo(text: str, style: TextStyle, *, err: bool) -> None:
 
 
 def say_bytes(data: bytes) -> None:
-    """Write bytes to standard output. Errors: as for `echo`."""
+    """Write bytes to standard output. Errors: as for `echo`, and a terminal."""
     stream = _stream(err=False)
+    if stream.isatty():
+        raise Failure("a terminal shows no such file: name one with --output")
     with _told_where_it_fails(stream, "output"):
         stream.buffer.write(data)
         stream.flush()

@@ -87,8 +87,10 @@ def test_every_command_is_here() -> None:
 @pytest.mark.parametrize("stream", [">/dev/full", ">&-"])
 def test_an_output_that_takes_nothing_is_an_error_of_one_line(arguments: list[str], stream: str) -> None:
     words = " ".join([sys.executable, "-m", "swzverify", *arguments, stream])
-    Path("resvg_py.py").write_text("def svg_to_bytes(**_): return bytes(100_000)", encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parents[2]}{os.pathsep}."}
+    fakes = Path("fakes").resolve()
+    fakes.mkdir()
+    (fakes / "resvg_py.py").write_text("def svg_to_bytes(**_): return bytes(100_000)", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parents[2]}{os.pathsep}{fakes}"}
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2
     assert "standard output" in done.stderr
