@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
 """The views; listed here, and checked against `run/show.py` by a test."""
+TEXT_ROWS = 32
+"""Rows that a terminal is shown unasked."""
 _SUFFIXES = {".svg": "svg", ".html": "html", ".htm": "html", ".tex": "latex", ".png": "png", ".txt": "text"}
 _WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 _LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
@@ -112,10 +114,11 @@ def show(
         check_output(output, [what], "--output")
     form = form or _SUFFIXES.get(os.path.splitext(output or "")[1].lower(), "text")
     with one_way_out("no picture"):
-        from swzverify.pictures.grid import View  # noqa: PLC0415 - `--help` is to be quick
+        from swzverify.pictures.grid import MAX_ROWS, View  # noqa: PLC0415 - `--help` is to be quick
         from swzverify.run.show import ShowOptions  # noqa: PLC0415
 
-        window = View(vector, _window(rows, "--rows"), _window(columns, "--columns"), stage, base)
+        most = TEXT_ROWS if form == "text" else MAX_ROWS
+        window = View(vector, _window(rows, "--rows"), _window(columns, "--columns"), stage, base, most)
         wanted = ShowOptions(
             view,
             tile,

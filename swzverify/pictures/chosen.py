@@ -45,7 +45,7 @@ class Chosen:
             every = "what all take is not listed: a loop has no bound"
         else:
             every = f"{number(self.costs.instructions, 'warp instruction')}, {price_words(self.costs)}"
-        return f"{access_words(self.access)} ({self.cost.evidence}); {every}."
+        return f"{access_words(self.access)}; {every}."
 
     def at(self, access: Access) -> Chosen:
         """The same warp instruction of another form of the access."""

@@ -43,7 +43,7 @@ class View:
     """What is asked of a grid: elements per cell, rows and columns of elements; None leaves it open.
 
     `stage` and `base` say which copy of the tile is drawn; the base is a byte address, None for the
-    first one that the tile may have.
+    first one that the tile may have. `most_rows` rows of cells are drawn unasked.
     """
 
     vector: int | None = None
@@ -51,6 +51,7 @@ class View:
     columns: Window | None = None
     stage: int = 0
     base: int | None = None
+    most_rows: int = MAX_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ def grid_of(tile: Tile, view: View | None = None) -> Grid:
     down = tile.layout.rank == 2 and tile.contiguous_mode == 0 and tile.extents[0] > 1
     vector = _vector(tile, view, down, base)
     row_step, column_step = (vector, 1) if down else (1, vector)
-    rows = _window("rows", view.rows, all_rows, row_step, MAX_ROWS)
+    rows = _window("rows", view.rows, all_rows, row_step, view.most_rows)
     columns = _window("columns", view.columns, all_columns, column_step, MAX_COLUMNS)
     row = np.arange(rows[0], rows[1], row_step, dtype=np.int64)[:, None]
     column = np.arange(columns[0], columns[1], column_step, dtype=np.int64)[None, :]
@@ -297,6 +298,6 @@ def row_period(tile: Tile, base: int) -> int | None:
         return None
     inside = every_position(tile, 0, base) % (BANK_PERIOD_BYTES * tile.units_per_byte)
     for period in range(1, rows // 2 + 1):
-        if (inside[period:] == inside[:-period]).all():
+        if (inside[period] == inside[0]).all() and (inside[period:] == inside[:-period]).all():
             return period
     return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from swzverify.costs import AccessCosts, cost
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES, Target, find_instruction, find_target
+from swzverify.hardware import LANES, Target, evidence, find_instruction, find_target
 from swzverify.ir.c_parse import expression
 from swzverify.ir.formula import Formula
 from swzverify.pictures.grid import extents_of
@@ -73,15 +73,16 @@ def priced(access: Access) -> AccessCosts | SwzError:
 
 
 def probe_words(tile: Tile, vector: int, down: bool, target: Target | None = None) -> list[str]:
-    """A sentence for each of the two accesses; none where an access has no price."""
+    """A sentence for each of the two accesses, or one that says why there is none."""
     found: list[str] = []
     try:
         for access in probes(tile, vector, down, target):
+            row = access.instruction
+            known = evidence(access.target, row)
             costs = priced(access)
-            if isinstance(costs, SwzError):
-                continue
-            load = f"{access.instruction.name}, {access.instruction.width_bytes} bytes per lane, {access.target.name}"
-            found.append(f"A warp that reads {access.name} ({load}): {price_words(costs)}.")
-    except SwzError:  # such a read is not possible: of an expression whose values C does not define, say
-        return found
-    return found
+            said = f"no price, since {costs.message}" if isinstance(costs, SwzError) else price_words(costs)
+            load = f"{row.name}, {row.width_bytes} bytes per lane, {access.target.name}, {known}"
+            found.append(f"A warp that reads {access.name} ({load}): {said}.")
+    except SwzError as error:
+        return [f"Of wavefronts nothing is said: {error.message}."]
+    return found or [f"Of wavefronts nothing is said: no load reads a cell of {vector * tile.element_bits} bits."]

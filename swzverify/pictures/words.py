@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swzverify.costs import AccessCosts
-from swzverify.hardware import AccessCost
+from swzverify.hardware import AccessCost, evidence
 from swzverify.pictures.grid import Grid, row_period
 from swzverify.subjects import Access, Tile
 
@@ -74,5 +74,6 @@ def at_words(binding: Mapping[str, int]) -> str:
 
 
 def access_words(access: Access) -> str:
-    """An access by its instruction and where it is known from."""
-    return f"{access.name}: {access.instruction.name} on {access.target.name}"
+    """An access by its instruction and how well its cost is known."""
+    known = evidence(access.target, access.instruction)
+    return f"{access.name}: {access.instruction.name} on {access.target.name} ({known})"

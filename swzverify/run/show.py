@@ -35,6 +35,11 @@ ACCESS_VIEWS = ("groups", "ownership", "swizzle")
 _T = TypeVar("_T")
 _MOST_BITS = 128
 _SWIZZLE = re.compile(r"\s*(?:Swizzle|Sw|S)\s*<[^>]*>\s*")
+_DSL = re.compile(r"\s*S\s*<")
+_OF_THE_DSL = (
+    "S<B,M,S> is drawn as a swizzle of element offsets; where the CuTe DSL prints it of an atom, it is one of byte "
+    "addresses: write Sw<B,M,S> o smem_ptr[16b](unset) o layout."
+)
 _SWEEP = re.compile(r"B,S(?:,M=([0-9]{1,2}))?|pad")
 
 
@@ -74,6 +79,7 @@ def show(what: str, wanted: ShowOptions) -> Picture:
     cannot be drawn, SWZ573 what cannot be swept; those of accesses and costs.
     """
     subject = _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
+    _refuse_unused(subject, wanted)
     picture = _sweep(subject, wanted) if wanted.sweep is not None else _view(subject, wanted)
     captions = (*picture.captions, *subject.words)
     return Picture(picture.title, captions, picture.panels, picture.scale, picture.marks)
@@ -89,9 +95,36 @@ def is_file(what: str) -> bool:
     return ends or os.path.exists(what)
 
 
+def _refuse_unused(subject: _Subject, wanted: ShowOptions) -> None:
+    """Options that the picture would not look at. Error: SWZ571."""
+    view = _view_name(subject, wanted)
+    of_access = bool(subject.accesses) and view in ACCESS_VIEWS
+    grid = wanted.grid
+    window = grid.vector is not None or grid.rows is not None or grid.columns is not None
+    place = bool(grid.stage) or grid.base is not None
+    no_cells = "a sweep has" if wanted.sweep is not None else f"the view {view} of an access has"
+    unused = (
+        ("--at", bool(subject.at) and not of_access, "only the views of an access have a warp instruction"),
+        ("--for", bool(wanted.loops) and wanted.coord is None, "a loop is one of --coord"),
+        ("--stage and --base", place and of_access, "an access has its own: --at stage=1, --at base=1024"),
+        ("--vector, --rows and --columns", window and of_access and view != "ownership", f"{no_cells} no such cells"),
+        ("--rows and --columns", bool(wanted.sweep) and (grid.rows or grid.columns) is not None, f"{no_cells} none"),
+    )
+    for option, is_so, why in unused:
+        if is_so:
+            raise SwzError("SWZ571", f"{option} would do nothing: {why}", hint="leave it out")
+
+
+def _view_name(subject: _Subject, wanted: ShowOptions) -> str:
+    """The view; of a sweep none."""
+    if wanted.sweep is not None:
+        return ""
+    return wanted.view or ("groups" if subject.accesses else "logical")
+
+
 def _view(subject: _Subject, wanted: ShowOptions) -> Picture:
     target = None if wanted.target is None else find_target(wanted.target)
-    view = wanted.view or ("groups" if subject.accesses else "logical")
+    view = _view_name(subject, wanted)
     if subject.accesses:
         access = _one_access(subject)
         if view in ACCESS_VIEWS:
@@ -172,7 +205,7 @@ def _of_spec(path: str, wanted: ShowOptions) -> _Subject:
             "SWZ571", f"{path} has {len(case.tiles)} tiles: what is to be drawn?", hint=" or ".join(names[:8])
         )
     swept = [each for each in case.accesses.values() if each.tile == tile] if wanted.sweep is not None else []
-    return _Subject(tile, tuple(swept), words)
+    return _Subject(tile, tuple(swept), words, at)
 
 
 def _case(spec: Spec, wanted: ShowOptions) -> tuple[SpecCase, tuple[str, ...]]:
@@ -201,12 +234,13 @@ def _of_notation(text: str, wanted: ShowOptions) -> _Subject:
         if value is not None:
             raise SwzError("SWZ571", f"{option} names something of a spec, and '{text}' is no file", hint="a spec file")
     tile = tile_of(text, wanted.element)
+    words = (_OF_THE_DSL,) if _DSL.match(text) else ()
     if wanted.coord is None:
         if wanted.instruction is not None:
             raise SwzError(
                 "SWZ571", "an instruction needs the coordinate that each lane reads", hint="--coord 'lane,0'"
             )
-        return _Subject(tile, ())
+        return _Subject(tile, (), words, wanted.at)
     access = Access(
         "access",
         find_instruction(wanted.instruction or _load(tile)),
@@ -216,7 +250,7 @@ def _of_notation(text: str, wanted: ShowOptions) -> _Subject:
         tile=tile,
         coord=tuple(expression(each) for each in _parts(wanted.coord)),
     )
-    return _Subject(tile, (access,), at=wanted.at)
+    return _Subject(tile, (access,), words, wanted.at)
 
 
 def _load(tile: AnyTile) -> str:

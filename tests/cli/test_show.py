@@ -51,11 +51,18 @@ def test_the_views_are_those_that_run_knows() -> None:
         (["(32,32):(32,1)", "--sweep", "pad", "--coord", "lane,0"], "the fewest are 1 wavefront, by pad 1"),
         (["a.swz.yaml", "--tile", "A"], "Drawn is the case BK = 64, one of 2."),
         (["a.swz.yaml", "--tile", "A", "--at", "BK=32", "--stage", "1"], "64 x 32 elements of 16 bits"),
-        (["a.swz.yaml", "--access", "read_A"], "read_A: ldmatrix.x4 on sm_90, group by group"),
+        (["a.swz.yaml", "--access", "read_A"], "read_A: ldmatrix.x4 on sm_90 (measured), group by group"),
         (["a.swz.yaml", "--access", "read_A", "--view", "ownership"], "threads and their values"),
         (["a.swz.yaml", "--access", "read_A", "--view", "physical"], "what lies in each row of 128 bytes"),
         (["a.swz.yaml", "--access", "raw"], "at most 2 wavefronts per warp instruction, 1 without conflicts"),
-        (["a.swz.yaml", "--tile", "B", "--sweep", "B,S,M=0"], "column: ld.shared.b32 on sm_90: the fewest are"),
+        (
+            ["a.swz.yaml", "--tile", "B", "--sweep", "B,S,M=0"],
+            "column: ld.shared.b32 on sm_90 (measured): the fewest are 1 wavefront, by Swizzle<5,0,5>",
+        ),
+        (["S<3,4,3> o 0 o (8,64):(64,1)", "--element", "f16"], "where the CuTe DSL prints it of an atom"),
+        (["(64,4)", "--element", "f6"], "nothing is said: no load reads a cell of 96 bits"),
+        (["(256,256):(256,1)", "--element", "f16"], "Drawn are rows 0 to 31 of 256."),
+        (["(32,32):(32,1)", "--coord", "lane,0", "--target", "sm_80"], "ld.shared.b32 on sm_80 (documented)"),
     ],
 )
 def test_what_may_be_shown(write, swzverify, arguments: list[str], said: str) -> None:
@@ -99,6 +106,11 @@ def test_what_may_be_shown(write, swzverify, arguments: list[str], said: str) ->
         (["Sw<3,4,3> o smem_ptr[16b](unset) o (8,64)", "--element", "f32"], "SWZ571: the pointer has elements of 16"),
         (["(8,8)", "--at", "warp"], "such as warp=1"),
         (["(8,8)", "--coord", "lane,0", "--for", "k=1:2:0"], "such as k=4"),
+        (["(8,8)", "--at", "warp=1"], "--at would do nothing"),
+        (["(8,8)", "--for", "k=2"], "--for would do nothing"),
+        (["a.swz.yaml", "--access", "read_A", "--rows", "0:8"], "--vector, --rows and --columns would do nothing"),
+        (["a.swz.yaml", "--access", "read_A", "--base", "1024"], "--stage and --base would do nothing"),
+        (["(8,8)", "--sweep", "pad", "--rows", "0:4"], "--rows and --columns would do nothing"),
         (["(8,8)", "-o", "nowhere/x.svg"], "there is no folder 'nowhere'"),
     ],
 )

@@ -13,7 +13,6 @@ from swzverify.pictures.grid import (
     Array,
     Grid,
     View,
-    Window,
     banks_of,
     coordinates,
     extents_of,
@@ -38,17 +37,17 @@ def physical(tile: Tile, view: View | None = None, *, target: Target | None = No
         f"{tile.name}: what lies in each row of {BANK_PERIOD_BYTES} bytes",
         (
             tile_words(tile, grid.stage, grid.base),
-            *_words(grid, view.rows),
+            *_words(grid, view),
             *probe_words(tile, grid.vector, grid.down, target),
         ),
-        (_panel(grid, view.rows),),
+        (_panel(grid, view),),
         Scale(_scale_name(grid), 0, _across(grid) - 1),
         "several elements lie there",
     )
 
 
-def _words(grid: Grid, rows: Window | None) -> list[str]:
-    first, end, whole = _lines(grid, rows)
+def _words(grid: Grid, view: View) -> list[str]:
+    first, end, whole = _lines(grid, view)
     cut = f"Drawn are rows {first} to {end - 1} of {whole}. " if end - first < whole else ""
     unit = _cells_across(grid)
     return [
@@ -97,22 +96,23 @@ def _first_line(grid: Grid) -> int:
     return (grid.base + grid.stage * grid.tile.pitch_bytes) // BANK_PERIOD_BYTES
 
 
-def _lines(grid: Grid, asked: Window | None) -> tuple[int, int, int]:
+def _lines(grid: Grid, view: View) -> tuple[int, int, int]:
     """From which row of 128 bytes to which, and how many there are, counted from the stage's start."""
     _, _, position = _all_positions(grid)
     last = (position.max() + grid.vector * grid.tile.element_units - 1) // grid.tile.units_per_byte
     whole = int(last) // BANK_PERIOD_BYTES - _first_line(grid) + 1
+    asked = view.rows
     if asked is None:
-        return 0, min(whole, MAX_ROWS), whole
+        return 0, min(whole, view.most_rows), whole
     if not 0 <= asked[0] < asked[1] <= whole or asked[1] - asked[0] > 4 * MAX_ROWS:
         most = f", at most {4 * MAX_ROWS} at once" if whole > 4 * MAX_ROWS else ""
         raise SwzError("SWZ571", f"rows {asked[0]}:{asked[1]} are none of 0:{whole}{most}", hint="rows of 128 bytes")
     return *asked, whole
 
 
-def _panel(grid: Grid, asked: Window | None) -> Panel:
+def _panel(grid: Grid, view: View) -> Panel:
     tile, cells_across = grid.tile, _cells_across(grid)
-    first, end, _ = _lines(grid, asked)
+    first, end, _ = _lines(grid, view)
     row, column, position = _all_positions(grid)
     units = grid.vector * tile.element_units
     if (position % units).any():
