@@ -63,6 +63,9 @@ DRAWN: dict[str, Callable[[], str]] = {
     "small.tex": lambda: render_latex(SMALL),
     "xor_8x8.txt": lambda: render_text(show("Swizzle<3,0,3>", ShowOptions(view="swizzle"))),
     "swizzle_5_0_6.txt": lambda: preview("Swizzle<5,0,6> o (32,64):(64,1)"),
+    "swizzle_5_0_6.tex": lambda: render_latex(
+        show("Swizzle<5,0,6> o (32,64):(64,1)", ShowOptions(numbers="bank", grid=View(1, (0, 4), (0, 8))))
+    ),
     "swizzle_5_0_8.txt": lambda: preview("Swizzle<5,0,8> o (32,64):(64,1)"),
     "swizzle_5_2_6.txt": lambda: preview("Swizzle<5,2,6> o (32,64):(64,1)"),
     "swizzle_5_2_8.txt": lambda: preview("Swizzle<5,2,8> o (32,64):(64,1)"),
