@@ -116,9 +116,9 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ566": "a fault of the tile or an access that no layout mends",
         "SWZ567": "an answer that its proof contradicts",
         # pictures
-        "SWZ571": "nothing that can be drawn so",
-        "SWZ572": "no program to make a PNG",
-        "SWZ573": "nothing that can be swept",
+        "SWZ581": "nothing that can be drawn so",
+        "SWZ582": "no program to make a PNG",
+        "SWZ583": "nothing that can be swept",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

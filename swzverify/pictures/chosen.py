@@ -55,7 +55,7 @@ class Chosen:
 def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
     """The warp instruction at some values of the variables; where none is given the worst one.
 
-    Errors: SWZ571 a variable or value that the access does not have, or no active lane there; those
+    Errors: SWZ581 a variable or value that the access does not have, or no active lane there; those
     of `cost` where a loop has a bound.
     """
     costs = priced(access)
@@ -75,25 +75,25 @@ def _run(access: Access, point: Mapping[str, int], costs: AccessCosts | None) ->
     where = at_words(access.binding(point))
     if not access.assumed_at(point):
         raise SwzError(
-            "SWZ571", f"access {access.name} has no iteration at {where}", hint="`for:` and `assume:` say which it has"
+            "SWZ581", f"access {access.name} has no iteration at {where}", hint="`for:` and `assume:` say which it has"
         )
     lanes = access.lanes_at(point)
     addresses = [lane.address_bytes for lane in lanes]
     if all(each is None for each in addresses):
-        raise SwzError("SWZ571", f"access {access.name} has no active lane at {where}", hint="leave --at out")
+        raise SwzError("SWZ581", f"access {access.name} has no active lane at {where}", hint="leave --at out")
     return Chosen(access, point, lanes, access_cost(access.instruction, addresses, access.target), costs)
 
 
 def _put(access: Access, point: dict[str, int], name: str, value: int) -> None:
-    """Set a variable by its value as people know it. Error: SWZ571."""
+    """Set a variable by its value as people know it. Error: SWZ581."""
     found = _index(access, name, value)
     if found is None:
         known = [WARP, *(loop.name for loop in access.loops), *([STAGE] if STAGE in point else []), "base"]
         if name not in known:
             hint = nearest(name, known) or f"there are {', '.join(known)}"
-            raise SwzError("SWZ571", f"access {access.name} has no variable '{name}'", hint=hint)
+            raise SwzError("SWZ581", f"access {access.name} has no variable '{name}'", hint=hint)
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"access {access.name}: {name} is never {value}",
             hint="; ".join([f"it has {access.warps} warps", *access.describe_loops()]),
         )

@@ -123,10 +123,10 @@ def _head(coordinate: Sequence[int]) -> str:
 
 
 def extents_of(tile: Tile) -> tuple[int, int]:
-    """Rows and columns of elements. Error: SWZ571 a tile of too many elements."""
+    """Rows and columns of elements. Error: SWZ581 a tile of too many elements."""
     if tile.size > MAX_ELEMENTS:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"tile {tile.name} has {tile.size} elements; at most {MAX_ELEMENTS} are drawn",
             hint="draw a smaller tile of the same layout: banks repeat",
         )
@@ -156,7 +156,7 @@ def banks_of(tile: Tile, position: Array) -> Array:
 
 
 def base_of(tile: Tile, base: int | None) -> int:
-    """The base address to draw at. Error: SWZ571 one that the tile cannot have."""
+    """The base address to draw at. Error: SWZ581 one that the tile cannot have."""
     place = tile.origin
     if base is None:
         return place.start_bytes
@@ -164,7 +164,7 @@ def base_of(tile: Tile, base: int | None) -> int:
     wrong = rest or index < 0 or (place.variable is None and base != place.start_bytes)
     if wrong:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"tile {tile.name} cannot begin at byte {base}: it has {tile.describe_base()}",
             hint=f"{place.start_bytes} is one that it can have",
         )
@@ -172,7 +172,7 @@ def base_of(tile: Tile, base: int | None) -> int:
 
 
 def grid_of(tile: Tile, view: View | None = None) -> Grid:
-    """The cells of a tile. Errors: SWZ571 a vector, window, stage or base that it does not have, or
+    """The cells of a tile. Errors: SWZ581 a vector, window, stage or base that it does not have, or
     a tile of too many elements.
 
     >>> from swzverify.layout import Layout, Swizzle
@@ -183,7 +183,7 @@ def grid_of(tile: Tile, view: View | None = None) -> Grid:
     view = View() if view is None else view
     all_rows, all_columns = extents_of(tile)
     if not 0 <= view.stage < tile.stages:
-        raise SwzError("SWZ571", f"tile {tile.name} has no stage {view.stage}: it has {tile.stages}", hint="from 0 on")
+        raise SwzError("SWZ581", f"tile {tile.name} has no stage {view.stage}: it has {tile.stages}", hint="from 0 on")
     base = base_of(tile, view.base)
     down = tile.layout.rank == 2 and tile.contiguous_mode == 0 and tile.extents[0] > 1
     vector = _vector(tile, view, down, base)
@@ -194,7 +194,7 @@ def grid_of(tile: Tile, view: View | None = None) -> Grid:
     column = np.arange(columns[0], columns[1], column_step, dtype=np.int64)[None, :]
     if row.size * column.size > MAX_CELLS:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"{row.size} x {column.size} cells; at most {MAX_CELLS} are drawn",
             hint="fewer --rows or --columns, or a larger --vector",
         )
@@ -221,7 +221,7 @@ def _window(what: str, asked: Window | None, extent: int, step: int, most: int) 
     first, end = asked
     if not 0 <= first < end <= extent or first % step:
         rule = f", the first one a multiple of {step}" if step > 1 else ""
-        raise SwzError("SWZ571", f"{what} {first}:{end} are none of 0:{extent}{rule}", hint=f"--{what} 0:{extent}")
+        raise SwzError("SWZ581", f"{what} {first}:{end} are none of 0:{extent}{rule}", hint=f"--{what} 0:{extent}")
     return first, end
 
 
@@ -232,7 +232,7 @@ def _vector(tile: Tile, view: View, down: bool, base: int) -> int:
     if asked is not None:
         if asked < 1 or extent % asked or not is_whole(tile, asked, down, base):
             raise SwzError(
-                "SWZ571",
+                "SWZ581",
                 f"tile {tile.name}: vectors of {asked} elements do not lie side by side",
                 hint="a smaller --vector; --vector 1 draws each element",
             )

@@ -15,7 +15,7 @@ ZOOM = 2
 
 
 def render_png(picture: Picture) -> bytes:
-    """The picture in its light colours. Error: SWZ572 where resvg is not installed."""
+    """The picture in its light colours. Error: SWZ582 where resvg is not installed."""
     raster = _raster()
     return bytes(raster(svg_string=render_svg(picture, dark=False), zoom=ZOOM, sans_serif_family="DejaVu Sans"))
 
@@ -25,7 +25,7 @@ def _raster() -> Callable[..., bytes]:
         module = import_module("resvg_py")
     except ImportError as error:
         raise SwzError(
-            "SWZ572",
+            "SWZ582",
             "PNG needs resvg, which is not installed",
             hint="pip install 'swzverify[png]', or --format svg, which needs nothing",
         ) from error

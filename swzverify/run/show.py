@@ -28,7 +28,7 @@ from swzverify.spec.build import SpecCase
 from swzverify.spec.elements import element_bits
 from swzverify.subjects import Access as AnyAccess
 from swzverify.subjects import Tile as AnyTile
-from swzverify.sweep import sweep_pads, sweep_picture, sweep_swizzles
+from swzverify.parameter_maps import sweep_pads, sweep_picture, sweep_swizzles
 
 TILE_VIEWS = ("logical", "physical", "swizzle")
 ACCESS_VIEWS = ("groups", "ownership", "swizzle")
@@ -75,8 +75,8 @@ class _Subject:
 def show(what: str, wanted: ShowOptions) -> Picture:
     """The picture of a layout, a swizzle or a spec's tile or access.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ571 what
-    cannot be drawn, SWZ573 what cannot be swept; those of accesses and costs.
+    Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ581 what
+    cannot be drawn, SWZ583 what cannot be swept; those of accesses and costs.
     """
     subject = _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
     _refuse_unused(subject, wanted)
@@ -96,7 +96,7 @@ def is_file(what: str) -> bool:
 
 
 def _refuse_unused(subject: _Subject, wanted: ShowOptions) -> None:
-    """Options that the picture would not look at. Error: SWZ571."""
+    """Options that the picture would not look at. Error: SWZ581."""
     view = _view_name(subject, wanted)
     of_access = bool(subject.accesses) and view in ACCESS_VIEWS
     grid = wanted.grid
@@ -112,7 +112,7 @@ def _refuse_unused(subject: _Subject, wanted: ShowOptions) -> None:
     )
     for option, is_so, why in unused:
         if is_so:
-            raise SwzError("SWZ571", f"{option} would do nothing: {why}", hint="leave it out")
+            raise SwzError("SWZ581", f"{option} would do nothing: {why}", hint="leave it out")
 
 
 def _view_name(subject: _Subject, wanted: ShowOptions) -> str:
@@ -135,13 +135,13 @@ def _view(subject: _Subject, wanted: ShowOptions) -> Picture:
         target = target or access.target
     elif view in ACCESS_VIEWS and view not in TILE_VIEWS:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"the view {view} draws an access, and none is given",
             hint="--access NAME of a spec, or --coord 'lane,0' beside a layout",
         )
     if subject.tile is None:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"the view {view} draws a tile, and access {subject.accesses[0].name} has an address outright",
             hint="--view groups draws it",
         )
@@ -155,18 +155,18 @@ def _view(subject: _Subject, wanted: ShowOptions) -> Picture:
 def _one_access(subject: _Subject) -> AnyAccess:
     first, *others = subject.accesses
     if others:
-        raise SwzError("SWZ571", "a picture has one access", hint="give --access once; a sweep takes several")
+        raise SwzError("SWZ581", "a picture has one access", hint="give --access once; a sweep takes several")
     return first
 
 
 def _sweep(subject: _Subject, wanted: ShowOptions) -> Picture:
     found = _SWEEP.fullmatch((wanted.sweep or "").replace(" ", ""))
     if found is None:
-        raise SwzError("SWZ573", f"'{wanted.sweep}' is no sweep", hint="B,S or B,S,M=3 or pad")
+        raise SwzError("SWZ583", f"'{wanted.sweep}' is no sweep", hint="B,S or B,S,M=3 or pad")
     if wanted.view is not None:
-        raise SwzError("SWZ571", f"a sweep has no view {wanted.view}", hint="leave --view or --sweep out")
+        raise SwzError("SWZ581", f"a sweep has no view {wanted.view}", hint="leave --view or --sweep out")
     if subject.tile is None:
-        raise SwzError("SWZ573", f"access {subject.accesses[0].name} has no tile to change")
+        raise SwzError("SWZ583", f"access {subject.accesses[0].name} has no tile to change")
     accesses = subject.accesses
     if not accesses:
         grid = grid_of(subject.tile, wanted.grid)
@@ -174,7 +174,7 @@ def _sweep(subject: _Subject, wanted: ShowOptions) -> Picture:
         accesses = tuple(probes(subject.tile, grid.vector, grid.down, target))
     if not accesses:
         raise SwzError(
-            "SWZ573", f"tile {subject.tile.name} has no access to price", hint="--coord, or --access of a spec"
+            "SWZ583", f"tile {subject.tile.name} has no access to price", hint="--coord, or --access of a spec"
         )
     if found[0] == "pad":
         return sweep_picture(sweep_pads(subject.tile, accesses))
@@ -185,7 +185,7 @@ def _of_spec(path: str, wanted: ShowOptions) -> _Subject:
     given = (("--element", wanted.element), ("--coord", wanted.coord), ("--instruction", wanted.instruction))
     for option, value in given:
         if value is not None:
-            raise SwzError("SWZ571", f"{option} goes with a layout; {path} has its own", hint=f"leave {option} out")
+            raise SwzError("SWZ581", f"{option} goes with a layout; {path} has its own", hint=f"leave {option} out")
     spec = load_spec(path, target=wanted.target)
     case, words = _case(spec, wanted)
     at = {name: value for name, value in wanted.at.items() if name not in case.chosen}
@@ -193,7 +193,7 @@ def _of_spec(path: str, wanted: ShowOptions) -> _Subject:
         accesses = tuple(_named(case.accesses, name, "access", path) for name in wanted.accesses)
         tiles = list(dict.fromkeys(access.tile for access in accesses))
         if len(tiles) > 1 or (wanted.tile is not None and tiles[0] != case.tiles.get(wanted.tile)):
-            raise SwzError("SWZ571", f"the accesses {', '.join(wanted.accesses)} are not to one tile")
+            raise SwzError("SWZ581", f"the accesses {', '.join(wanted.accesses)} are not to one tile")
         return _Subject(tiles[0], accesses, words, at)
     if wanted.tile is not None:
         tile = _named(case.tiles, wanted.tile, "tile", path)
@@ -202,7 +202,7 @@ def _of_spec(path: str, wanted: ShowOptions) -> _Subject:
     else:
         names = [f"--tile {name}" for name in case.tiles] + [f"--access {name}" for name in case.accesses]
         raise SwzError(
-            "SWZ571", f"{path} has {len(case.tiles)} tiles: what is to be drawn?", hint=" or ".join(names[:8])
+            "SWZ581", f"{path} has {len(case.tiles)} tiles: what is to be drawn?", hint=" or ".join(names[:8])
         )
     swept = [each for each in case.accesses.values() if each.tile == tile] if wanted.sweep is not None else []
     return _Subject(tile, tuple(swept), words, at)
@@ -219,26 +219,26 @@ def _case(spec: Spec, wanted: ShowOptions) -> tuple[SpecCase, tuple[str, ...]]:
             chosen_words = ", ".join(f"{name} = {value}" for name, value in case.chosen.items())
             return case, (f"Drawn is the case {chosen_words}, one of {len(spec.cases)}.",)
     told = ", ".join(f"{name} = {value}" for name, value in asked.items())
-    raise SwzError("SWZ571", f"{spec.path} has no case with {told}", hint="`constants:` lists the values")
+    raise SwzError("SWZ581", f"{spec.path} has no case with {told}", hint="`constants:` lists the values")
 
 
 def _named(known: Mapping[str, _T], name: str, what: str, path: str) -> _T:
     if name not in known:
         hint = nearest(name, known) or f"there are: {', '.join(known) or 'none'}"
-        raise SwzError("SWZ571", f"{path} has no {what} '{name}'", hint=hint)
+        raise SwzError("SWZ581", f"{path} has no {what} '{name}'", hint=hint)
     return known[name]
 
 
 def _of_notation(text: str, wanted: ShowOptions) -> _Subject:
     for option, value in (("--tile", wanted.tile), ("--access", wanted.accesses or None)):
         if value is not None:
-            raise SwzError("SWZ571", f"{option} names something of a spec, and '{text}' is no file", hint="a spec file")
+            raise SwzError("SWZ581", f"{option} names something of a spec, and '{text}' is no file", hint="a spec file")
     tile = tile_of(text, wanted.element)
     words = (_OF_THE_DSL,) if _DSL.match(text) else ()
     if wanted.coord is None:
         if wanted.instruction is not None:
             raise SwzError(
-                "SWZ571", "an instruction needs the coordinate that each lane reads", hint="--coord 'lane,0'"
+                "SWZ581", "an instruction needs the coordinate that each lane reads", hint="--coord 'lane,0'"
             )
         return _Subject(tile, (), words, wanted.at)
     access = Access(
@@ -257,7 +257,7 @@ def _load(tile: AnyTile) -> str:
     name = f"ld.shared.b{tile.element_bits}"
     if tile.element_bits not in (8, 16, 32, 64):
         raise SwzError(
-            "SWZ571", f"no load has the {tile.element_bits} bits of an element", hint="--instruction ld.shared.b32"
+            "SWZ581", f"no load has the {tile.element_bits} bits of an element", hint="--instruction ld.shared.b32"
         )
     return name
 
@@ -282,7 +282,7 @@ def tile_of(text: str, element: str | None) -> Tile:
     """A tile from the notation of a layout, of a swizzled one, or of a swizzle alone.
 
     A swizzle alone acts on rows of 2^(M + |S|) elements, 2^B of them: where its columns are XORed
-    with its rows. Errors: SWZ105 an unknown element, SWZ571 an offset, or a pointer's element that
+    with its rows. Errors: SWZ105 an unknown element, SWZ581 an offset, or a pointer's element that
     is another one; those of the notation.
 
     >>> tile = tile_of("Swizzle<3,0,3>", "f32")
@@ -300,7 +300,7 @@ def tile_of(text: str, element: str | None) -> Tile:
     if isinstance(found, PointerLayout):
         if element is not None and bits != found.element_bits:
             raise SwzError(
-                "SWZ571",
+                "SWZ581",
                 f"the pointer has elements of {found.element_bits} bits, and --element {element} has {bits}",
                 hint="leave --element out",
             )
@@ -311,7 +311,7 @@ def tile_of(text: str, element: str | None) -> Tile:
 def _composed(text: str, bits: int, found: ComposedLayout) -> Tile:
     if found.offset:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"the offset {found.offset} between the swizzle and the layout is not drawn",
             hint="write the layout with the offset 0: a tile begins at its first element",
         )

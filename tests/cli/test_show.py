@@ -75,35 +75,35 @@ def test_what_may_be_shown(write, swzverify, arguments: list[str], said: str) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a.swz.yaml"], "SWZ571: a.swz.yaml has 2 tiles"),
-        (["a.swz.yaml", "--tile", "C"], "SWZ571: a.swz.yaml has no tile 'C'"),
+        (["a.swz.yaml"], "SWZ581: a.swz.yaml has 2 tiles"),
+        (["a.swz.yaml", "--tile", "C"], "SWZ581: a.swz.yaml has no tile 'C'"),
         (["a.swz.yaml", "--access", "read_a"], "did you mean 'read_A'?"),
-        (["a.swz.yaml", "--access", "raw", "--view", "logical"], "SWZ571: the view logical draws a tile"),
-        (["a.swz.yaml", "--access", "raw", "--sweep", "pad"], "SWZ573: access raw has no tile to change"),
+        (["a.swz.yaml", "--access", "raw", "--view", "logical"], "SWZ581: the view logical draws a tile"),
+        (["a.swz.yaml", "--access", "raw", "--sweep", "pad"], "SWZ583: access raw has no tile to change"),
         (["a.swz.yaml", "--access", "read_A", "--access", "column"], "not to one tile"),
-        (["a.swz.yaml", "--tile", "B", "--view", "swizzle"], "SWZ571: tile B has no swizzle"),
-        (["a.swz.yaml", "--tile", "B", "--element", "f16"], "SWZ571: --element goes with a layout"),
+        (["a.swz.yaml", "--tile", "B", "--view", "swizzle"], "SWZ581: tile B has no swizzle"),
+        (["a.swz.yaml", "--tile", "B", "--element", "f16"], "SWZ581: --element goes with a layout"),
         (["a.swz.yaml", "--access", "read_A", "--at", "BK=7"], "no case with BK = 7"),
-        (["a.swz.yaml", "--tile", "A", "--stage", "2"], "SWZ571: tile A has no stage 2"),
-        (["a.swz.yaml", "--tile", "A", "--base", "100"], "SWZ571: tile A cannot begin at byte 100"),
+        (["a.swz.yaml", "--tile", "A", "--stage", "2"], "SWZ581: tile A has no stage 2"),
+        (["a.swz.yaml", "--tile", "A", "--base", "100"], "SWZ581: tile A cannot begin at byte 100"),
         (["a.swz.yaml", "--tile", "A", "--vector", "16"], "vectors of 16 elements do not lie side by side"),
         (["a.swz.yaml", "--tile", "A", "--rows", "8:4"], "rows 8:4 are none of 0:64"),
         (["a.swz.yaml", "--tile", "A", "--rows", "8"], "such as 0:32"),
         (["missing.swz.yaml"], "SWZ101"),
         (["(8,64"], "SWZ200: this parenthesis is never closed"),
         (["(8,8)", "--element", "f17"], "SWZ105: unknown element type 'f17'"),
-        (["(8,8)", "--view", "groups"], "SWZ571: the view groups draws an access"),
-        (["(8,8)", "--instruction", "ld.shared.b32"], "SWZ571: an instruction needs the coordinate"),
+        (["(8,8)", "--view", "groups"], "SWZ581: the view groups draws an access"),
+        (["(8,8)", "--instruction", "ld.shared.b32"], "SWZ581: an instruction needs the coordinate"),
         (["(8,8)", "--coord", "lane,0", "--instruction", "ld.shared.b33"], "SWZ401"),
         (["(8,8)", "--coord", "lane"], "1 coordinates for tile (8,8)"),
         (["(8,8)", "--coord", "lane +,0"], "SWZ302"),
-        (["(8,8)", "--tile", "A"], "SWZ571: --tile names something of a spec"),
-        (["(8,8)", "--sweep", "S,B"], "SWZ573: 'S,B' is no sweep"),
-        (["(8,8)", "--sweep", "pad", "--view", "logical"], "SWZ571: a sweep has no view logical"),
-        (["Swizzle<3,3,3> o 4 o (8,64)"], "SWZ571: the offset 4"),
+        (["(8,8)", "--tile", "A"], "SWZ581: --tile names something of a spec"),
+        (["(8,8)", "--sweep", "S,B"], "SWZ583: 'S,B' is no sweep"),
+        (["(8,8)", "--sweep", "pad", "--view", "logical"], "SWZ581: a sweep has no view logical"),
+        (["Swizzle<3,3,3> o 4 o (8,64)"], "SWZ581: the offset 4"),
         (["Swizzle<3,3,2>"], "SWZ210"),
-        (["Swizzle<12,0,12>"], "SWZ571"),
-        (["Sw<3,4,3> o smem_ptr[16b](unset) o (8,64)", "--element", "f32"], "SWZ571: the pointer has elements of 16"),
+        (["Swizzle<12,0,12>"], "SWZ581"),
+        (["Sw<3,4,3> o smem_ptr[16b](unset) o (8,64)", "--element", "f32"], "SWZ581: the pointer has elements of 16"),
         (["(8,8)", "--at", "warp"], "such as warp=1"),
         (["(8,8)", "--coord", "lane,0", "--for", "k=1:2:0"], "such as k=4"),
         (["(8,8)", "--at", "warp=1"], "--at would do nothing"),
@@ -141,7 +141,7 @@ def test_a_png_needs_resvg(here: Path, swzverify, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     result = swzverify("show", "(8,8)", "-o", "b.png")
     assert result.exit_code == 2
-    assert "SWZ572" in result.output
+    assert "SWZ582" in result.output
     assert not (here / "b.png").exists()
 
 

@@ -106,7 +106,7 @@ def test_the_worst_warp_instruction_is_drawn() -> None:
 def test_a_place_that_is_none_is_refused(at: dict[str, int], message: str) -> None:
     with pytest.raises(SwzError, match=message) as caught:
         chosen(read_a(None), at)
-    assert caught.value.code == "SWZ571"
+    assert caught.value.code == "SWZ581"
 
 
 def test_owners_are_the_threads_that_touch() -> None:

@@ -198,7 +198,7 @@ def test_without_resvg_the_next_step_is_told(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.raises(SwzError, match="resvg") as caught:
         render_png(SMALL)
-    assert caught.value.code == "SWZ572"
+    assert caught.value.code == "SWZ582"
 
 
 def test_resvg_itself() -> None:

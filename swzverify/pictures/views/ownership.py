@@ -45,13 +45,13 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
     """The logical grid with a thread and a value in each cell, of all warps and iterations.
 
     Loops of `fixed` stay at their values of `run`, as do the stage and the base; all do where there
-    are too many iterations. Values count through the iterations. Errors: SWZ571 an access without a
+    are too many iterations. Values count through the iterations. Errors: SWZ581 an access without a
     tile, and those of `grid_of`.
     """
     tile = run.access.tile
     if tile is None:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"access {run.access.name} has an address and no tile, so that no element has an owner",
             hint="--view groups draws it; `tile:` and `coord:` in the spec say which element a lane touches",
         )

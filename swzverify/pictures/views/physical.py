@@ -28,7 +28,7 @@ from swzverify.subjects import Tile
 def physical(tile: Tile, view: View | None = None, *, target: Target | None = None) -> Picture:
     """The bank grid. `rows` of the view are rows of 128 bytes here, and `columns` are not looked at.
 
-    A cell is as wide as one of the view `logical`. Errors: those of `grid_of`, SWZ571 elements that
+    A cell is as wide as one of the view `logical`. Errors: those of `grid_of`, SWZ581 elements that
     do not fill rows of 128 bytes.
     """
     view = View() if view is None else view
@@ -57,12 +57,12 @@ def _words(grid: Grid, view: View) -> list[str]:
 
 
 def _cells_across(grid: Grid) -> int:
-    """Cells of a row of 128 bytes. Error: SWZ571 where they do not fill it."""
+    """Cells of a row of 128 bytes. Error: SWZ581 where they do not fill it."""
     bits = grid.vector * grid.tile.element_bits
     cells, rest = divmod(8 * BANK_PERIOD_BYTES, bits)
     if rest or not cells:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"tile {grid.tile.name}: cells of {bits} bits do not fill rows of {BANK_PERIOD_BYTES} bytes",
             hint="--view logical draws them",
         )
@@ -106,7 +106,7 @@ def _lines(grid: Grid, view: View) -> tuple[int, int, int]:
         return 0, min(whole, view.most_rows), whole
     if not 0 <= asked[0] < asked[1] <= whole or asked[1] - asked[0] > 4 * MAX_ROWS:
         most = f", at most {4 * MAX_ROWS} at once" if whole > 4 * MAX_ROWS else ""
-        raise SwzError("SWZ571", f"rows {asked[0]}:{asked[1]} are none of 0:{whole}{most}", hint="rows of 128 bytes")
+        raise SwzError("SWZ581", f"rows {asked[0]}:{asked[1]} are none of 0:{whole}{most}", hint="rows of 128 bytes")
     return *asked, whole
 
 
@@ -117,7 +117,7 @@ def _panel(grid: Grid, view: View) -> Panel:
     units = grid.vector * tile.element_units
     if (position % units).any():
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"tile {tile.name}: vectors of {grid.vector} elements do not begin at a multiple of their size, "
             f"so that rows of {BANK_PERIOD_BYTES} bytes have no cells for them",
             hint="--vector 1, a --base that is a multiple of the vector, or --view logical",

@@ -20,7 +20,7 @@ BEFORE, AFTER = "without the swizzle", "with the swizzle"
 
 
 def without_swizzle(tile: Tile) -> Tile:
-    """The same tile without its swizzle. Error: SWZ571 where it has none.
+    """The same tile without its swizzle. Error: SWZ581 where it has none.
 
     >>> from swzverify.layout import Layout, Swizzle
     >>> without_swizzle(Tile("A", 32, Layout((8, 8), (8, 1)), Swizzle(3, 0, 3))).swizzle is None
@@ -28,7 +28,7 @@ def without_swizzle(tile: Tile) -> Tile:
     """
     if tile.swizzle is None:
         raise SwzError(
-            "SWZ571",
+            "SWZ581",
             f"tile {tile.name} has no swizzle, so that there is no before and after",
             hint="--view logical draws it; `--sweep B,S` shows what swizzles would do",
         )
@@ -39,7 +39,7 @@ def without_swizzle(tile: Tile) -> Tile:
 def swizzled_tile(
     tile: Tile, view: View | None = None, *, numbers: Numbers = "both", target: Target | None = None
 ) -> Picture:
-    """The logical grid of a tile, twice. Errors: SWZ571 no swizzle, and those of `grid_of`."""
+    """The logical grid of a tile, twice. Errors: SWZ581 no swizzle, and those of `grid_of`."""
     bare = without_swizzle(tile)
     after = grid_of(tile, view)
     before = grid_of(bare, replace(view or View(), vector=after.vector, rows=after.rows, columns=after.columns))
@@ -63,11 +63,11 @@ def _sentence(text: str) -> str:
 def swizzled_access(run: Chosen) -> Picture:
     """The worst group of a warp instruction, twice; it is the worst one without the swizzle.
 
-    Errors: SWZ571 an access without a tile, or a tile without a swizzle.
+    Errors: SWZ581 an access without a tile, or a tile without a swizzle.
     """
     access = run.access
     if access.tile is None:
-        raise SwzError("SWZ571", f"access {access.name} has no tile, so that there is no swizzle to leave out")
+        raise SwzError("SWZ581", f"access {access.name} has no tile, so that there is no swizzle to leave out")
     bare = replace(access, tile=without_swizzle(access.tile))
     before = run.at(bare)
     which = worst_group(before)

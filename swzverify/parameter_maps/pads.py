@@ -11,7 +11,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES
 from swzverify.layout import Layout
 from swzverify.subjects import Access, OffsetMap, Tile
-from swzverify.sweep.price import Price, Sweep, Table, check_size, price, vector_of
+from swzverify.parameter_maps.price import Price, Sweep, Table, check_size, price, vector_of
 
 _ACROSS = 16
 """Pads in a line of the table."""
@@ -21,12 +21,12 @@ def sweep_pads(tile: Tile, accesses: Sequence[Access]) -> Sweep:
     """The pads in lines of 16, a table for each stride at which a pad may stand.
 
     A pad of a whole period of 128 bytes puts all rows where no pad puts them. Only pads that keep the
-    vectors of the accesses aligned are priced. Errors: SWZ573 a tile whose map is an expression, that
+    vectors of the accesses aligned are priced. Errors: SWZ583 a tile whose map is an expression, that
     has no rows, or with too much to price.
     """
     if isinstance(tile.layout, OffsetMap):
         raise SwzError(
-            "SWZ573", f"tile {tile.name} is an expression, which has no rows to pad", hint="give the tile a layout"
+            "SWZ583", f"tile {tile.name} is an expression, which has no rows to pad", hint="give the tile a layout"
         )
     period = 8 * BANK_PERIOD_BYTES
     vector = vector_of(accesses, tile)
@@ -34,7 +34,7 @@ def sweep_pads(tile: Tile, accesses: Sequence[Access]) -> Sweep:
     pads = range(0, period // gcd(period, tile.element_bits), vector)
     if not rows:
         raise SwzError(
-            "SWZ573",
+            "SWZ583",
             f"tile {tile.name} has no row of {tile.layout} behind which a pad keeps vectors whole",
             hint="`--sweep B,S` shows what swizzles do",
         )

@@ -9,19 +9,19 @@ from swzverify.errors import SwzError
 from swzverify.layout import Swizzle
 from swzverify.subjects import Access, OffsetMap, Tile
 from swzverify.subjects.tile import SwizzleOn
-from swzverify.sweep.price import Price, Sweep, Table, check_size, price, vector_of
+from swzverify.parameter_maps.price import Price, Sweep, Table, check_size, price, vector_of
 
 
 def sweep_swizzles(tile: Tile, accesses: Sequence[Access], *, base: int | None = None) -> Sweep:
     """B down, S across, for each M, or for one: B = 0 is no swizzle, and S goes from B on.
 
     M starts where the vectors of the accesses stay whole, and M + B + S ends with the bits that the
-    tile has: what reads higher bits reads zeros. Errors: SWZ573 a tile whose map is an expression,
+    tile has: what reads higher bits reads zeros. Errors: SWZ583 a tile whose map is an expression,
     an M that tears vectors or has no swizzle, or too much to price.
     """
     if isinstance(tile.layout, OffsetMap):
         raise SwzError(
-            "SWZ573",
+            "SWZ583",
             f"tile {tile.name} is an expression, so that a swizzle has nothing to act on",
             hint="give the tile a layout",
         )
@@ -31,14 +31,14 @@ def sweep_swizzles(tile: Tile, accesses: Sequence[Access], *, base: int | None =
     if base is not None:
         if base not in bases:
             raise SwzError(
-                "SWZ573",
+                "SWZ583",
                 f"tile {tile.name} has no swizzle with M = {base} to draw",
                 hint=f"M from {least} on keeps vectors whole, and {reach} bits leave room up to {reach - 2}",
             )
         bases = range(base, base + 1)
     if not bases:
         raise SwzError(
-            "SWZ573",
+            "SWZ583",
             f"tile {tile.name} has {reach} bits of offset, and vectors take {least} of them: no swizzle fits",
             hint="a larger tile, or narrower instructions",
         )

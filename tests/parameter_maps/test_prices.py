@@ -9,7 +9,7 @@ import pytest
 from swzverify import Layout, Swizzle, Tile, access_cost
 from swzverify.errors import SwzError
 from swzverify.spec import parse_spec
-from swzverify.sweep import Sweep, sweep_pads, sweep_picture, sweep_swizzles
+from swzverify.parameter_maps import Sweep, sweep_pads, sweep_picture, sweep_swizzles
 
 SPEC = "swzverify: 1\ntiles:\n  T: {element: f32, shape: [8, 8], offset: i*8 + j}\n"
 EXPRESSION = parse_spec(SPEC, path="a.yaml").cases[0].tiles["T"]
@@ -118,7 +118,7 @@ def test_the_picture_has_every_number_and_marks_the_fewest() -> None:
 def test_what_cannot_be_swept_is_refused(sweep, message: str) -> None:
     with pytest.raises(SwzError, match=message) as caught:
         sweep(*column(Layout((32, 16), (16, 1))))
-    assert caught.value.code == "SWZ573"
+    assert caught.value.code == "SWZ583"
 
 
 def test_too_much_is_refused() -> None:
@@ -126,4 +126,4 @@ def test_too_much_is_refused() -> None:
     read = tile.read("ld.shared.b32", coord=["lane", "k % 64"], threads=1024, loops={"k": 1 << 13}, name="r")
     with pytest.raises(SwzError, match="lanes to price") as caught:
         sweep_swizzles(tile, [read])
-    assert caught.value.code == "SWZ573"
+    assert caught.value.code == "SWZ583"

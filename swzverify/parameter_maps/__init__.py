@@ -4,9 +4,9 @@ Each cell is an ordinary tile whose access `costs` prices; nothing here knows wh
 import `cures`, `pictures`, `costs`, `subjects`, `layout`, `errors`.
 """
 
-from swzverify.sweep.pads import sweep_pads
-from swzverify.sweep.picture import sweep_picture
-from swzverify.sweep.price import Price, Sweep, Table
-from swzverify.sweep.swizzles import sweep_swizzles
+from swzverify.parameter_maps.pads import sweep_pads
+from swzverify.parameter_maps.picture import sweep_picture
+from swzverify.parameter_maps.price import Price, Sweep, Table
+from swzverify.parameter_maps.swizzles import sweep_swizzles
 
 __all__ = ["Price", "Sweep", "Table", "sweep_pads", "sweep_picture", "sweep_swizzles"]

@@ -55,24 +55,24 @@ class Sweep:
     tables: tuple[Table, ...]
 
     def best(self, access: Access) -> tuple[int, tuple[str, ...]]:
-        """The fewest wavefronts of an access and the cells that have them. Error: SWZ573 where no
+        """The fewest wavefronts of an access and the cells that have them. Error: SWZ583 where no
         cell has a price.
         """
         prices = [price for table in self.tables if table.access is access for price in table.prices if not price.why]
         if not prices:
-            raise SwzError("SWZ573", f"access {access.name} has no price under any {self.what}")
+            raise SwzError("SWZ583", f"access {access.name} has no price under any {self.what}")
         least = min(price.wavefronts for price in prices)
         return least, tuple(price.name for price in prices if price.wavefronts == least)
 
 
 def check_size(accesses: Sequence[Access], cells: int) -> None:
-    """Errors: SWZ573 more cells or lanes than are priced, SWZ206 what has no end."""
+    """Errors: SWZ583 more cells or lanes than are priced, SWZ206 what has no end."""
     for access in accesses:
         refuse_what_has_no_end(access)
     lanes = cells * sum(map(lanes_to_price, accesses))
     if cells > MAX_CELLS or lanes > MAX_LANES:
         raise SwzError(
-            "SWZ573",
+            "SWZ583",
             f"{cells} cells with {lanes} lanes to price; at most {MAX_CELLS} cells and {MAX_LANES} lanes are priced",
             hint="fewer accesses (--access), fewer iterations, or a smaller tile of the same rows",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swzverify.pictures import Cell, Panel, Picture, Scale
 from swzverify.pictures.words import access_words, map_words, number
-from swzverify.sweep.price import Price, Sweep, Table
+from swzverify.parameter_maps.price import Price, Sweep, Table
 
 MARKS = "the fewest wavefronts of the access"
 _NAMED = 6
