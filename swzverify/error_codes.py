@@ -122,6 +122,10 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ574": "a folder that cannot take a sweep's results",
         "SWZ575": "processes died at one stretch of a sweep",
         "SWZ576": "no cluster to sweep on",
+        # pictures
+        "SWZ581": "nothing that can be drawn so",
+        "SWZ582": "no program to make a PNG",
+        "SWZ583": "no parameters to draw a map of",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

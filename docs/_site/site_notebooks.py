@@ -36,5 +36,7 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
             yield f"```text\n{''.join(output['text']).rstrip()}\n```"
         elif "text/html" in output["data"]:
             yield "".join(output["data"]["text/html"])
+        elif "image/svg+xml" in output["data"]:
+            yield "".join(output["data"]["image/svg+xml"])
         else:
             yield f"```text\n{''.join(output['data']['text/plain'])}\n```"

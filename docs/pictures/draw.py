@@ -1,152 +1,157 @@
 """Draws the pictures of the README and the pages: `python docs/pictures/draw.py`.
 
-A test compares the files with what this draws.
+They are what `swzverify show` draws, or panels of it put together. A test compares the files with
+what this draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from xml.sax.saxutils import escape
 
-from swzverify import Layout, Swizzle, Tile
+from swzverify import Access, Layout, Swizzle, Tile
 from swzverify.layout.tma import TmaMode, tma_layout
-
-CELL = 18
-GOOD, BAD, LINE, TEXT = "#dbe9f6", "#f4b6ae", "#8a8f98", "#22262b"
-
-
-def column_words(tile: Tile) -> list[int]:
-    """The first word of each of 32 lanes that read a column of a tile."""
-    return [int(tile.position((lane, 0), stage=0, base=0)) // 4 for lane in range(32)]
-
-
-def banks(title: str, groups: Sequence[tuple[str, Sequence[tuple[int, int]]]]) -> str:
-    """Lanes stacked over the banks that they touch, a panel per group; red where a bank has several
-    words.
-    """
-    blocks: list[str] = []
-    y = 28
-    for name, touches in groups:
-        stacks: dict[int, list[tuple[int, int]]] = {}
-        for lane, word in touches:
-            stacks.setdefault(word % 32, []).append((lane, word))
-        height = max(len(stack) for stack in stacks.values())
-        blocks.append(f'<text x="4" y="{y + 12}">{escape(name)}</text>')
-        y += 18
-        for bank in range(32):
-            stack = stacks.get(bank, [])
-            clash = len({word for _, word in stack}) > 1
-            x = 4 + bank * CELL
-            for level in range(height):
-                top = y + (height - 1 - level) * CELL
-                fill = "none" if level >= len(stack) else BAD if clash else GOOD
-                blocks.append(f'<rect x="{x}" y="{top}" width="{CELL}" height="{CELL}" fill="{fill}"/>')
-                if level < len(stack):
-                    blocks.append(f'<text x="{x + CELL / 2:g}" y="{top + 13}" class="n">{stack[level][0]}</text>')
-            blocks.append(f'<text x="{x + CELL / 2:g}" y="{y + height * CELL + 12}" class="b">{bank}</text>')
-        y += height * CELL + 22
-    return _svg(title, 8 + 32 * CELL, y + 4, blocks)
+from swzverify.pictures import Cell, Panel, Picture, Scale
+from swzverify.pictures.chosen import chosen
+from swzverify.pictures.scale import LANES_SCALE
+from swzverify.pictures.svg import render_svg
+from swzverify.pictures.views.groups import CLASH, group_panels, groups
+from swzverify.pictures.views.ownership import ownership
+from swzverify.pictures.views.swizzled import swizzled_access
+from swzverify.pictures.words import number
+from swzverify.run.show import ShowOptions, show
 
 
-def chunks(title: str, panels: Sequence[tuple[str, Sequence[Sequence[int]], Sequence[Sequence[bool]]]]) -> str:
-    """Rows of eight 16-byte chunks, each with the number of the chunk that lies there; red where it
-    is another one.
-    """
-    blocks: list[str] = []
-    for index, (name, rows, wrong) in enumerate(panels):
-        left = 4 + index * (8 * 2 * CELL + 30)
-        blocks.append(f'<text x="{left}" y="40">{escape(name)}</text>')
-        for r, row in enumerate(rows):
-            for c, chunk in enumerate(row):
-                x, top = left + c * 2 * CELL, 48 + r * CELL
-                fill = BAD if wrong[r][c] else GOOD
-                blocks.append(f'<rect x="{x}" y="{top}" width="{2 * CELL}" height="{CELL}" fill="{fill}"/>')
-                blocks.append(f'<text x="{x + CELL}" y="{top + 13}" class="n">{chunk}</text>')
-    return _svg(title, 8 + len(panels) * (8 * 2 * CELL + 30), 56 + 8 * CELL, blocks)
+def column(tile: Tile, instruction: str = "ld.shared.b32", threads: int = 32) -> Access:
+    """Lanes that read the first column of a tile."""
+    return tile.read(instruction, coord=["lane", 0], threads=threads, name="column")
 
 
-def _svg(title: str, width: int, height: int, blocks: Sequence[str]) -> str:
-    style = (
-        f"text{{font:11px sans-serif;fill:{TEXT}}}.n,.b{{text-anchor:middle;font-size:9px}}"
-        f".b{{fill:{LINE}}}rect{{stroke:{LINE};stroke-width:.5}}"
-    )
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">'
-    return "\n".join([head, f"<title>{escape(title)}</title>", f"<style>{style}</style>", *blocks, "</svg>"]) + "\n"
+def side_by_side(title: str, named: list[tuple[str, Access]], *words: str) -> str:
+    """The first group of each access, under a name with what it takes."""
+    panels: list[Panel] = []
+    for name, access in named:
+        run = chosen(access)
+        panels.append(replace(group_panels(run, 0)[0], title=f"{name}: {number(run.cost.wavefronts, 'wavefront')}"))
+    return render_svg(Picture(title, words, tuple(panels), LANES_SCALE, CLASH))
 
 
 def published() -> str:
     """The 32 x 16 f32 column under the published base case and under the one called half as good."""
     layout = Layout((32, 16), (16, 1))
-    sides = [(Swizzle(4, 0, 4), "2 wavefronts"), (Swizzle(4, 0, 5), "1 wavefront")]
-    return banks(
-        "A column of 32x16 floats",
-        [
-            (f"{swizzle}: {cost}", list(enumerate(column_words(Tile("A", 32, layout, swizzle)))))
-            for swizzle, cost in sides
-        ],
+    sides = [Swizzle(4, 0, 4), Swizzle(4, 0, 5)]
+    return side_by_side(
+        "A column of 32 x 16 floats",
+        [(str(swizzle), column(Tile("A", 32, layout, swizzle))) for swizzle in sides],
+        "A column is a bank; a cell has the lanes that need one of its words.",
     )
 
 
 def impossible() -> str:
     """The column of a 32 x 32 f64 tile, which is served in two groups of 16 lanes."""
-    words = column_words(Tile("A", 64, Layout((32, 32), (32, 1)), Swizzle(5, 0, 5)))
-    halves = [[(lane, words[lane] + q) for lane in range(first, first + 16) for q in range(2)] for first in (0, 16)]
-    names = ["lanes 0 to 15: 1 wavefront", "lanes 16 to 31: 1 wavefront"]
-    return banks("A column of 32x32 doubles, Swizzle<5,0,5>", list(zip(names, halves, strict=True)))
+    tile = Tile("A", 64, Layout((32, 32), (32, 1)), Swizzle(5, 0, 5))
+    return render_svg(groups(chosen(column(tile, "ld.shared.b64"))))
 
 
 def alignment() -> str:
     """Eight rows that TMA's 128B mode wrote, as CuTe's element swizzle reads them, by the base."""
     cute = Tile("c", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
     tma = Tile("t", 16, tma_layout(TmaMode.B128, 8, 64, 16), TmaMode.B128.swizzle, "address")
-    panels: list[tuple[str, list[list[int]], list[list[bool]]]] = []
+    panels: list[Panel] = []
     for base in (1024, 1152):
-        written = {int(tma.position((r, 8 * c), stage=0, base=base)): 8 * r + c for r in range(8) for c in range(8)}
-        rows = [
-            [written.get(int(cute.position((r, 8 * c), stage=0, base=base)), -1) for c in range(8)] for r in range(8)
-        ]
-        wrong = [[rows[r][c] != 8 * r + c for c in range(8)] for r in range(8)]
+        written = {int(tma.position((r, 8 * c), stage=0, base=base)): (r, c) for r in range(8) for c in range(8)}
+        cells: list[Cell] = []
+        for row in range(8):
+            for place in range(8):
+                got = written.get(int(cute.position((row, 8 * place), stage=0, base=base)))
+                text = "-" if got is None else f"{got[0]},{8 * got[1]}"
+                value = None if got is None else got[1]
+                cells.append(Cell(row, place, (text,), value, got != (row, place)))
         shown = "a multiple of 1024" if base == 1024 else "128 bytes further"
-        panels.append((f"base {shown}", rows, wrong))
-    return chunks("Chunks that a reader gets from a tile that TMA wrote", panels)
+        heads = (tuple(map(str, range(8))), tuple(str(8 * place) for place in range(8)))
+        panels.append(Panel(f"base {shown}", "row", "column", *heads, tuple(cells)))
+    return render_svg(
+        Picture(
+            "What a reader gets from a tile that TMA wrote",
+            ("A cell is the row and column of the 16 bytes that the reader finds where it looks for its own.",),
+            tuple(panels),
+            Scale("16 bytes of a row", 0, 7),
+            "other data than the reader wants",
+        )
+    )
 
 
 def ldmatrix() -> str:
     """The first eight rows that `ldmatrix` reads from a 64 x 64 tile of halfs, without and with a swizzle."""
-    panels: list[tuple[str, list[tuple[int, int]]]] = []
-    for swizzle in (None, Swizzle(3, 3, 3)):
-        tile = Tile("A", 16, Layout((64, 64), (64, 1)), swizzle)
-        words = [int(tile.position((lane, 0), stage=0, base=0)) // 4 for lane in range(8)]
-        name = f"{swizzle}: 1 wavefront" if swizzle else "no swizzle: 8 wavefronts"
-        panels.append((name, [(lane, word + q) for lane, word in enumerate(words) for q in range(4)]))
-    return banks("Eight rows of a 64x64 tile of halfs, as ldmatrix reads them", panels)
+    return render_svg(swizzled_access(chosen(read_a(Swizzle(3, 3, 3)))))
 
 
-def column() -> str:
+def read_a(swizzle: Swizzle | None) -> Access:
+    """A warp tile by `ldmatrix.x4`, in four steps."""
+    where = ["warp*16 + lane%16", "k + lane/16*8"]
+    tile = Tile("A", 16, Layout((64, 64), (64, 1)), swizzle)
+    return tile.read("ldmatrix.x4", coord=where, threads=128, loops={"k": range(0, 64, 16)}, name="read_A")
+
+
+def columns() -> str:
     """The first eight lanes that read a column of 32 x 32 floats: as it is, with a pad, with a swizzle."""
     tiles = [
-        ("[32][32]: all in bank 0", Tile("A", 32, Layout((32, 32), (32, 1)))),
-        ("[32][33]: one bank further for each row", Tile("A", 32, Layout((32, 32), (33, 1)))),
+        ("[32][32], all in bank 0", Tile("A", 32, Layout((32, 32), (32, 1)))),
+        ("[32][33], one bank further for each row", Tile("A", 32, Layout((32, 32), (33, 1)))),
         (
-            "Swizzle<5,0,5>: column 0 of row r lies at column r",
+            "Swizzle<5,0,5>, column 0 of row r lies at column r",
             Tile("A", 32, Layout((32, 32), (32, 1)), Swizzle(5, 0, 5)),
         ),
     ]
-    return banks(
-        "The first eight lanes of a column of 32x32 floats",
-        [(name, list(enumerate(column_words(tile)[:8]))) for name, tile in tiles],
+    return side_by_side(
+        "The first eight lanes of a column of 32 x 32 floats",
+        [(name, column(tile, threads=8)) for name, tile in tiles],
     )
 
 
+def owners() -> str:
+    """Which thread of a block copies which vector of a tile of 16 x 64 halfs."""
+    tile = Tile("A", 16, Layout((16, 64), (64, 1)), Swizzle(3, 3, 3))
+    copy = tile.write("st.shared.v4.b32", coord=["tid/8", "tid%8*8"], threads=128, name="write_A")
+    return render_svg(ownership(chosen(copy)))
+
+
+def xor() -> str:
+    """The table of x ^ y, before and after."""
+    return render_svg(show("Swizzle<3,0,3>", ShowOptions(view="swizzle")))
+
+
+def chunks() -> str:
+    """Rows of 128 bytes of a swizzled tile, with what lies in them."""
+    return render_svg(show("Sw<3,3,3> o (8,64):(64,1)", ShowOptions(view="physical", element="f16")))
+
+
+def pads() -> str:
+    """A column of 32 x 32 halfs under every pad."""
+    wanted = ShowOptions(
+        element="f16", instruction="ld.shared.b16", coord="lane,column", sweep="pad", loops={"column": range(32)}
+    )
+    return render_svg(show("(32,32):(32,1)", wanted))
+
+
+def sweep() -> str:
+    """A column of 32 x 16 floats under every swizzle."""
+    return render_svg(show("(32,16):(16,1)", ShowOptions(coord="lane,0", sweep="B,S")))
+
+
 PICTURES = {
-    "column.svg": column,
+    "column.svg": columns,
     "ldmatrix.svg": ldmatrix,
     "published.svg": published,
     "impossible.svg": impossible,
     "alignment.svg": alignment,
+    "owners.svg": owners,
+    "xor.svg": xor,
+    "chunks.svg": chunks,
+    "pads.svg": pads,
+    "sweep.svg": sweep,
 }
 
 if __name__ == "__main__":
     for file, draw in PICTURES.items():
-        (Path(__file__).parent / file).write_text(draw())
+        (Path(__file__).parent / file).write_text(draw(), encoding="utf-8")

@@ -24,6 +24,7 @@ COMMANDS = (
     "recheck",
     "scan",
     "schema",
+    "show",
     "sweep",
     "synth",
     "theorems",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ def _tell(result: SweepResult, form: str) -> None:
         return
     style = terminal_style(err=False, verbosity=0)
     echo(render_sweep(result.path, result.folder, result.summary, style), style, err=False)
-    if result.measured:
+    if result.measured and sys.stderr.isatty():
         rate = result.measured / max(result.seconds, 1e-9)
         words = f"{result.measured} combinations in {result.seconds:.1f} s, {rate:.0f} per second"
         click.echo(words, err=True)

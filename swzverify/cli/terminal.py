@@ -96,15 +96,31 @@ def echo(text: str, style: TextStyle, *, err: bool) -> None:
     _write(text, err=err, colour=style.colour)
 
 
+def say_bytes(data: bytes) -> None:
+    """Write bytes to standard output. Errors: as for `echo`, and a terminal."""
+    stream = _stream(err=False)
+    if stream.isatty():
+        raise Failure("a terminal shows no such file: name one with --output")
+    with _told_where_it_fails(stream, "output"):
+        stream.buffer.write(data)
+        stream.flush()
+
+
 def _write(text: str, *, err: bool, colour: bool) -> None:
     stream = _stream(err=err)
     encoding = stream.encoding or "utf-8"
     printable = text.encode(encoding, "backslashreplace").decode(encoding)
-    try:
+    with _told_where_it_fails(stream, "error" if err else "output"):
         click.echo(printable, nl=False, err=err, color=colour)
         stream.flush()
+
+
+@contextmanager
+def _told_where_it_fails(stream: TextIO, name: str) -> Generator[None, None, None]:
+    try:
+        yield
     except OSError as error:
         # what is left in the buffer would fail again, with a traceback, when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not isinstance(error, BrokenPipeError):
-            raise Failure(f"cannot write to standard {'error' if err else 'output'}: {error.strerror}") from error
+            raise Failure(f"cannot write to standard {name}: {error.strerror}") from error

@@ -1,8 +1,8 @@
-"""Puts a text that a command makes into a file, or to standard output."""
+"""Puts what a command makes into a file, or to standard output."""
 
 from __future__ import annotations
 
-from swzverify.cli.terminal import Failure, say
+from swzverify.cli.terminal import Failure, say, say_bytes
 
 
 def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:
@@ -20,6 +20,22 @@ def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None
             file.write(text)
     except FileExistsError as error:
         raise Failure(f"SWZ522 {output!r} exists already; --force replaces it") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Failure(f"SWZ521 cannot write {output!r}: {reason}") from error
+
+
+def write_bytes(data: bytes, output: str | None) -> None:
+    """Write to a file, or to standard output where there is none.
+
+    Ends the command with SWZ521 where the file cannot be written.
+    """
+    if output is None:
+        say_bytes(data)
+        return
+    try:
+        with open(output, "wb") as file:
+            file.write(data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise Failure(f"SWZ521 cannot write {output!r}: {reason}") from error

@@ -2,8 +2,8 @@
 says what it costs.
 
 They are the subjects of claims with a few methods more, so that whatever takes a subject takes
-them; specs and `swzverify.Tile` give these. May import `costs`, `subjects`, `hardware`, `ir`,
-`errors`.
+them; specs and `swzverify.Tile` give these. May import `pictures`, `costs`, `subjects`,
+`hardware`, `ir`, `errors`.
 """
 
 from swzverify.notebook.access import Access

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from swzverify import subjects
 from swzverify.costs import AccessCosts, cost
+from swzverify.pictures.chosen import chosen
+from swzverify.pictures.svg import svg_or_none
+from swzverify.pictures.views.groups import groups
 
 
 class Access(subjects.Access):
@@ -35,3 +38,14 @@ class Access(subjects.Access):
           evidence           measured
         """
         return cost(self)
+
+    def _repr_svg_(self) -> str | None:
+        """What notebooks show: the groups of the worst warp instruction. None where there is none, or
+        it has no price.
+
+        >>> from swzverify import Layout, Tile
+        >>> read = Tile("A", 32, Layout("(32,32):(32,1)")).read("ld.shared.b32", coord=["lane", 0], threads=32)
+        >>> "32 wavefronts" in read._repr_svg_()
+        True
+        """
+        return svg_or_none(lambda: groups(chosen(self)))

@@ -23,10 +23,17 @@ COMMANDS = {
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
     "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
     "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
+    "show": (["show", "(8,8)"], "swzverify.run.show.show"),
     "synth": (["synth", "a.swz.yaml"], "swzverify.run.synth.synthesize"),
     "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
 }
-WORDS = {"init": "nothing written", "recheck": "no judgement", "synth": "no answer", "theorems": "no list"}
+WORDS = {
+    "init": "nothing written",
+    "recheck": "no judgement",
+    "show": "no picture",
+    "synth": "no answer",
+    "theorems": "no list",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -67,12 +74,23 @@ def test_every_command_is_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["schema"], ["completions", "bash"], ["init", "-"], ["prove", "a.swz.yaml", "--allow-no-claims"]]
+    "arguments",
+    [
+        ["schema"],
+        ["completions", "bash"],
+        ["init", "-"],
+        ["prove", "a.swz.yaml", "--allow-no-claims"],
+        ["show", "8:1"],
+        ["show", "8:1", "--format", "png"],
+    ],
 )
 @pytest.mark.parametrize("stream", [">/dev/full", ">&-"])
 def test_an_output_that_takes_nothing_is_an_error_of_one_line(arguments: list[str], stream: str) -> None:
     words = " ".join([sys.executable, "-m", "swzverify", *arguments, stream])
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    fakes = Path("fakes").resolve()
+    fakes.mkdir()
+    (fakes / "resvg_py.py").write_text("def svg_to_bytes(**_): return bytes(100_000)", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parents[2]}{os.pathsep}{fakes}"}
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2
     assert "standard output" in done.stderr

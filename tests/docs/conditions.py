@@ -102,6 +102,10 @@ def _no_solver(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setattr(solvers, "shutil", SimpleNamespace(which=lambda _: None))
 
 
+def _no_resvg(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setitem(sys.modules, "resvg_py", None)
+
+
 def _no_hypothesis(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "hypothesis", None)
     condition.delitem(sys.modules, "swzverify.testing.strategies", raising=False)
@@ -187,6 +191,7 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "profiler_fails": _counters_of("echo '==ERROR== The application returned an error code (9).' >&2; exit 9"),
     "no_proofs": _no_proofs,
     "no_solver": _no_solver,
+    "no_resvg": _no_resvg,
     "no_hypothesis": _no_hypothesis,
     "no_git": _no_git,
     "no_cuda_tools": _only_the_shell,

@@ -50,6 +50,8 @@ def _outputs(source: str, names: dict[str, Any], count: int) -> list[dict[str, A
         data = {"text/plain": _lines(_plain(value))}
         if hasattr(value, "_repr_html_"):
             data = {"text/html": _lines(value._repr_html_()), **data}
+        if hasattr(value, "_repr_svg_"):
+            data = {"image/svg+xml": _lines(value._repr_svg_()), **data}
         outputs.append({"data": data, "execution_count": count, "metadata": {}, "output_type": "execute_result"})
     return outputs
 

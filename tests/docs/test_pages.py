@@ -23,6 +23,7 @@ NOT_RUN: dict[str, list[str]] = {
         "the files of a new target",
         "the files of a new report format",
         "the files of a picture of a tile",
+        "the files of a new format of pictures",
     ],
     "docs/benchmarks.md": ["it measures for minutes; tests/test_benchmarks.py runs its parts"],
     "docs/certificates.md": ["the files of a folder", "the form of a file"],
@@ -37,6 +38,7 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
     "docs/reference/python.md": ["a picture of bits"],
+    "docs/sweep.md": ["needs DuckDB or pandas", "needs a cluster"],
     "docs/scan.md": [
         "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
         "it needs Triton; tests/examples runs examples/scan",

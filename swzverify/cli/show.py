@@ -1,0 +1,222 @@
+"""`swzverify show`: pictures of layouts, swizzles, and a spec's tiles and accesses."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+
+from swzverify.cli.files import check_output
+from swzverify.cli.terminal import Failure, echo, one_way_out, terminal_style
+from swzverify.cli.values import Text, elements, instructions, targets
+from swzverify.cli.writing import write_bytes, write_text
+
+if TYPE_CHECKING:
+    from swzverify.pictures import Picture
+    from swzverify.pictures.text import Depth
+    from swzverify.report.style import TextStyle
+    from swzverify.run.show import ShowOptions
+
+VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
+"""The views; listed here, and checked against `run/show.py` by a test."""
+TEXT_ROWS = 32
+"""Rows that a terminal is shown unasked."""
+_SUFFIXES = {".svg": "svg", ".html": "html", ".htm": "html", ".tex": "latex", ".png": "png", ".txt": "text"}
+_WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+_LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
+_VALUE = re.compile(r"([A-Za-z_]\w*)=(-?[0-9]{1,12})")
+
+
+@click.command()
+@click.argument("what", metavar="LAYOUT|FILE")
+@click.option("--view", type=click.Choice(VIEWS), help="What is drawn.  [default: logical; of an access groups]")
+@click.option("--tile", metavar="NAME", help="A tile of the spec.  [default: the only one]")
+@click.option(
+    "--access", "accesses", multiple=True, metavar="NAME", help="An access of the spec; a sweep takes several."
+)
+@click.option("--element", metavar="TYPE", type=Text(elements), help="The elements of a layout.  [default: f32]")
+@click.option("--coord", metavar="EXPRS", help="Beside a layout: what each lane accesses, such as 'lane,0'.")
+@click.option(
+    "--instruction", metavar="NAME", type=Text(instructions), help="What accesses it.  [default: a load of one element]"
+)
+@click.option("--threads", type=click.IntRange(1, 1024), default=32, show_default=True, help="The block of --coord.")
+@click.option("--for", "loops", multiple=True, metavar="NAME=STOP", help="A loop of --coord: k=4, or k=0:64:16.")
+@click.option(
+    "--at", multiple=True, metavar="NAME=N", help="The warp instruction at warp=1, a loop's or a constant's value."
+)
+@click.option(
+    "--sweep", metavar="B,S|pad", help="Worst-case wavefronts under every swizzle, or every pad; also B,S,M=3."
+)
+@click.option(
+    "--numbers",
+    type=click.Choice(["both", "offset", "bank"]),
+    default="both",
+    show_default=True,
+    help="What cells of the views logical and swizzle say.",
+)
+@click.option(
+    "--vector", type=click.IntRange(min=1), metavar="N", help="Elements per cell.  [default: what lies side by side]"
+)
+@click.option("--rows", metavar="FROM:TO", help="Rows of elements to draw; of the view physical rows of 128 bytes.")
+@click.option("--columns", metavar="FROM:TO", help="Columns of elements to draw.")
+@click.option("--stage", type=click.IntRange(min=0), default=0, metavar="N", help="The stage to draw of a tile.")
+@click.option(
+    "--base", type=click.IntRange(min=0), metavar="BYTES", help="The tile's base address.  [default: its first one]"
+)
+@click.option("--target", metavar="NAME", type=Text(targets), help="The GPU.  [default: the spec's, else sm_90]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "svg", "html", "latex", "png"]),
+    help="[default: by the file's name, else text]",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+def show(
+    *,
+    what: str,
+    view: str | None,
+    tile: str | None,
+    accesses: tuple[str, ...],
+    element: str | None,
+    coord: str | None,
+    instruction: str | None,
+    threads: int,
+    loops: tuple[str, ...],
+    at: tuple[str, ...],
+    sweep: str | None,
+    numbers: str,
+    vector: int | None,
+    rows: str | None,
+    columns: str | None,
+    stage: int,
+    base: int | None,
+    target: str | None,
+    form: str | None,
+    output: str | None,
+) -> None:
+    """Draw a layout, a swizzle, or a tile or access of a spec.
+
+    LAYOUT is what CuTe prints, such as 'Sw<3,3,3> o (8,64):(64,1)', or a swizzle alone; FILE is a
+    spec. Views of a tile: logical (offset and bank of each element), physical (what lies in each
+    row of 128 bytes), swizzle (before and after). Views of an access: groups (which lanes need
+    which words of a bank, group by group), ownership (threads and their values), swizzle.
+    Each picture says the wavefronts.
+
+    \b
+    swzverify show 'Sw<3,3,3> o (8,64):(64,1)' --element f16
+    swzverify show '(32,32):(32,1)' --coord lane,0
+    swzverify show kernel.swz.yaml --access read_A -o read_A.svg
+    swzverify show '(32,16):(16,1)' --coord lane,0 --sweep B,S
+    """
+    if output is not None:
+        check_output(output, [what], "--output")
+    form = form or _SUFFIXES.get(os.path.splitext(output or "")[1].lower(), "text")
+    with one_way_out("no picture"):
+        from swzverify.pictures.grid import MAX_ROWS, View  # noqa: PLC0415 - `--help` is to be quick
+        from swzverify.run.show import ShowOptions  # noqa: PLC0415
+
+        most = TEXT_ROWS if form == "text" else MAX_ROWS
+        window = View(vector, _window(rows, "--rows"), _window(columns, "--columns"), stage, base, most)
+        wanted = ShowOptions(
+            view,
+            tile,
+            accesses,
+            element,
+            instruction,
+            coord,
+            threads,
+            _loops(loops),
+            _values(at),
+            target,
+            cast("Literal['both', 'offset', 'bank']", numbers),
+            sweep,
+            window,
+        )
+        _tell(_picture(what, wanted), form, output)
+
+
+def _picture(what: str, wanted: ShowOptions) -> Picture:
+    from swzverify.run.show import show as draw  # noqa: PLC0415
+    from swzverify.spec import SpecError  # noqa: PLC0415
+
+    try:
+        return draw(what, wanted)
+    except SpecError as error:
+        raise Failure(str(error)) from error
+
+
+def _tell(picture: Picture, form: str, output: str | None) -> None:
+    """Each renderer is imported where it is used."""
+    if form == "svg":
+        from swzverify.pictures.svg import render_svg  # noqa: PLC0415
+
+        write_text(render_svg(picture), output)
+    elif form == "html":
+        from swzverify.pictures.html import render_html  # noqa: PLC0415
+
+        write_text(render_html(picture), output)
+    elif form == "latex":
+        from swzverify.pictures.latex import render_latex  # noqa: PLC0415
+
+        write_text(render_latex(picture), output)
+    elif form == "png":
+        from swzverify.pictures.png import render_png  # noqa: PLC0415
+
+        write_bytes(render_png(picture), output)
+    else:
+        _tell_text(picture, output)
+
+
+def _tell_text(picture: Picture, output: str | None) -> None:
+    from swzverify.pictures.text import TextLook, render_text  # noqa: PLC0415
+    from swzverify.report.escape import log_lines  # noqa: PLC0415
+
+    if output is not None:
+        write_text(log_lines(render_text(picture)), output)
+        return
+    style = terminal_style(err=False, verbosity=0)
+    echo(log_lines(render_text(picture, TextLook(style.columns, _depth(style)))), style, err=False)
+
+
+def _depth(style: TextStyle) -> Depth:
+    """The colours that a terminal has: fewer than 256 are none, since pictures need steps."""
+    if not style.colour:
+        return "plain"
+    if os.environ.get("COLORTERM", "").lower() in {"truecolor", "24bit"}:
+        return "truecolor"
+    return "256" if "256" in os.environ.get("TERM", "") or os.environ.get("FORCE_COLOR") else "plain"
+
+
+def _window(text: str | None, option: str) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = _WINDOW.fullmatch(text)
+    if found is None:
+        raise click.BadParameter(f"{text!r}: from and to, such as 0:32", param_hint=option)
+    return int(found[1]), int(found[2])
+
+
+def _loops(given: tuple[str, ...]) -> dict[str, range]:
+    found: dict[str, range] = {}
+    for each in given:
+        parts = _LOOP.fullmatch(each)
+        if parts is None or parts[4] == "0":
+            raise click.BadParameter(f"{each!r}: such as k=4 or k=0:64:16", param_hint="--for")
+        if parts[1] in found:
+            raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--for")
+        found[parts[1]] = range(int(parts[2] or 0), int(parts[3]), int(parts[4] or 1))
+    return found
+
+
+def _values(given: tuple[str, ...]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in given:
+        parts = _VALUE.fullmatch(each)
+        if parts is None:
+            raise click.BadParameter(f"{each!r}: such as warp=1 or k=16", param_hint="--at")
+        if parts[1] in found:
+            raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--at")
+        found[parts[1]] = int(parts[2])
+    return found

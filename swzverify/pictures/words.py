@@ -1,0 +1,79 @@
+"""The sentences of pictures: what a tile is, what an access costs. Numbers are those of `costs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swzverify.costs import AccessCosts
+from swzverify.hardware import AccessCost, evidence
+from swzverify.pictures.grid import Grid, row_period
+from swzverify.subjects import Access, Tile
+
+
+def number(count: int, word: str) -> str:
+    """A number of things.
+
+    >>> number(1, "wavefront"), number(2, "wavefront")
+    ('1 wavefront', '2 wavefronts')
+    """
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def map_words(tile: Tile) -> str:
+    """A tile's map: its layout and its swizzle."""
+    if tile.swizzle is None:
+        return str(tile.layout)
+    what = "element offsets" if tile.swizzle_on == "offset" else "byte addresses"
+    return f"{tile.layout}, {tile.swizzle} on {what}"
+
+
+def tile_words(tile: Tile, stage: int, base: int) -> str:
+    """What is drawn of a tile."""
+    size = " x ".join(map(str, tile.extents))
+    of = f"stage {stage}, " if tile.stages > 1 else ""
+    return f"{size} elements of {number(tile.element_bits, 'bit')} at {map_words(tile)}, {of}base {base}"
+
+
+def part_words(grid: Grid) -> list[str]:
+    """What cells are, which of them are drawn, and where the others are known from."""
+    found: list[str] = []
+    if grid.vector > 1:
+        way = "down the rows" if grid.down else "along the columns"
+        found.append(f"A cell is {grid.vector} elements {way}, which lie side by side in memory.")
+    shown = (("rows", grid.rows, grid.all_rows), ("columns", grid.columns, grid.all_columns))
+    cut = [f"{what} {first} to {end - 1} of {whole}" for what, (first, end), whole in shown if end - first < whole]
+    if cut:
+        found.append(f"Drawn are {' and '.join(cut)}.")
+    period = row_period(grid.tile, grid.base)
+    if period is not None:
+        again = "Each row begins at the same banks" if period == 1 else f"The banks repeat every {period} rows"
+        found.append(f"{again}.")
+    return found
+
+
+def price_words(costs: AccessCosts) -> str:
+    """What the warp instructions of an access take at most."""
+    found = f"at most {number(costs.wavefronts, 'wavefront')} per warp instruction"
+    if costs.bank_conflicts == 0:
+        return f"{found}, no bank conflicts"
+    least = number(costs.bank_conflicts, "bank conflict")
+    return f"{found}, {costs.minimum} without conflicts: {least}"
+
+
+def cost_words(cost: AccessCost) -> str:
+    """What one warp instruction takes."""
+    found = number(cost.wavefronts, "wavefront")
+    if cost.bank_conflicts == 0:
+        return f"{found}, no bank conflicts"
+    return f"{found}, {cost.minimum} without conflicts: {number(cost.bank_conflicts, 'bank conflict')}"
+
+
+def at_words(binding: Mapping[str, int]) -> str:
+    """Where a warp instruction runs."""
+    return ", ".join(f"{name} = {value}" for name, value in binding.items()) or "the only warp instruction"
+
+
+def access_words(access: Access) -> str:
+    """An access by its instruction and how well its cost is known."""
+    known = evidence(access.target, access.instruction)
+    return f"{access.name}: {access.instruction.name} on {access.target.name} ({known})"
