@@ -16,9 +16,14 @@ from dataclasses import astuple, dataclass, fields
 from math import log2
 from pathlib import Path
 
+from swzverify.pictures import Cell as Square
+from swzverify.pictures import Panel, Picture, Scale
+from swzverify.pictures.svg import render_svg
+
 FOLDER = Path(__file__).parent
 CELLS = FOLDER / "cells.csv"
 PAGE = FOLDER / "index.md"
+PICTURE = FOLDER / "universal.svg"
 ELEMENT_BYTES = {"i8": 1, "f16": 2, "f32": 4, "f64": 8}
 VECTOR_BYTES = {"b8": 1, "b16": 2, "b32": 4, "v2.b32": 8, "v4.b32": 16}
 SETS = {
@@ -211,12 +216,38 @@ def tables() -> dict[str, list[str]]:
     }
 
 
+def picture() -> str:
+    """What the universal formula costs more than the best swizzle, as SVG."""
+    found = [cell for cell in read_cells() if cell.accesses == "columns"]
+    heads = sorted({(cell.element_bytes, cell.vector_bytes) for cell in found})
+    lengths = sorted({cell.row_elements for cell in found})
+    drawn: list[Square] = []
+    for cell in found:
+        worse = cell.universal.removeprefix("worse: +").removesuffix(" wavefronts")
+        extra = int(worse) if worse.isdigit() else 0 if cell.universal == "best" else None
+        row, column = lengths.index(cell.row_elements), heads.index((cell.element_bytes, cell.vector_bytes))
+        text = "x" if extra is None else str(extra)
+        drawn.append(Square(row, column, (text,), extra, cell.universal == "best"))
+    panel = Panel(
+        "",
+        "elements per row",
+        "bytes of an element, of a vector",
+        tuple(map(str, lengths)),
+        tuple(f"{element}, {vector}" for element, vector in heads),
+        tuple(drawn),
+    )
+    words = "Wavefronts of a row write and a column read above the best swizzle; x: the formula is illegal."
+    scale = Scale("wavefronts more", 0, max(cell.value or 0 for cell in drawn))
+    return render_svg(Picture("The universal formula", (words,), (panel,), scale, "as good as the best"))
+
+
 def page(text: str) -> str:
     """The page with its tables as they are now."""
     for name, lines in tables().items():
         begin, end = f"<!-- table {name} -->\n", "<!-- end -->"
         before, found, rest = text.partition(begin)
-        assert found, f"the page has no table {name}"
+        if not found:
+            sys.exit(f"the page has no table {name}")
         text = before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.partition(end)[2]
     return text
 
@@ -224,6 +255,7 @@ def page(text: str) -> str:
 def main(swizzles: str, pads: str) -> None:
     """Write the data and the page."""
     write_cells(cells(read(Path(swizzles) / "cases.csv"), read(Path(pads) / "cases.csv")))
+    PICTURE.write_text(picture(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from swzverify.cli.drawing import FORMATS, format_of, tell_picture
 from swzverify.cli.files import check_output
-from swzverify.cli.terminal import Failure, echo, one_way_out, terminal_style
+from swzverify.cli.terminal import Failure, one_way_out
 from swzverify.cli.values import Text, elements, instructions, targets
-from swzverify.cli.writing import write_bytes, write_text
 
 if TYPE_CHECKING:
     from swzverify.pictures import Picture
-    from swzverify.pictures.text import Depth
-    from swzverify.report.style import TextStyle
     from swzverify.run.show import ShowOptions
 
 VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
 """The views; listed here, and checked against `run/show.py` by a test."""
 TEXT_ROWS = 32
 """Rows that a terminal is shown unasked."""
-_SUFFIXES = {".svg": "svg", ".html": "html", ".htm": "html", ".tex": "latex", ".png": "png", ".txt": "text"}
 _WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 _LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
 _VALUE = re.compile(r"([A-Za-z_]\w*)=(-?[0-9]{1,12})")
@@ -69,7 +65,7 @@ _VALUE = re.compile(r"([A-Za-z_]\w*)=(-?[0-9]{1,12})")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "svg", "html", "latex", "png"]),
+    type=click.Choice(FORMATS),
     help="[default: by the file's name, else text]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
@@ -112,7 +108,7 @@ def show(
     """
     if output is not None:
         check_output(output, [what], "--output")
-    form = form or _SUFFIXES.get(os.path.splitext(output or "")[1].lower(), "text")
+    form = form or format_of(output)
     with one_way_out("no picture"):
         from swzverify.pictures.grid import MAX_ROWS, View  # noqa: PLC0415 - `--help` is to be quick
         from swzverify.run.show import ShowOptions  # noqa: PLC0415
@@ -134,7 +130,7 @@ def show(
             sweep,
             window,
         )
-        _tell(_picture(what, wanted), form, output)
+        tell_picture(_picture(what, wanted), form, output)
 
 
 def _picture(what: str, wanted: ShowOptions) -> Picture:
@@ -145,48 +141,6 @@ def _picture(what: str, wanted: ShowOptions) -> Picture:
         return draw(what, wanted)
     except SpecError as error:
         raise Failure(str(error)) from error
-
-
-def _tell(picture: Picture, form: str, output: str | None) -> None:
-    """Each renderer is imported where it is used."""
-    if form == "svg":
-        from swzverify.pictures.svg import render_svg  # noqa: PLC0415
-
-        write_text(render_svg(picture), output)
-    elif form == "html":
-        from swzverify.pictures.html import render_html  # noqa: PLC0415
-
-        write_text(render_html(picture), output)
-    elif form == "latex":
-        from swzverify.pictures.latex import render_latex  # noqa: PLC0415
-
-        write_text(render_latex(picture), output)
-    elif form == "png":
-        from swzverify.pictures.png import render_png  # noqa: PLC0415
-
-        write_bytes(render_png(picture), output)
-    else:
-        _tell_text(picture, output)
-
-
-def _tell_text(picture: Picture, output: str | None) -> None:
-    from swzverify.pictures.text import TextLook, render_text  # noqa: PLC0415
-    from swzverify.report.escape import log_lines  # noqa: PLC0415
-
-    if output is not None:
-        write_text(log_lines(render_text(picture)), output)
-        return
-    style = terminal_style(err=False, verbosity=0)
-    echo(log_lines(render_text(picture, TextLook(style.columns, _depth(style)))), style, err=False)
-
-
-def _depth(style: TextStyle) -> Depth:
-    """The colours that a terminal has: fewer than 256 are none, since pictures need steps."""
-    if not style.colour:
-        return "plain"
-    if os.environ.get("COLORTERM", "").lower() in {"truecolor", "24bit"}:
-        return "truecolor"
-    return "256" if "256" in os.environ.get("TERM", "") or os.environ.get("FORCE_COLOR") else "plain"
 
 
 def _window(text: str | None, option: str) -> tuple[int, int] | None:

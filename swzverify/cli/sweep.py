@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from swzverify.cli.drawing import format_of, tell_picture
+from swzverify.cli.files import check_output
 from swzverify.cli.terminal import Failure, echo, one_way_out, terminal_style
 from swzverify.cli.values import Text, targets
 from swzverify.cli.writing import write_text
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there.")
 @click.option("--slurm", type=click.IntRange(min=1), metavar="N", help="Work in N Slurm jobs, through dask-jobqueue.")
 @click.option("--heatmap", metavar="X,Y", help="Show the fewest bank conflicts for each pair of values of two axes.")
+@click.option("--picture", metavar="FILE", help="Draw the heatmap into a file: .svg, .html, .tex, .png or text.")
 @click.option("--restart", is_flag=True, help="Throw away what is in the folder, and begin anew.")
 @click.option("--target", metavar="NAME", type=Text(targets), help="The GPU.  [default: the spec's]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -38,6 +41,7 @@ def sweep(
     scheduler: str | None,
     slurm: int | None,
     heatmap: str | None,
+    picture: str | None,
     restart: bool,
     target: str | None,
     form: str,
@@ -58,10 +62,15 @@ def sweep(
     pair = _pair(heatmap)
     if scheduler is not None and slurm is not None:
         raise click.UsageError("--scheduler and --slurm: one of them")
+    if picture is not None:
+        if pair is None:
+            raise click.UsageError("--picture draws a heatmap: name two axes with --heatmap")
+        check_output(picture, [spec], "--picture")
     folder = output if output is not None else f"{Path(spec).name.partition('.')[0]}.sweep"
     with one_way_out("what is finished stays; run the same command again to go on"):
         result = _result(spec, folder, jobs, prove, scheduler, slurm, pair, restart, target)
         _tell(result, form)
+        _draw(result, picture)
 
 
 def _pair(text: str | None) -> tuple[str, str] | None:
@@ -94,6 +103,14 @@ def _result(
             return run_sweep(spec, options, watch)
     except SpecError as error:
         raise Failure(str(error)) from error
+
+
+def _draw(result: SweepResult, file: str | None) -> None:
+    if file is None or result.summary.heatmap is None:
+        return
+    from swzverify.report.sweep_picture import heatmap_picture  # noqa: PLC0415 - `--help` is to be quick
+
+    tell_picture(heatmap_picture(result.path, result.summary.heatmap), format_of(file), file)
 
 
 def _tell(result: SweepResult, form: str) -> None:

@@ -161,6 +161,7 @@ def vector_elements(access: Access) -> int:
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
+    >>> from swzverify.layout import Layout
     >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)))
     >>> row = find_instruction("ldmatrix.x4")
     >>> vector_elements(Access("r", row, find_target("sm_90"), (32,), tile=tile, coord=(parse("lane"), parse("0"))))

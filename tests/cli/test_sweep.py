@@ -29,8 +29,10 @@ def test_the_folder_has_the_name_of_the_spec(spec: str, tmp_path: Path) -> None:
     assert (again.exit_code, again.stdout, again.stderr) == (0, result.stdout, "")
 
 
-def test_json_and_a_heatmap(spec: str) -> None:
-    result = CliRunner().invoke(main, ["sweep", spec, "-j", "1", "--format", "json", "--heatmap", "P,B"])
+def test_json_and_a_heatmap(spec: str, tmp_path: Path) -> None:
+    drawn = ["--heatmap", "P,B", "--picture", "map.svg"]
+    result = CliRunner().invoke(main, ["sweep", spec, "-j", "1", "--format", "json", *drawn])
+    assert "bank conflicts" in (tmp_path / "map.svg").read_text(encoding="utf-8")
     told = json.loads(result.stdout)
     assert told["schema"] == "swzverify.sweep-summary/1"
     assert sum(told["statuses"].values()) == told["cases"] == 48
@@ -54,6 +56,7 @@ def test_json_and_a_heatmap(spec: str) -> None:
         (["--heatmap", "P"], "two axes"),
         (["--heatmap", "P,P"], "two axes"),
         (["--heatmap", "P,Q"], "SWZ572"),
+        (["--picture", "map.svg"], "--heatmap"),
         (["--scheduler", "tcp://127.0.0.1:9", "--slurm", "2"], "one of them"),
         (["--target", "sm_1"], "SWZ402"),
         (["-j", "0"], "-j"),
