@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks import bijectivity, conflicts, library, nested, synthesis, tensor_layouts_banks
+from benchmarks import bijectivity, conflicts, library, nested, sweeping, synthesis, tensor_layouts_banks
 from benchmarks.measure import FULL, QUICK, Effort, Row
 
 BENCHMARKS: Mapping[str, Callable[[Effort], list[Row]]] = {
@@ -21,6 +21,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Row]]] = {
     "nested": nested.rows,
     "tensor_layouts": tensor_layouts_banks.rows,
     "synthesis": synthesis.rows,
+    "sweep": sweeping.rows,
     "library": library.rows,
 }
 HEADER = ("what", "ours", "theirs", "ratio", "target", "met")

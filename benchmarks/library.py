@@ -55,7 +55,12 @@ def rows(effort: Effort) -> list[Row]:
 
 
 def _prove(path: str, *options: str) -> tuple[float, float]:
-    return _finish([sys.executable, "-m", "swzverify", "prove", path, *options])
+    return finish("prove", path, *options)
+
+
+def finish(*arguments: str) -> tuple[float, float]:
+    """A command of swzverify: its wall clock in seconds, and its peak memory in MB."""
+    return _finish([sys.executable, "-m", "swzverify", *arguments])
 
 
 def _finish(command: list[str]) -> tuple[float, float]:
