@@ -20,13 +20,16 @@ from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
+from swzverify.report.scan_counts import row_words
 from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.scan import Verdict as Scanned
+from swzverify.scan.measured import Measured, Status
 
 KIND: Final = "bank_conflicts"
 ALIGNED: Final = "aligned"
 IN_BOUNDS: Final = "in_bounds"
-KINDS: Final = {"conflict": KIND, "misaligned": ALIGNED, "out-of-bounds": IN_BOUNDS}
+COUNTERS: Final = "counters"
+KINDS: Final = {"conflict": KIND, "misaligned": ALIGNED, "out-of-bounds": IN_BOUNDS, "disagreement": COUNTERS}
 """What --fail-on names, and the kind of claim that is then refuted."""
 NOTHING: Final = "no access to shared memory found"
 _LINES: Final = re.compile(r"@\d+")
@@ -58,6 +61,12 @@ VOCABULARY: Final = Vocabulary(
             "The compiled kernel has an access that leaves the shared array that its address begins with. Make the "
             "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
         ),
+        Rule(
+            COUNTERS,
+            "A GPU's counters say what the verdict says.",
+            "Nsight Compute counted wavefronts that the verdict on the machine code rules out. Check that the block, "
+            "the parameters and the build are those of the profiled launch; else this is a fault of swzverify.",
+        ),
     ),
     {
         0: "every access was listed",
@@ -73,7 +82,7 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
     seen: Counter[str] = Counter()
     results: list[ClaimResult] = []
     for file in files:
-        for access in file.accesses:
+        for access, counted in file.held:
             name = _id(file, access)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
@@ -81,6 +90,10 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
             for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
+            if counted is not None and counted.status is Status.DISAGREES:
+                results.append(
+                    _result(file, access, f"{name}{number}::{COUNTERS}", COUNTERS, _contradicted(access, counted))
+                )
     problems = tuple(problem for file in files for problem in file.problems)
     return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
 
@@ -156,6 +169,12 @@ def _verdict(access: ScannedAccess) -> Verdict:
         counterexample=counterexample,
         notes=(f"address: {access.address}",) if access.address else (),
     )
+
+
+def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:
+    """A verdict that counters contradict; those that they do not are no result."""
+    words = f"{found.reason}: {'; '.join(row_words(each) for each in found.rows)}"
+    return Verdict(Outcome.REFUTED, block_words(access.block), (), reason=words)
 
 
 def _of_claim(access: ScannedAccess, claim: Claim) -> Verdict:

@@ -193,7 +193,10 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
         accesses += each
     applied = {each.name: texts for each in text.module.functions if (texts := given.get(each, ()))}
     files, code = dict(text.module.files), "" if text.machine is None else text.machine.target
-    return ScannedFile(text.name, tuple(accesses), files, tuple(problems), text.origin, applied, code, text.no_machine)
+    read = tuple(accesses)
+    return ScannedFile(
+        text.name, read, files, tuple(problems), text.origin, applied, code, text.no_machine, text.machine
+    )
 
 
 # ---- other processes

@@ -52,7 +52,8 @@ class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
     depends on, `block` is the shape that was judged, `written` is what a spec says of it. `chip` is
-    what machine code makes of it, None where there is none.
+    what machine code makes of it, None where there is none. `loops` are the lines of the loops around
+    it; with `is_certain` every thread makes it exactly once.
     """
 
     kernel: str
@@ -70,6 +71,8 @@ class ScannedAccess:
     aligned: Claim = field(default_factory=lambda: not_known(""))
     in_bounds: Claim = field(default_factory=lambda: not_known(""))
     chip: OnChip | None = None
+    loops: tuple[int, ...] = ()
+    is_certain: bool = False
 
 
 def scan_module(
@@ -167,6 +170,8 @@ def scan_function(
                 _said(access, decision, block, facts),
                 *of_claims,
                 chip,
+                tuple(loop.line for loop in access.loops),
+                access.sure is TRUE and not access.loops,
             )
         )
     return found
