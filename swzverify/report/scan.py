@@ -125,6 +125,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "engines": list(decision.engines),
         "aligned": _claim(access.aligned),
         "in_bounds": _claim(access.in_bounds),
+        "settled": access.settled.verdict.value,
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
     }
@@ -161,7 +162,8 @@ def _source(file: ScannedFile, location: Location | None) -> dict[str, Any] | No
 
 def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet: bool = False) -> str:
     """All accesses as lines for people, the summary last. `known` tells the known failures, access
-    by access; with `quiet` only accesses that are neither free nor known are shown.
+    by access; with `quiet` only accesses that are neither free nor known are shown. Machine code has
+    the last word on what is free.
     """
     lines: list[str] = []
     counts = dict.fromkeys(Verdict, 0)
@@ -174,9 +176,9 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
             verdict, accept = access.decision.verdict, next(is_known, False)
             counts[verdict] += 1
             accepted += accept
-            broken = access.aligned.is_broken or access.in_bounds.is_broken or _costs_more(access)
+            broken = access.aligned.is_broken or access.in_bounds.is_broken
             broken = broken or (found is not None and found.status is Status.DISAGREES)
-            if quiet and not broken and (accept or verdict is Verdict.FREE):
+            if quiet and not broken and (accept or access.settled.verdict is Verdict.FREE):
                 continue
             if access.kernel != kernel:
                 kernel = access.kernel
@@ -188,6 +190,10 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
         if parts:
             lines.append(f"{title}: " + ", ".join(f"{count} {verdict}" for verdict, count in of.items() if count))
     lines.append(last + (f"; {accepted} known" if accepted else ""))
+    if any(not access.is_of_ptx for file in files for access in file.accesses):
+        settled = [access.settled.verdict for file in files for access in file.accesses]
+        counted = [f"{settled.count(each)} {each}" for each in Verdict if each in settled]
+        lines.append(f"with the machine code: {', '.join(counted)}")
     return "\n".join(lines) + "\n"
 
 
@@ -209,11 +215,6 @@ def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:
     elif file.no_machine != NOT_GIVEN:
         found.append(f"  without machine code: {visible(file.no_machine)}")
     return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
-
-
-def _costs_more(access: ScannedAccess) -> bool:
-    """Whether machine code conflicts where the PTX does not."""
-    return access.chip is not None and access.chip.decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS)
 
 
 def access_lines(

@@ -20,6 +20,7 @@ from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
+from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
 from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.scan import Verdict as Scanned
@@ -141,7 +142,7 @@ def _below(path: str) -> str:
 
 
 def _verdict(access: ScannedAccess) -> Verdict:
-    decision = access.decision
+    decision = access.settled
     known = [block_words(access.block), *(f"assumed {text}" for text in access.assumptions)]
     if decision.verdict is Scanned.DEPENDS:
         known.append(f"for some values of {', '.join(decision.parameters)}")
@@ -167,8 +168,15 @@ def _verdict(access: ScannedAccess) -> Verdict:
         reason=decision.reason,
         measure=measure,
         counterexample=counterexample,
-        notes=(f"address: {access.address}",) if access.address else (),
+        notes=((f"address: {access.address}",) if access.address else ()) + _of_machine(access),
     )
+
+
+def _of_machine(access: ScannedAccess) -> tuple[str, ...]:
+    """What is said of a finding whose verdict is not that of the PTX."""
+    if access.is_of_ptx or access.chip is None or not differs(access):
+        return ()
+    return (chip_words(access.chip), f"in the PTX: {access.decision.verdict}")
 
 
 def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:

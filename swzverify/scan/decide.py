@@ -74,6 +74,18 @@ class ScannedAccess:
     loops: tuple[int, ...] = ()
     is_certain: bool = False
 
+    @property
+    def settled(self) -> Decision:
+        """The verdict that findings count: that of the chip where machine code settles it, else that of
+        the PTX.
+        """
+        return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
+
+    @property
+    def is_of_ptx(self) -> bool:
+        """Whether the PTX's verdict counts, for nothing else is known."""
+        return self.chip is None or self.chip.decision.verdict is Verdict.UNKNOWN
+
 
 def scan_module(
     module: Module,
