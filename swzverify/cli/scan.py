@@ -96,6 +96,7 @@ class ExitCode(IntEnum):
     help="Write a spec with each decided access and a claim of its verdict, which `swzverify prove` proves.",
 )
 @check_options
+@click.option("--no-suggest", is_flag=True, help="Do not look for changes of an array that free its conflicts.")
 @click.option(
     "-j",
     "--jobs",
@@ -124,6 +125,7 @@ def scan(
     write_spec: str | None,
     exports: tuple[str, ...],
     check_run: str | None,
+    no_suggest: bool,
     jobs: int | None,
     quiet: bool,
 ) -> NoReturn:
@@ -149,7 +151,9 @@ def scan(
         from swzverify.scan import Given  # noqa: PLC0415
 
         given = Given(parameters, assumptions)
-        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins)
+        settings = ScanSettings(
+            _shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins, suggest=not no_suggest
+        )
         known = Known(baseline, write_baseline)
         if output is not None:
             check_output(output, [*files, *cubins], "--output")

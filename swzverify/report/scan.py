@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from typing import Any
 
@@ -128,6 +128,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "settled": access.settled.verdict.value,
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
+        "cures": [asdict(each) for each in access.cures],
     }
 
 
@@ -242,6 +243,7 @@ def access_lines(
         found.append(f"    {chip_words(access.chip)}")
     if measured is not None:
         found += counts_lines(measured)
+    found += [f"    fix: {visible(each.text)}" for each in access.cures]
     if access.address:
         found.append(f"    address: {visible(access.address)}")
     if access.assumptions:

@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
@@ -87,7 +88,8 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
             name = _id(file, access)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
-            results.append(_result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access)))
+            found = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
+            results.append(replace(found, cures=access.cures) if found.failing else found)
             for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
