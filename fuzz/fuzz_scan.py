@@ -104,7 +104,7 @@ def scanned(text: str, draw: random.Random) -> None:
     """Scan a text, and write what is found in every format."""
     try:
         module = read_module(text, "k.ptx")
-        found = scan_module(module, draw.choice(BLOCKS), smem=draw.choice((None, 4096)))
+        found = scan_module(module, draw.choice(BLOCKS), smem=draw.choice((None, 4096)), suggest=True)
     except SwzError:
         return
     files = [ScannedFile("k.ptx", tuple(found), dict(module.files))]

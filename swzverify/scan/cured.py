@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from swzverify.claims import ConflictFree, Measure, Outcome, Wavefronts
@@ -33,12 +34,13 @@ from swzverify.scan.split import is_shared, split
 from swzverify.scan.verdict import Decision, Verdict
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
 
-MOST_ARRAYS: Final = 2
+MOST_ARRAYS: Final = 1
 """Arrays of one function that are searched: the first ones with a conflict."""
-MOST_ACCESSES: Final = 24
+MOST_ACCESSES: Final = 8
 """Accesses of one array."""
 _MOST_ROWS: Final = 2
-_MOST_TRIPS: Final = 4096
+_MOST_LANES: Final = 1 << 16
+"""Lanes of an access, over all trips of its loops."""
 _RLIMIT: Final = 1_000_000
 
 
@@ -123,9 +125,7 @@ def _said(access: KernelAccess) -> _Said:
         leaf = leaves[variable.name]
         if leaf.kind is Kind.LANE and leaf.name in COORDINATES:
             names[leaf.name] = COORDINATES[leaf.name]
-        elif (
-            leaf.kind is Kind.TRIPS and is_shared(leaf) and leaf.values is not None and len(leaf.values) <= _MOST_TRIPS
-        ):
+        elif leaf.kind is Kind.TRIPS and is_shared(leaf) and leaf.values is not None:
             names[leaf.name], limits[leaf.name] = f"trips_{len(names)}", max(leaf.values) + 1
         else:
             raise NotWrittenError(f"it depends on {leaf.name}")
@@ -149,6 +149,8 @@ class _Array:
         self.said = [_said(each.access) for each in judged]
         self.element_bytes = min(each.row.width_bytes for each in self.said)
         # A tile's base is aligned to what its widest access needs; PTX aligns the array so.
+        if any(prod(block) * prod(loop.count for loop in each.loops) > _MOST_LANES for each in self.said):
+            raise NotWrittenError("the access is made too often for a search")
         widest = max(each.row.width_bytes for each in self.said)
         if symbol.align_bytes % widest:
             raise NotWrittenError("the array is not aligned to its widest access")
@@ -166,7 +168,7 @@ class _Array:
             ):
                 continue
             beside = Surroundings(claims, accesses)
-            if cures := find_cures(claim, beside, Options(rlimit=_RLIMIT), verdict.measure):
+            if cures := find_cures(claim, beside, Options(rlimit=_RLIMIT), verdict.measure, quick=True):
                 return cures
         return ()
 

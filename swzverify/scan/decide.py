@@ -98,14 +98,17 @@ def scan_module(
     target: str = "sm_90",
     given: Given = NOTHING_GIVEN,
     smem: int | None = None,
+    *,
+    suggest: bool = False,
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
     function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory.
+    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory; `suggest`
+    looks for changes that free conflicts.
     """
     found: list[ScannedAccess] = []
     for place in scanned_functions(module, kernel):
-        found += scan_function(module, module.functions[place], block, target, given, smem)
+        found += scan_function(module, module.functions[place], block, target, given, smem, suggest=suggest)
     return found
 
 

@@ -105,6 +105,17 @@ def test_a_wrong_reading_of_the_array_is_seen(monkeypatch: pytest.MonkeyPatch) -
     assert cures_of(TURN.format(row=128)) == []
 
 
+@pytest.mark.parametrize("name", ["QUICK_CANDIDATES", "QUICK_LANES", "QUICK_PROOFS"])
+def test_the_search_gives_up_soon(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(f"swzverify.cures.work.{name}", 0)
+    assert cures_of(TURN.format(row=128)) == []
+
+
+def test_a_long_loop_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swzverify.scan.cured._MOST_LANES", 1023)
+    assert cures_of(TURN.format(row=128)) == []
+
+
 def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(TOP + HEAD.format(bytes=4096) + TURN.format(row=128) + "ret;\n}\n", encoding="utf-8")
