@@ -202,7 +202,7 @@ class _Reader:
         if self.kernel is not None:
             if not self.size:
                 self._refuse(line, f"ends the kernel {_visible(self.kernel)}, which has no instruction")
-            # ncu prints each launch twice; another launch has other samples.
+            # ncu prints each launch twice. Of two launches with the same counts one says all.
             seen = (self.kernel, self.digest.digest())
             if seen != self.seen:
                 self.profiles.append(Profile(self.kernel, self.size, self.found))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swzverify.errors import SwzError
-from swzverify.profiler import Counts, Export, Launch, Profile, fitted, profile, read_export
+from swzverify.profiler import Export, Launch, Profile, fitted, profile, read_export
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_check import Check
 from swzverify.run.version import versions
 from swzverify.sass import Section
-from swzverify.scan.measured import Counted, measured
+from swzverify.scan.measured import Counted, measured_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[
         reasons = "; ".join(dict.fromkeys(file.no_machine for file in files if file.no_machine)) or "there is none"
         hint = "give the cubin that was profiled, built with -lineinfo: --cubin FILE"
         raise SwzError("SWZ545", f"counters need machine code: {visible(reasons)}", hint=hint)
-    counted: dict[int, defaultdict[tuple[str, int], Counts]] = {}
+    counted: defaultdict[tuple[int, str], list[Counted]] = defaultdict(list)
     launched: Tally[str] = Tally()
     notes: list[str] = []
     fits = 0
@@ -72,7 +72,7 @@ def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[
                 notes.append(other)
                 continue
             launched[section.name] += 1
-            _add(counted.setdefault(number, defaultdict(lambda: Counts(0, 0, 0, 0))), section, each)
+            counted[number, section.name].append(_of_launch(section, each))
     if not fits:
         reasons = "; ".join(dict.fromkeys(notes)) or "the export has no kernel"
         hint = "scan the files of which the profiled program was built"
@@ -82,7 +82,7 @@ def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[
     devices = tuple(dict.fromkeys(each.device for each in found.launches if each.device))
     names = tuple(visible(each.name) for each in found.exports)
     check = Check(names, tuple(dict.fromkeys(notes)), again, devices, dict(launched), versions())
-    return [_held(file, counted.get(number, {})) for number, file in enumerate(files)], check
+    return [_held(number, file, counted) for number, file in enumerate(files)], check
 
 
 def _other_block(file: ScannedFile, kernel: str, launches: Sequence[Launch]) -> str:
@@ -96,17 +96,20 @@ def _other_block(file: ScannedFile, kernel: str, launches: Sequence[Launch]) -> 
     return f"{visible(kernel)}: launched with blocks of {words}, judged for {shape}: not compared"
 
 
-def _add(to: defaultdict[tuple[str, int], Counts], section: Section, found: Profile) -> None:
-    for place, (_, counts) in found.instructions.items():
-        if counts is not None:
-            to[section.name, place] += counts
+def _of_launch(section: Section, found: Profile) -> Counted:
+    return {(section.name, place): counts for place, (_, counts) in found.instructions.items() if counts is not None}
 
 
-def _held(file: ScannedFile, counted: Counted) -> ScannedFile:
+def _held(number: int, file: ScannedFile, counted: Mapping[tuple[int, str], Sequence[Counted]]) -> ScannedFile:
     lines = Tally((access.kernel, access.line) for access in file.accesses)
     return replace(
         file,
         measured=tuple(
-            measured(access, counted, is_alone=lines[access.kernel, access.line] == 1) for access in file.accesses
+            measured_in(
+                access,
+                counted.get((number, access.kernel), ()),
+                is_alone=lines[access.kernel, access.line] == 1,
+            )
+            for access in file.accesses
         ),
     )

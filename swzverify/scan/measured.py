@@ -7,8 +7,8 @@ thread must meet has to be seen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -74,9 +74,25 @@ class Measured:
     rows: tuple[Row, ...] = ()
 
 
+def measured_in(access: ScannedAccess, launches: Sequence[Counted], *, is_alone: bool = True) -> Measured:
+    """As `measured`, for several launches: each is held against the verdict by itself, so that none
+    hides another one; the counts are sums.
+    """
+    for number, each in enumerate(launches, 1):
+        found = measured(access, each, is_alone=is_alone)
+        if found.status is Status.DISAGREES:
+            where = f" (launch {number} of {len(launches)})" if len(launches) > 1 else ""
+            return replace(found, reason=found.reason + where)
+    whole: dict[tuple[str, int], Counts] = {}
+    for each in launches:
+        for place, counts in each.items():
+            whole[place] = whole[place] + counts if place in whole else counts
+    return measured(access, whole, is_alone=is_alone)
+
+
 def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) -> Measured:
-    """Hold the verdict on the chip against the counters. `is_alone` tells that no other access has the
-    same line of the PTX.
+    """Hold the verdict on the chip against the counters of one launch. `is_alone` tells that no other
+    access has the same line of the PTX.
     """
     chip = access.chip
     if chip is None:

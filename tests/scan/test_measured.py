@@ -13,7 +13,7 @@ from swzverify.profiler.export import exported
 from swzverify.ptx import read_module
 from swzverify.scan import ScannedAccess, Verdict, scan_function
 from swzverify.scan.claim import NEVER_MADE
-from swzverify.scan.measured import Measured, Status, measured
+from swzverify.scan.measured import Measured, Status, measured, measured_in
 from swzverify.scan.verdict import unknown
 from tests.profiler.recorded import DATA, MIXED, PADDED, ROWS, code, source_page
 
@@ -141,6 +141,17 @@ def test_an_unknown_is_neither_right_nor_wrong() -> None:
 
 def test_several_accesses_of_one_line_are_not_told_apart() -> None:
     assert measured(accesses(ROWS)[STORE], counted(), is_alone=False).status is Status.OPEN
+
+
+def test_a_launch_does_not_hide_another_one() -> None:
+    access, key = accesses(ROWS)[COLUMN], (ROWS, 0x1520)
+    high, low = {key: Counts(8, 257, 8, 256)}, {key: Counts(8, 8, 8, 256)}
+    found = measured_in(access, [low, high])
+    assert (found.status, found.rows[0].counts.wavefronts) == (Status.DISAGREES, 257)
+    assert found.reason.endswith("(launch 2 of 2)")
+    found = measured_in(access, [{key: Counts(8, 256, 8, 256)}, low])
+    assert (found.status, found.rows[0].counts) == (Status.AGREES, Counts(16, 264, 16, 512))
+    assert measured_in(access, []).status is Status.NOT_SEEN
 
 
 def test_what_is_not_there() -> None:
