@@ -10,9 +10,8 @@ Metrics; what version 2025.3 prints.
 from __future__ import annotations
 
 import csv
-import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +21,7 @@ from swzverify.errors import SwzError
 from swzverify.profiler.counts import Counts
 from swzverify.sass import touches
 
-MOST_BYTES: Final = 256 * 1024 * 1024
+MOST_BYTES: Final = 128 * 1024 * 1024
 _STEP: Final = 16
 _EXECUTED, _WAVEFRONTS, _IDEAL, _LANES = (
     "Instructions Executed",
@@ -109,7 +108,7 @@ def exported(data: bytes, name: str) -> Export:
     # What the profiled program and ncu say of themselves stands before, and is no CSV.
     before = text.count("\n", 0, begin.start())
     reader = _Reader(name)
-    rows = csv.reader(io.StringIO(text[begin.start() :], newline=""), strict=True)
+    rows = csv.reader(_lines(text, begin.start()), strict=True)
     try:
         for row in rows:
             reader.read(before + rows.line_num, row)
@@ -117,6 +116,14 @@ def exported(data: bytes, name: str) -> Export:
         where = f"line {before + rows.line_num} of {_visible(name)}"
         raise SwzError("SWZ544", f"{where} is no CSV: {error}; the file may be cut off", hint=_HINT) from error
     return reader.result()
+
+
+def _lines(text: str, begin: int) -> Iterator[str]:
+    """The lines from a place on, without a second text in memory."""
+    while begin < len(text):
+        end = text.find("\n", begin) + 1 or len(text)
+        yield text[begin:end]
+        begin = end
 
 
 class _Reader:
