@@ -148,9 +148,9 @@ class _Array:
         self.symbol, self.judged, self.block, self.target = symbol, judged, block, target
         self.said = [_said(each.access) for each in judged]
         self.element_bytes = min(each.row.width_bytes for each in self.said)
-        # A tile's base is aligned to what its widest access needs; PTX aligns the array so.
-        if any(prod(block) * prod(loop.count for loop in each.loops) > _MOST_LANES for each in self.said):
+        if any(prod(block) * prod(loop.stop or 0 for loop in each.loops) > _MOST_LANES for each in self.said):
             raise NotWrittenError("the access is made too often for a search")
+        # A tile's base is aligned to what its widest access needs; PTX aligns the array so.
         widest = max(each.row.width_bytes for each in self.said)
         if symbol.align_bytes % widest:
             raise NotWrittenError("the array is not aligned to its widest access")

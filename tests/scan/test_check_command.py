@@ -22,7 +22,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.ptx").write_text((DATA / "checked.ptx").read_text(), encoding="utf-8")
     (tmp_path / "k.cubin").write_bytes(cubin())
-    return "k.ptx", "--cubin", "k.cubin", "--block", "32,8", "--kernel", ROWS
+    return "k.ptx", "--cubin", "k.cubin", "--block", "32,8", "--kernel", ROWS, "--no-suggest"
 
 
 def export(text: str) -> str:
