@@ -101,8 +101,11 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ533": "a PTX file beyond the limits",
         # binaries and sources
         "SWZ541": "a binary without PTX for the target",
-        "SWZ542": "no cuobjdump or nvcc",
+        "SWZ542": "no cuobjdump, nvcc or ncu",
         "SWZ543": "cuobjdump or nvcc failed",
+        "SWZ544": "not an export of Nsight Compute's source page",
+        "SWZ545": "counters of other code than what is scanned",
+        "SWZ546": "a command that ncu cannot profile",
         # what is given of kernels
         "SWZ551": "not a kernel, a parameter or a value of one",
         "SWZ552": "conditions that no parameters fulfil",

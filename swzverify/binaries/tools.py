@@ -33,6 +33,7 @@ _WHEELS: Final = {
 _STEPS: Final = {
     "cuobjdump": "`pip install 'swzverify[binaries]'` brings it, as does the CUDA toolkit; or give the .ptx",
     "nvcc": "install the CUDA toolkit, or set CUDA_HOME; without it give the .ptx, .cubin or program instead",
+    "ncu": "NVIDIA Nsight Compute has it; --check FILE.csv reads an export that was made elsewhere",
     "nvdisasm": "`pip install 'swzverify[binaries]'` brings it, as does the CUDA toolkit",
 }
 

@@ -11,6 +11,7 @@ import click
 
 from swzverify.cli.files import Known, check_output
 from swzverify.cli.reports import Format, ReportFile, check_reports, format_option, output_option, report_option
+from swzverify.cli.scan_check import DISAGREEMENT, check_options, held_against, read_counters, spelled
 from swzverify.cli.scan_reports import write_scan
 from swzverify.cli.scan_spec import check_written, save_written
 from swzverify.cli.terminal import one_way_out
@@ -94,6 +95,8 @@ class ExitCode(IntEnum):
     metavar="FILE",
     help="Write a spec with each decided access and a claim of its verdict, which `swzverify prove` proves.",
 )
+@check_options
+@click.option("--no-suggest", is_flag=True, help="Do not look for changes of an array that free its conflicts.")
 @click.option(
     "-j",
     "--jobs",
@@ -120,6 +123,9 @@ def scan(
     baseline: str | None,
     write_baseline: str | None,
     write_spec: str | None,
+    exports: tuple[str, ...],
+    check_run: str | None,
+    no_suggest: bool,
     jobs: int | None,
     quiet: bool,
 ) -> NoReturn:
@@ -134,7 +140,7 @@ def scan(
     \b
     Exit codes:
       0  every access was listed
-      1  there is a verdict that --fail-on names, and no known finding
+      1  there is a verdict that --fail-on names, and no known finding; or counters disagree
       2  an error in a file or in the usage
       5  no access to shared memory found
     """
@@ -145,7 +151,9 @@ def scan(
         from swzverify.scan import Given  # noqa: PLC0415
 
         given = Given(parameters, assumptions)
-        settings = ScanSettings(_shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins)
+        settings = ScanSettings(
+            _shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins, suggest=not no_suggest
+        )
         known = Known(baseline, write_baseline)
         if output is not None:
             check_output(output, [*files, *cubins], "--output")
@@ -154,13 +162,28 @@ def scan(
         taken["--write-spec"] = write_spec
         check_reports(reports, [*files, *cubins], taken)
         accepted = known.prepare(Settings(), output, [*files, *cubins])
+        counters = read_counters(exports, check_run, kernel)
         begin = time.monotonic()
         found = scan_files(files, settings)
+        asked = {
+            "--block": block,
+            "--kernel": kernel,
+            "--target": None if target == "sm_90" else target,
+            "--smem": smem,
+            "--param": parameters,
+            "--assume": assumptions,
+            "--nvcc-arg": nvcc_arguments,
+            "--cubin": cubins,
+            "--check": exports,
+            "--check-run": check_run,
+        }
+        found, check = held_against(found, counters, spelled(files, asked))
         report = accepted(report_of(found, 1000 * (time.monotonic() - begin)))
         if baseline is not None and not fail_on:
             fail_on = FAILURES
+        fail_on = (*fail_on, DISAGREEMENT)
         code = _exit_code(report, fail_on)
-        write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet)
+        write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet, check=check)
         known.save(report)
         save_written(write_spec, found, target)
     sys.exit(int(code))

@@ -11,6 +11,7 @@ from swzverify.cli.terminal import FILE_WIDTH, Failure, say
 if TYPE_CHECKING:
     from swzverify.report.result import Report
     from swzverify.report.scan import ScannedFile
+    from swzverify.report.scan_check import Check
 
 
 def write_scan(
@@ -22,17 +23,18 @@ def write_scan(
     others: Sequence[ReportFile],
     *,
     quiet: bool,
+    check: Check | None = None,
 ) -> None:
     """Write them all, then fail if one could not be; without `output` the main one goes to standard
     output.
     """
     if output is None:
-        say(rendered(found, report, code, form, quiet=quiet))
+        say(rendered(found, report, code, form, quiet=quiet, check=check))
     else:
         others = [ReportFile(form, output), *others]
     failures: list[str] = []
     for file in others:
-        text = rendered(found, report, code, file.form, quiet=quiet)
+        text = rendered(found, report, code, file.form, quiet=quiet, check=check)
         try:
             with open(file.path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
                 stream.write(text)
@@ -42,23 +44,35 @@ def write_scan(
         raise Failure("\n".join(failures))
 
 
-def rendered(found: Sequence[ScannedFile], report: Report, code: int, form: Format, *, quiet: bool = False) -> str:
+def rendered(
+    found: Sequence[ScannedFile],
+    report: Report,
+    code: int,
+    form: Format,
+    *,
+    quiet: bool = False,
+    check: Check | None = None,
+) -> str:
     """What was found in a format; only what that format needs is imported."""
     from swzverify.report.scan import scan_json, scan_jsonl, scan_text  # noqa: PLC0415 - `--help` is to be quick
+    from swzverify.report.scan_check import check_markdown, check_record, check_text  # noqa: PLC0415
     from swzverify.report.scan_claims import KIND  # noqa: PLC0415
 
     def text() -> str:
         known = [not result.ok and not result.failing for result in report.results if result.kind == KIND]
-        return scan_text(found, known, quiet=quiet) + _baseline(report)
+        counted = "" if check is None else check_text(found, check)
+        return scan_text(found, known, quiet=quiet) + counted + _baseline(report)
+
+    record = None if check is None else check_record(found, check)
 
     renderers: dict[Format, Callable[[], str]] = {
         Format.TEXT: text,
-        Format.JSON: lambda: scan_json(found),
-        Format.JSONL: lambda: scan_jsonl(found),
+        Format.JSON: lambda: scan_json(found, record),
+        Format.JSONL: lambda: scan_jsonl(found, record),
         Format.JUNIT: lambda: _junit(report, code),
         Format.SARIF: lambda: _sarif(report, code),
         Format.GITHUB: lambda: _github(report, code, text()),
-        Format.MARKDOWN: lambda: _markdown(report, code),
+        Format.MARKDOWN: lambda: _markdown(report, code) + ("" if check is None else check_markdown(found, check)),
     }
     return renderers[form]()
 

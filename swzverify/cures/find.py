@@ -49,9 +49,11 @@ def find_cures(
     beside: Surroundings | None = None,
     options: Options | None = None,
     refuted: Measure | None = None,
+    *,
+    quick: bool = False,
 ) -> tuple[Cure, ...]:
     """What would make a refuted claim hold, at most one change of each kind; `refuted` is what it
-    costs now.
+    costs now. A `quick` search gives up sooner.
 
     The budget of each kind is in `work`; nothing is said where it does not suffice.
 
@@ -71,7 +73,7 @@ def find_cures(
     options = options or Options()
     found: list[Cure] = []
     for candidates in _kinds(claim.access, beside):
-        cure = _nearest(claim, beside, candidates, Work.within(options), refuted)
+        cure = _nearest(claim, beside, candidates, Work.within(options, quick=quick), refuted)
         if cure is not None:
             found.append(cure)
     return tuple(found)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import repeat
 from typing import Any
 
 from swzverify.binaries import NOT_GIVEN
@@ -12,7 +13,10 @@ from swzverify.errors import Problem
 from swzverify.ptx import Location
 from swzverify.report.escape import visible
 from swzverify.report.scan_chip import chip_record, chip_words, differs
+from swzverify.report.scan_counts import counts_lines, counts_record
+from swzverify.sass import Listing
 from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
+from swzverify.scan.measured import Measured, Status
 from swzverify.scan.verdict import Decision
 
 
@@ -26,7 +30,8 @@ class ScannedFile:
 
     `problems` are the parts of the text that could not be read. `origin` says where in a binary it
     was, `applied` what was given of the parameters of each kernel, `machine` the target of the machine
-    code that was made of it, `no_machine` why there is none.
+    code that was made of it, `no_machine` why there is none, `listing` the machine code. `measured`
+    has what counters say of each access; it is empty without counters.
     """
 
     name: str
@@ -37,6 +42,13 @@ class ScannedFile:
     applied: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
     machine: str = ""
     no_machine: str = NOT_GIVEN
+    listing: Listing | None = None
+    measured: tuple[Measured, ...] = ()
+
+    @property
+    def held(self) -> Iterator[tuple[ScannedAccess, Measured | None]]:
+        """Each access with what counters say of it; None without counters."""
+        return zip(self.accesses, self.measured or repeat(None, len(self.accesses)), strict=True)
 
 
 def block_words(block: tuple[int, int, int] | None) -> str:
@@ -57,24 +69,28 @@ def conflict_words(decision: Decision) -> str:
     return f"{'at least ' if decision.at_least else ''}{decision.ways}-way conflict"
 
 
-def scan_json(files: Iterable[ScannedFile]) -> str:
-    """All accesses as one JSON document."""
+def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
+    """All accesses as one JSON document; `check` is what counters say of all of them."""
     given = list(files)
-    rows = [_record(file, access) for file in given for access in file.accesses]
-    return json.dumps({"accesses": rows, "problems": _problems(given)}, indent=1) + "\n"
+    rows = [_record(file, access, found) for file in given for access, found in file.held]
+    whole = {"accesses": rows, "problems": _problems(given)} | ({} if check is None else {"check": check})
+    return json.dumps(whole, indent=1) + "\n"
 
 
-def scan_jsonl(files: Iterable[ScannedFile]) -> str:
+def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
     """A line for each access and each problem, as in the JSON document, with its `type`; the last one
-    is the summary.
+    is the summary, before which stands what counters say.
     """
     given = list(files)
-    rows = [{"type": "access", **_record(file, access)} for file in given for access in file.accesses]
+    rows = [{"type": "access", **_record(file, access, found)} for file in given for access, found in file.held]
     rows += [{"type": "problem", **each} for each in _problems(given)]
     verdicts = [access.decision.verdict for file in given for access in file.accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
     claims = {title.replace(" ", "_"): of for title, of in _claim_counts(given).items()}
-    rows.append({"type": "summary", **counts, **claims, "problems": len(rows) - len(verdicts)})
+    problems = len(rows) - len(verdicts)
+    if check is not None:
+        rows.append({"type": "check", **check})
+    rows.append({"type": "summary", **counts, **claims, "problems": problems})
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 
@@ -86,7 +102,7 @@ def _problem(problem: Problem) -> str:
     return f"line {problem.line}: {problem.message}"
 
 
-def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
+def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) -> dict[str, Any]:
     decision = access.decision
     return {
         "file": file.name,
@@ -94,6 +110,7 @@ def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
         "kernel": access.kernel,
         "line": access.line,
         "calls": list(access.calls),
+        "loops": list(access.loops),
         "source": _source(file, access.location),
         "instruction": access.instruction,
         "address": access.address,
@@ -108,7 +125,10 @@ def _record(file: ScannedFile, access: ScannedAccess) -> dict[str, Any]:
         "engines": list(decision.engines),
         "aligned": _claim(access.aligned),
         "in_bounds": _claim(access.in_bounds),
+        "settled": access.settled.verdict.value,
         **chip_record(access, file.no_machine),
+        "measured": counts_record(found),
+        "cures": [asdict(each) for each in access.cures],
     }
 
 
@@ -143,7 +163,8 @@ def _source(file: ScannedFile, location: Location | None) -> dict[str, Any] | No
 
 def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet: bool = False) -> str:
     """All accesses as lines for people, the summary last. `known` tells the known failures, access
-    by access; with `quiet` only accesses that are neither free nor known are shown.
+    by access; with `quiet` only accesses that are neither free nor known are shown. Machine code has
+    the last word on what is free.
     """
     lines: list[str] = []
     counts = dict.fromkeys(Verdict, 0)
@@ -152,23 +173,28 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
     for file in files:
         lines += [f"{visible(file.name)}: {visible(_problem(each))}" for each in file.problems]
         kernel: str | None = None
-        for access in file.accesses:
+        for access, found in file.held:
             verdict, accept = access.decision.verdict, next(is_known, False)
             counts[verdict] += 1
             accepted += accept
-            broken = access.aligned.is_broken or access.in_bounds.is_broken or _costs_more(access)
-            if quiet and not broken and (accept or verdict is Verdict.FREE):
+            broken = access.aligned.is_broken or access.in_bounds.is_broken
+            broken = broken or (found is not None and found.status is Status.DISAGREES)
+            if quiet and not broken and (accept or access.settled.verdict is Verdict.FREE):
                 continue
             if access.kernel != kernel:
                 kernel = access.kernel
                 lines += _head(file, access)
-            lines += access_lines(file, access, accept)
+            lines += access_lines(file, access, accept, found)
     parts = [f"{count} {verdict}" for verdict, count in counts.items() if count]
     last = f"{sum(counts.values())} accesses: {', '.join(parts)}" if parts else "0 accesses"
     for title, of in _claim_counts(files).items():
         if parts:
             lines.append(f"{title}: " + ", ".join(f"{count} {verdict}" for verdict, count in of.items() if count))
     lines.append(last + (f"; {accepted} known" if accepted else ""))
+    if any(not access.is_of_ptx for file in files for access in file.accesses):
+        settled = [access.settled.verdict for file in files for access in file.accesses]
+        counted = [f"{settled.count(each)} {each}" for each in Verdict if each in settled]
+        lines.append(f"with the machine code: {', '.join(counted)}")
     return "\n".join(lines) + "\n"
 
 
@@ -192,12 +218,9 @@ def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:
     return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
 
 
-def _costs_more(access: ScannedAccess) -> bool:
-    """Whether machine code conflicts where the PTX does not."""
-    return access.chip is not None and access.chip.decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS)
-
-
-def access_lines(file: ScannedFile, access: ScannedAccess, is_known: bool = False) -> list[str]:
+def access_lines(
+    file: ScannedFile, access: ScannedAccess, is_known: bool = False, measured: Measured | None = None
+) -> list[str]:
     """One access with its verdict and, where lanes collide, their table."""
     decision = access.decision
     words = str(decision.verdict)
@@ -218,6 +241,9 @@ def access_lines(file: ScannedFile, access: ScannedAccess, is_known: bool = Fals
     found += _claim_lines(access)
     if access.chip is not None and differs(access):
         found.append(f"    {chip_words(access.chip)}")
+    if measured is not None:
+        found += counts_lines(measured)
+    found += [f"    fix: {visible(each.text)}" for each in access.cures]
     if access.address:
         found.append(f"    address: {visible(access.address)}")
     if access.assumptions:

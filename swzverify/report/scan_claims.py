@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
@@ -20,13 +21,17 @@ from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
+from swzverify.report.scan_chip import chip_words, differs
+from swzverify.report.scan_counts import row_words
 from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.scan import Verdict as Scanned
+from swzverify.scan.measured import Measured, Status
 
 KIND: Final = "bank_conflicts"
 ALIGNED: Final = "aligned"
 IN_BOUNDS: Final = "in_bounds"
-KINDS: Final = {"conflict": KIND, "misaligned": ALIGNED, "out-of-bounds": IN_BOUNDS}
+COUNTERS: Final = "counters"
+KINDS: Final = {"conflict": KIND, "misaligned": ALIGNED, "out-of-bounds": IN_BOUNDS, "disagreement": COUNTERS}
 """What --fail-on names, and the kind of claim that is then refuted."""
 NOTHING: Final = "no access to shared memory found"
 _LINES: Final = re.compile(r"@\d+")
@@ -58,6 +63,12 @@ VOCABULARY: Final = Vocabulary(
             "The compiled kernel has an access that leaves the shared array that its address begins with. Make the "
             "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
         ),
+        Rule(
+            COUNTERS,
+            "A GPU's counters say what the verdict says.",
+            "Nsight Compute counted wavefronts that the verdict on the machine code rules out. Check that the block, "
+            "the parameters and the build are those of the profiled launch; else this is a fault of swzverify.",
+        ),
     ),
     {
         0: "every access was listed",
@@ -73,14 +84,19 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
     seen: Counter[str] = Counter()
     results: list[ClaimResult] = []
     for file in files:
-        for access in file.accesses:
+        for access, counted in file.held:
             name = _id(file, access)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
-            results.append(_result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access)))
+            found = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
+            results.append(replace(found, cures=access.cures) if found.failing else found)
             for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
+            if counted is not None and counted.status is Status.DISAGREES:
+                results.append(
+                    _result(file, access, f"{name}{number}::{COUNTERS}", COUNTERS, _contradicted(access, counted))
+                )
     problems = tuple(problem for file in files for problem in file.problems)
     return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
 
@@ -128,7 +144,7 @@ def _below(path: str) -> str:
 
 
 def _verdict(access: ScannedAccess) -> Verdict:
-    decision = access.decision
+    decision = access.settled
     known = [block_words(access.block), *(f"assumed {text}" for text in access.assumptions)]
     if decision.verdict is Scanned.DEPENDS:
         known.append(f"for some values of {', '.join(decision.parameters)}")
@@ -154,8 +170,21 @@ def _verdict(access: ScannedAccess) -> Verdict:
         reason=decision.reason,
         measure=measure,
         counterexample=counterexample,
-        notes=(f"address: {access.address}",) if access.address else (),
+        notes=((f"address: {access.address}",) if access.address else ()) + _of_machine(access),
     )
+
+
+def _of_machine(access: ScannedAccess) -> tuple[str, ...]:
+    """What is said of a finding whose verdict is not that of the PTX."""
+    if access.is_of_ptx or access.chip is None or not differs(access):
+        return ()
+    return (chip_words(access.chip), f"in the PTX: {access.decision.verdict}")
+
+
+def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:
+    """A verdict that counters contradict; those that they do not are no result."""
+    words = f"{found.reason}: {'; '.join(row_words(each) for each in found.rows)}"
+    return Verdict(Outcome.REFUTED, block_words(access.block), (), reason=words)
 
 
 def _of_claim(access: ScannedAccess, claim: Claim) -> Verdict:

@@ -41,7 +41,8 @@ class ScanSettings:
     """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
     to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
     `jobs` the number of processes (None: one for every usable processor, and no other process for
-    a few functions), `cubins` files with the machine code of PTX texts.
+    a few functions), `cubins` files with the machine code of PTX texts, `suggest` whether to look for
+    changes that free conflicts.
     """
 
     block: BlockShape | None = None
@@ -52,6 +53,7 @@ class ScanSettings:
     nvcc_arguments: tuple[str, ...] = ()
     smem: int | None = None
     cubins: tuple[str, ...] = ()
+    suggest: bool = False
 
     def processes(self, functions: int) -> int:
         """How many processes to scan so many functions in.
@@ -177,7 +179,14 @@ def _scanned(module: Module, place: int, settings: ScanSettings, machine: Listin
     function = module.functions[place]
     return tuple(
         scan_function(
-            module, function, settings.block, settings.target, settings.given, smem=settings.smem, machine=machine
+            module,
+            function,
+            settings.block,
+            settings.target,
+            settings.given,
+            smem=settings.smem,
+            machine=machine,
+            suggest=settings.suggest,
         )
     )
 
@@ -193,7 +202,10 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
         accesses += each
     applied = {each.name: texts for each in text.module.functions if (texts := given.get(each, ()))}
     files, code = dict(text.module.files), "" if text.machine is None else text.machine.target
-    return ScannedFile(text.name, tuple(accesses), files, tuple(problems), text.origin, applied, code, text.no_machine)
+    read = tuple(accesses)
+    return ScannedFile(
+        text.name, read, files, tuple(problems), text.origin, applied, code, text.no_machine, text.machine
+    )
 
 
 # ---- other processes

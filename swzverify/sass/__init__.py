@@ -5,7 +5,17 @@ are, and which line of the PTX each came from.
 nothing of the package.
 """
 
-from swzverify.sass.listing import Listing, ListingError, SassInstruction, Section, read_listing
+from swzverify.sass.listing import Listing, ListingError, SassInstruction, Section, read_listing, touches
 from swzverify.sass.opcodes import Family, Opcode, opcode_of
 
-__all__ = ["Family", "Listing", "ListingError", "Opcode", "SassInstruction", "Section", "opcode_of", "read_listing"]
+__all__ = [
+    "Family",
+    "Listing",
+    "ListingError",
+    "Opcode",
+    "SassInstruction",
+    "Section",
+    "opcode_of",
+    "read_listing",
+    "touches",
+]

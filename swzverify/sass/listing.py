@@ -18,9 +18,9 @@ _OTHER_SECTION: Final = re.compile(r"\s*\.section\s+(?!\.text)\S+\s*")
 _ENTRY: Final = re.compile(r'\s*\.other\s+([\w$.%@]+),@"STO_CUDA_ENTRY\b[^"]*"\s*')
 _LINE: Final = re.compile(r'\s*//## File "([^"]*)", line (\d{1,9})\s*')
 _CODE: Final = re.compile(
-    r"\s*/\*([0-9a-f]{4,8})\*/\s+(?:@!?U?P[0-9T]{1,2}\s+)?([A-Z][A-Z0-9a-z_.]*)(?:\s+[^;]*)?;\s*(?:&\S+\s*)*"
+    r"\s*/\*([0-9a-f]{4,8})\*/\s+((?:@!?U?P[0-9T]{1,2}\s+)?([A-Z][A-Z0-9a-z_.]*)(?:\s+[^;]*)?);\s*(?:&\S+\s*)*"
 )
-_IDLE: Final = re.compile(r"\sLDS RZ, \[RZ\] ;")
+_IDLE: Final = "LDS RZ, [RZ]"
 """A load of one word for all lanes whose result nobody reads: ptxas puts it beside LDGSTS, and no
 PTX asks for it.
 """
@@ -37,21 +37,29 @@ class ListingError(ValueError):
 @dataclass(frozen=True, slots=True)
 class SassInstruction:
     """A machine instruction that touches shared memory, or may do so: its name, what that means, and
-    the line of the PTX; None where the table says none.
+    the line of the PTX; None where the table says none. `text` has its operands, and `section` and
+    `offset_bytes` say where it stands.
     """
 
     name: str
     opcode: Opcode
     line: int | None
+    text: str = ""
+    section: str = ""
+    offset_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The code of one kernel, with the functions that were put into it; or of a function alone."""
+    """The code of one kernel, with the functions that were put into it; or of a function alone.
+
+    `instructions` are those that may touch shared memory, `size_bytes` counts all of them.
+    """
 
     name: str
     is_kernel: bool
     instructions: tuple[SassInstruction, ...]
+    size_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,17 @@ class Listing:
         return tuple(instruction for each in self.sections for instruction in each.instructions)
 
 
+def touches(text: str) -> Opcode | None:
+    """What an instruction with its operands does to shared memory; None where it leaves it alone.
+
+    >>> touches("@!P1 LDS.64 R2, [R4+0x8]").width_bits, touches("LDS RZ, [RZ]"), touches("NOP")
+    (64, None, None)
+    """
+    words = text.split()
+    plain = words[1:] if words and words[0].startswith("@") else words
+    return opcode_of(plain[0]) if plain and " ".join(plain) != _IDLE else None
+
+
 def read_listing(text: str, shift: int = 0) -> Listing:
     r"""The listing as data. `shift` is added to its lines, for PTX that begins elsewhere.
 
@@ -108,11 +127,12 @@ class _Reader:
         self.name: str | None = None
         self.line: int | None = None
         self.place = 0
+        self.sizes: dict[str, int] = {}
 
     def read(self, number: int, line: str) -> None:
         """Take one line of the listing."""
         if found := _CODE.fullmatch(line):
-            self._code(number, int(found[1], 16), "" if _IDLE.search(line) else found[2])
+            self._code(number, int(found[1], 16), found[3], " ".join(found[2].split()))
         elif found := _LINE.fullmatch(line):
             is_ptx = found[1] == _TABLE
             self.line = int(found[2]) + self.shift if is_ptx else None
@@ -134,7 +154,7 @@ class _Reader:
         self.codes[name] = []
         self.name, self.line, self.place = name, None, 0
 
-    def _code(self, number: int, place: int, name: str) -> None:
+    def _code(self, number: int, place: int, name: str, text: str) -> None:
         if self.name is None:
             raise ListingError(f"line {number} of nvdisasm's listing has an instruction outside of a section")
         if place != self.place:
@@ -142,15 +162,19 @@ class _Reader:
                 f"line {number} of nvdisasm's listing has an instruction at {place:#x}; expected {self.place:#x}"
             )
         self.place += _BYTES
-        opcode = opcode_of(name) if name else None
+        self.sizes[self.name] = self.place
+        opcode = touches(text)
         if opcode is not None:
-            self.codes[self.name].append(SassInstruction(name, opcode, self.line))
+            self.codes[self.name].append(SassInstruction(name, opcode, self.line, text, self.name, place))
 
     def result(self) -> Listing:
         """Everything that was read."""
         if not self.target:
             raise ListingError("nvdisasm's listing names no target")
-        sections = tuple(Section(name, name in self.kernels, tuple(code)) for name, code in self.codes.items())
+        sections = tuple(
+            Section(name, name in self.kernels, tuple(code), self.sizes.get(name, 0))
+            for name, code in self.codes.items()
+        )
         return Listing(self.target, sections, self.has_lines)
 
 

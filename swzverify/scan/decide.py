@@ -9,10 +9,12 @@ together, or is not decided within the budget, is `unknown`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from swzverify.cures.cure import Cure
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
 from swzverify.ir.expr import FALSE, TRUE, Expr, const
@@ -52,7 +54,9 @@ class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
     depends on, `block` is the shape that was judged, `written` is what a spec says of it. `chip` is
-    what machine code makes of it, None where there is none.
+    what machine code makes of it, None where there is none. `loops` are the lines of the loops around
+    it; with `is_certain` every thread makes it exactly once. `cures` are changes of its array that
+    were proved to free it.
     """
 
     kernel: str
@@ -70,6 +74,21 @@ class ScannedAccess:
     aligned: Claim = field(default_factory=lambda: not_known(""))
     in_bounds: Claim = field(default_factory=lambda: not_known(""))
     chip: OnChip | None = None
+    loops: tuple[int, ...] = ()
+    is_certain: bool = False
+    cures: tuple[Cure, ...] = ()
+
+    @property
+    def settled(self) -> Decision:
+        """The verdict that findings count: that of the chip where machine code settles it, else that of
+        the PTX.
+        """
+        return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
+
+    @property
+    def is_of_ptx(self) -> bool:
+        """Whether the PTX's verdict counts, for nothing else is known."""
+        return self.chip is None or self.chip.decision.verdict is Verdict.UNKNOWN
 
 
 def scan_module(
@@ -79,14 +98,17 @@ def scan_module(
     target: str = "sm_90",
     given: Given = NOTHING_GIVEN,
     smem: int | None = None,
+    *,
+    suggest: bool = False,
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
     function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory.
+    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory; `suggest`
+    looks for changes that free conflicts.
     """
     found: list[ScannedAccess] = []
     for place in scanned_functions(module, kernel):
-        found += scan_function(module, module.functions[place], block, target, given, smem)
+        found += scan_function(module, module.functions[place], block, target, given, smem, suggest=suggest)
     return found
 
 
@@ -123,9 +145,12 @@ def scan_function(
     given: Given = NOTHING_GIVEN,
     smem: int | None = None,
     machine: Listing | None = None,
+    *,
+    suggest: bool = False,
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason. With
-    machine code each has the machine instructions that it became, too.
+    machine code each has the machine instructions that it became, too. `suggest` looks for changes
+    that free conflicts.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -147,8 +172,9 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    for access, decision, chip in zip(read, decisions, chips, strict=True):
-        of_claims = claims_on(access, facts, block, asker.possible, smem)
+    claims = [claims_on(access, facts, block, asker.possible, smem) for access in read]
+    cures = _cures(read, decisions, claims, block, target) if suggest else [()] * len(read)
+    for access, decision, chip, of_claims, helped in zip(read, decisions, chips, claims, cures, strict=True):
         address = "" if access.address is None else spell(access.address, access.leaves)
         text = " ".join(f"{access.opcode} {access.text}".split())
         found.append(
@@ -167,9 +193,27 @@ def scan_function(
                 _said(access, decision, block, facts),
                 *of_claims,
                 chip,
+                tuple(loop.line for loop in access.loops),
+                access.sure is TRUE and not access.loops,
+                helped if chip is None or chip.decision is decision else (),
             )
         )
     return found
+
+
+def _cures(
+    read: Sequence[KernelAccess],
+    decisions: Sequence[Decision],
+    claims: Sequence[tuple[Claim, ...]],
+    block: BlockShape | None,
+    target: str,
+) -> list[tuple[Cure, ...]]:
+    """What frees each conflict; the search is loaded only where there is one."""
+    if all(each.verdict is not Verdict.CONFLICT for each in decisions):
+        return [()] * len(read)
+    from swzverify.scan.cured import Judged, cured  # noqa: PLC0415 - see above
+
+    return cured([Judged(*each) for each in zip(read, decisions, claims, strict=True)], block, target)
 
 
 def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstruction, ...] | None:

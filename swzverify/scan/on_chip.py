@@ -38,13 +38,15 @@ _ONE_LANE: Final = "all lanes add to one word: ptxas may let one lane add for al
 class OnChip:
     """The machine instructions of an access, with their number, and what they cost.
 
-    `lines` are those of the accesses that were merged, where that is clear.
+    `lines` are those of the accesses that were merged, where that is clear. `code` has the
+    instructions one by one, with their places.
     """
 
     relation: Relation
     instructions: tuple[tuple[SassInstruction, int], ...]
     decision: Decision
     lines: tuple[int, ...] = ()
+    code: tuple[SassInstruction, ...] = ()
 
     @property
     def words(self) -> str:
@@ -73,7 +75,7 @@ def on_chip(
 def _told(found: Joined, decision: Decision) -> OnChip:
     counts = Counter((each.name, each.opcode) for each in found.instructions)
     instructions = tuple((SassInstruction(name, opcode, None), count) for (name, opcode), count in counts.items())
-    return OnChip(found.relation, instructions, decision, found.lines)
+    return OnChip(found.relation, instructions, decision, found.lines, found.instructions)
 
 
 class _Chip:

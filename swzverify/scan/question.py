@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from swzverify.hardware import LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.obligations import Answer, Finding
+from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.collide import lane_runs
 from swzverify.scan.price import Block, DisagreementError, Price, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
@@ -46,7 +47,7 @@ class Question:
         """
         found = self.possible(lane_runs(self.block.shape, self.parts))
         if found.answer is Answer.EMPTY:
-            return unknown("no lane makes this access")
+            return unknown(NEVER_MADE)
         if found.answer is Answer.HOLDS or self.sampled() is not None:
             return None
         return unknown(NOT_DECIDED)

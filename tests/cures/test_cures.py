@@ -173,7 +173,7 @@ def test_the_claim_itself_has_to_be_proved(monkeypatch):
 
 @pytest.mark.parametrize("name", ["candidates", "lanes", "proofs"])
 def test_the_budget_ends_the_search(monkeypatch, name):
-    monkeypatch.setattr(find.Work, "within", staticmethod(lambda options: Work(options, **{name: 0})))
+    monkeypatch.setattr(find.Work, "within", staticmethod(lambda options, **_: Work(options, **{name: 0})))
     assert changes(SQUARE, f"{{c: {COLUMN}}}", "[{conflict_free: c}]") == []
 
 

@@ -42,6 +42,7 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/sweep.md": ["needs DuckDB or pandas", "needs a cluster"],
     "docs/scan.md": [
         "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
+        "it needs a GPU; tests/scan/test_check_command.py reads such a file",
         "it needs Triton; tests/examples runs examples/scan",
         "the PTX is of others' code and is not in the repository",
     ],

@@ -8,12 +8,32 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
+from swzverify.binaries.tools import find_tool
+from swzverify.errors import SwzError
+
 FOLDER = Path(__file__).parents[2] / "examples" / "scan"
+
+
+def has(tool: str) -> bool:
+    try:
+        find_tool(tool)
+    except SwzError:
+        return False
+    return True
+
+
 NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+LIBRARY = pytest.mark.skipif(
+    not (has("nvcc") and has("cuobjdump") and has("nvdisasm")), reason="nvcc, cuobjdump or nvdisasm is not installed"
+)
+CUTE = pytest.mark.skipif(
+    importlib.util.find_spec("nvidia_cutlass_dsl") is None, reason="nvidia-cutlass-dsl is not installed"
+)
 TRITON = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")
 
 
@@ -60,3 +80,45 @@ def test_triton(folder: Path) -> None:
 def test_nvrtc(folder: Path) -> None:
     done = ran(folder, "turn_nvrtc.py")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def build(folder: Path, source: str, *options: str) -> None:
+    """What the page says, with nvcc: a library with PTX and machine code."""
+    words = ["-shared", "-Xcompiler", "-fPIC", "-lineinfo", "-gencode", "arch=compute_90,code=[compute_90,sm_90]"]
+    subprocess.run([find_tool("nvcc"), *words, *options, source, "-o", "library.so"], cwd=folder, check=True)
+
+
+def library_verdicts(folder: Path) -> tuple[int, list[tuple[str, str]]]:
+    words = ("-P", "-m", "swzverify", "scan", "library.so", "--block", "32,32", "--fail-on", "conflict")
+    done = ran(folder, *words, "--format", "json")
+    found = [each for each in json.loads(done.stdout)["accesses"] if each["kernel"] == "transpose"]
+    return done.returncode, [(each["verdict"], each["sass"]["verdict"]) for each in found]
+
+
+@LIBRARY
+@pytest.mark.parametrize(("pitch", "code", "last"), [(33, 0, "free"), (32, 1, "conflict")])
+def test_shared_library(folder: Path, pitch: int, code: int, last: str) -> None:
+    build(folder, "transpose.cu", f"-DPITCH={pitch}")
+    assert library_verdicts(folder) == (code, [("free", "free"), (last, last)])
+
+
+@LIBRARY
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch's headers are not installed")
+def test_pytorch_extension(folder: Path) -> None:
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None
+    assert spec.origin is not None
+    include = Path(spec.origin).parent / "include"
+    folders = [include, include / "torch/csrc/api/include", Path(sysconfig.get_paths()["include"])]
+    options = ["-std=c++20", "-O1", "-DPITCH=32", "-DTORCH_EXTENSION_NAME=library", *(f"-I{each}" for each in folders)]
+    build(folder, "transpose_extension.cu", *options)
+    assert library_verdicts(folder) == (1, [("free", "free"), ("conflict", "conflict")])
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("nvidia_cutlass_dsl") is None, reason="nvidia-cutlass-dsl is not installed"
+)
+def test_cute_dsl(folder: Path) -> None:
+    done = ran(folder, "-W", "ignore", "turn_cute.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rows of 32 floats: 1 of 2 accesses" in done.stdout

@@ -23,7 +23,18 @@ from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
-from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict, Witness, WitnessLane
+from swzverify.sass import Family, Opcode, SassInstruction, opcode_of
+from swzverify.scan import (
+    Claim,
+    ClaimVerdict,
+    LaneRow,
+    OnChip,
+    Relation,
+    ScannedAccess,
+    Verdict,
+    Witness,
+    WitnessLane,
+)
 from swzverify.scan.claim import not_known
 from swzverify.scan.verdict import Decision
 from tests.report.test_sinks import NASTY
@@ -54,6 +65,12 @@ def outside(words: str) -> Claim:
 
 def file(*accesses: ScannedAccess, name: str = "k.ptx", **sources: str) -> ScannedFile:
     return ScannedFile(name, accesses, {int(number[1:]): path for number, path in sources.items()})
+
+
+def on_chip(decision: Decision, relation: Relation, chip: Decision) -> ScannedAccess:
+    """An access with machine code that has another verdict."""
+    code = SassInstruction("LDS.128", opcode_of("LDS.128") or Opcode(Family.LOAD, 128), None)
+    return replace(access(decision), chip=OnChip(relation, ((code, 1),), chip))
 
 
 def of_kind(report: Report, kind: str) -> list[ClaimResult]:
@@ -144,3 +161,41 @@ def test_junit_is_valid() -> None:
     assert names
     for name in names:
         xmlschema.XMLSchema(name).validate(text)
+
+
+WIDE = Decision(Verdict.FREE, "", 1, 4, 4, engines=("z3", "counting"))
+
+
+@pytest.mark.parametrize(
+    ("ptx", "relation", "chip", "outcome"),
+    [
+        (CONFLICT, Relation.MERGED, WIDE, Outcome.PROVED),
+        (DEPENDS, Relation.MERGED, WIDE, Outcome.PROVED),
+        (FREE, Relation.SAME, CONFLICT, Outcome.REFUTED),
+        (FREE, Relation.SPLIT, DEPENDS, Outcome.REFUTED),
+        (UNKNOWN, Relation.MERGED, CONFLICT, Outcome.REFUTED),
+        # What the machine code leaves open is as the PTX says.
+        (CONFLICT, Relation.NONE, UNKNOWN, Outcome.REFUTED),
+        (FREE, Relation.NONE, UNKNOWN, Outcome.PROVED),
+        (UNKNOWN, Relation.UNKNOWN, UNKNOWN, Outcome.UNKNOWN),
+    ],
+)
+def test_machine_code_has_the_last_word(ptx: Decision, relation: Relation, chip: Decision, outcome: Outcome) -> None:
+    files = [file(on_chip(ptx, relation, chip))]
+    report = report_of(files)
+    (found,) = of_kind(report, KIND)
+    assert found.verdict.outcome is outcome
+    settled = ptx if chip is UNKNOWN else chip
+    assert (found.verdict.measure is None) == (settled.wavefronts is None)
+    differs = settled is not ptx
+    assert any("in the PTX:" in note for note in found.verdict.notes) == differs
+    results = json.loads(rendered(files, report, 0, Format.SARIF))["runs"][0]["results"]
+    level = {Outcome.PROVED: None, Outcome.REFUTED: "error", Outcome.UNKNOWN: "warning"}[outcome]
+    assert [each["level"] for each in results if each["ruleId"] == KIND and each["level"] != "none"] == (
+        [level] if level else []
+    )
+    github = rendered(files, report, 0, Format.GITHUB)
+    assert ("::error title=bank_conflicts" in github) == (level == "error")
+    assert json.loads(rendered(files, report, 0, Format.JSON))["accesses"][0]["settled"] == settled.verdict.value
+    shown = rendered(files, report, 0, Format.TEXT, quiet=True)
+    assert (f"with the machine code: 1 {settled.verdict}" in shown) == (chip is not UNKNOWN)
