@@ -15,7 +15,18 @@ from swzverify.claims import Claim
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, OffsetMap, Tile
+from swzverify.subjects import (
+    Access,
+    AlignedBase,
+    Base,
+    FixedBase,
+    IndexMap,
+    Listing,
+    Memory,
+    MemoryBase,
+    OffsetMap,
+    Tile,
+)
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
@@ -24,13 +35,17 @@ Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
 def describe(claim: Claim) -> st.Claim:
     """The statement of a claim.
 
-    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart.
+    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, and for
+    listings, which a statement does not have.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     for subject in claim.subjects:
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
             subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement
+        if isinstance(subject, Listing):
+            message = f"no certificate can state this: {subject.name} is a listing of machine code"
+            raise SwzError("SWZ607", message)
         if isinstance(subject, Tile):
             _add(tiles, _tile(subject))
         elif subject is not None:
