@@ -27,10 +27,16 @@ def build_listing(name: str, part: ListingPart, values: Values, target: str) -> 
         values.fail("SWZ104", "a listing has `text` or `file`, one of both", key, "text: | and the lines below")
         raise Broken
     where = "text" if part.text is not None else "file"
+    text, chip, banks = "", "", 0
     with values.noted(values.at(where)):
         text = part.text if part.text is not None else _of_file(part.file or "", values.problems.file)
+    values.require_sound()
+    with values.noted(values.at("target" if part.target is not None else where)):
         chip = _target(name, part, text, target)
-        found = _read(name, text, register_banks(chip).banks)
+        banks = register_banks(chip).banks
+    values.require_sound()
+    with values.noted(values.at(where)):
+        found = _read(name, text, banks)
         return Listing(name, chip, found.functions[_function(name, part, found)])
     raise Broken
 
@@ -40,7 +46,7 @@ def _of_file(file: str, spec: str) -> str:
     shown, real = below(spec, file)
     hint = "the path is that from the spec's folder"
     try:
-        kind, words = kind_of(real)
+        kind, words = kind_of(shown)
         data = Path(real).read_bytes() if Path(real).stat().st_size <= MOST_BYTES else None
     except OSError as error:
         raise SwzError(UNREADABLE, f"{shown}: {error.strerror or error}", hint=hint) from error

@@ -159,6 +159,7 @@ def _instead(key: str, others: tuple[str, ...], otherwise: Schema) -> Schema:
 
 
 RULES: Mapping[str, list[Schema]] = {
+    "ListingPart": [_one_of("text", "file")],
     "TilePart": [
         _one_of("element", "bits"),
         {
