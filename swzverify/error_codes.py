@@ -117,6 +117,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ565": "a spec that cannot be changed",
         "SWZ566": "a fault of the tile or an access that no layout mends",
         "SWZ567": "an answer that its proof contradicts",
+        "SWZ568": "a listing that cannot be searched",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

@@ -124,7 +124,7 @@ def unshown_places_are_no_places(patch: Patch) -> None:
 
 
 def the_first_label_is_always_entered(patch: Patch) -> None:
-    patch.setattr(instructions, "_names", lambda text, label: True)
+    patch.setattr(instructions, "_names", lambda *_: True)
 
 
 def yields_are_not_seen(patch: Patch) -> None:
@@ -133,7 +133,9 @@ def yields_are_not_seen(patch: Patch) -> None:
 
 
 def loads_clear_the_old_cache(patch: Patch) -> None:
-    after_as(patch, lambda original, each, *rest: original(each, *rest[:-1], replace(rest[-1], others_keep_reuse=False)))
+    after_as(
+        patch, lambda original, each, *rest: original(each, *rest[:-1], replace(rest[-1], others_keep_reuse=False))
+    )
 
 
 def loads_keep_the_new_cache(patch: Patch) -> None:
@@ -192,9 +194,7 @@ def immediates_do_not_move_slots(patch: Patch) -> None:
 
 def the_formula_sees_one_bank_bit(patch: Patch) -> None:
     original = lowered_listing.extract
-    patch.setattr(
-        lowered_listing, "extract", lambda each, low, width: original(each, low, 1 if width == 2 else width)
-    )
+    patch.setattr(lowered_listing, "extract", lambda each, low, width: original(each, low, 1 if width == 2 else width))
 
 
 def the_formula_looks_past_a_yield(patch: Patch) -> None:

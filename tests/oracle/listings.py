@@ -92,7 +92,7 @@ def verdict_of(found: Conflicts, limit: int) -> str:
 
 
 def _step(line: str, is_old: bool, label: str) -> Step | None:
-    bare = line.split("//")[0].split("#")[0].strip().rstrip(";").strip()
+    bare = line.split("//", maxsplit=1)[0].split("#", maxsplit=1)[0].strip().rstrip(";").strip()
     if not bare:
         return None
     yields = False

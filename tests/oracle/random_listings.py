@@ -34,8 +34,8 @@ def listing_spec(rng: random.Random) -> Spec:
         claims.append({"register_conflict_free": name if rng.random() < 0.5 else {"listing": name}})
         found = conflicts_of(fields, "sm_90")
         about = {0, found.least - 1, found.least, (found.most or 0) - 1, found.most or 3, 100}
-        for limit in rng.sample(sorted(each for each in about if each >= 0), 2):
-            claims.append({"register_conflicts": {"listing": name, "at_most": limit}})
+        limits = rng.sample(sorted(each for each in about if each >= 0), 2)
+        claims += [{"register_conflicts": {"listing": name, "at_most": limit}} for limit in limits]
     return {"swzverify": 1, "target": "sm_90", "listings": listings, "claims": claims}
 
 

@@ -50,7 +50,9 @@ def price_of(listing: Listing) -> Price:
         if each.work is not Work.ARITHMETIC:
             continue
         held = dict(counted.held.surely)
-        reads += len({read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register})
+        reads += len(
+            {read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register}
+        )
         marks += sum(read.reuse for read in each.reads)
     return Price(listing.most, reads, marks)
 

@@ -96,9 +96,7 @@ def _choices(each: ListedInstruction) -> list[Marks]:
     return [frozenset(some) for count in range(len(each.reads) + 1) for some in combinations(places, count)]
 
 
-def _after(
-    each: ListedInstruction, marks: Marks, before: _Held, listing: Listing
-) -> _Held:
+def _after(each: ListedInstruction, marks: Marks, before: _Held, listing: Listing) -> _Held:
     """What is surely held after an instruction with these marks."""
     if each.work is Work.OTHER and listing.banks.others_keep_reuse:
         kept = before

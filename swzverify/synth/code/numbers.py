@@ -34,7 +34,9 @@ def best_numbers(listing: Listing) -> Found:
     numbers = _numbers(listing, free, banks)
     best = best_marks(_renumbered(listing, numbers))
     space = f"every exchange of numbers among {len(free)} registers, with every choice of reuse marks"
-    how = "no choice of banks that begins otherwise can have fewer" if is_exact else "nothing is below 0; the rest is open"
+    how = "every other choice of banks was looked at, as far as it could have fewer"
+    if not is_exact:
+        how = f"none can have fewer than 0; {MOST_NODES} choices of banks were looked at"
     bound = best.price.conflicts if is_exact else 0
     return Found(best.listing, tuple(range(len(listing.instructions))), best.price, given, bound, space, how)
 

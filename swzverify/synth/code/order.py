@@ -40,6 +40,7 @@ def best_order(listing: Listing) -> Found:
         order = min((_improved(steps, start) for start in starts), key=steps.cost)
         bound = steps.bound(0)
         how = "each instruction costs at least as much as after the best of all the others"
+    how += f"; no order reads fewer than {steps.bound(1)} registers from the banks"
     best = best_marks(replace(listing, instructions=tuple(own[place] for place in order)))
     space = f"every order of the {len(own)} instructions, with every choice of reuse marks"
     return Found(best.listing, tuple(order), best.price, given, bound, space, how)
@@ -149,7 +150,7 @@ def _greedy(steps: _Steps, count: int) -> list[int]:
     order: list[int] = []
     before = _FIRST
     while left:
-        before = min(left, key=lambda then: (steps.of(before, then), then))  # noqa: B023 - asked at once
+        before = min(left, key=lambda then: (steps.of(before, then), then))
         order.append(before)
         left.remove(before)
     return order
@@ -178,7 +179,9 @@ def _one_better(steps: _Steps, order: list[int], cost: _Step) -> tuple[list[int]
     for i in costly:
         rest = [*order[:i], *order[i + 1 :]]
         for j in range(len(order)):
-            for changed in ([*rest[:j], order[i], *rest[j:]], [*order[: min(i, j)], *order[min(i, j) : max(i, j) + 1][::-1], *order[max(i, j) + 1 :]]):
+            low, high = min(i, j), max(i, j) + 1
+            turned = [*order[:low], *order[low:high][::-1], *order[high:]]
+            for changed in ([*rest[:j], order[i], *rest[j:]], turned):
                 found = steps.cost(changed)
                 if found < cost:
                     return changed, found
