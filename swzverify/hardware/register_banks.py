@@ -73,13 +73,22 @@ REGISTER_BANKS: tuple[RegisterBanks, ...] = (
         source="S. Gray, maxas, wiki SGEMM and MaxAs.pm (register number mod 4, reuse by operand slot)",
     ),
     RegisterBanks(
-        (70, 72, 75, 80, 86, 87, 88, 89, 90),
+        (70, 75, 80, 86),
         banks=2,
         reads_per_bank=2,
         others_keep_reuse=False,
         evidence=Evidence.DOCUMENTED,
         source="Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, arXiv:1804.06826 "
-        "(two banks of 64 bits)",
+        "(two banks of 64 bits); of Turing and Ampere: Huerta et al., Analyzing Modern NVIDIA GPU cores, "
+        "arXiv:2503.20481",
+    ),
+    RegisterBanks(
+        (72, 87, 88, 89, 90),
+        banks=2,
+        reads_per_bank=2,
+        others_keep_reuse=False,
+        evidence=Evidence.ASSUMED,
+        source="the rule of Volta, Turing and Ampere; no source names this target",
     ),
 )
 """Every rule that is known, oldest targets first. Nothing is known from sm_100 on."""

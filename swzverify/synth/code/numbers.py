@@ -7,12 +7,13 @@ as many in each bank as there are now.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
-from swzverify.synth.code.found import Found, price_of
+from swzverify.synth.code.found import Found, is_markable, price_of
 from swzverify.synth.code.marks import best_marks
 
 MOST_NODES = 200_000
@@ -22,8 +23,8 @@ MOST_NODES = 200_000
 def best_numbers(listing: Listing) -> Found:
     """The listing with registers renumbered so that few conflicts are left, and its best marks.
 
-    Registers that other than arithmetic instructions name keep their numbers: a vector load needs
-    neighbours. Raises ValueError where an instruction is not understood.
+    Registers that other than arithmetic instructions name keep their numbers, and so do the three
+    after each: a vector load needs neighbours. Raises ValueError where an instruction is not understood.
     """
     given = price_of(listing)
     kept = all_marks(listing)
@@ -31,22 +32,21 @@ def best_numbers(listing: Listing) -> Found:
     free = _free(listing)
     search = _Search(listing, sets, free)
     banks, is_exact = search.run()
+    least = search.least
     numbers = _numbers(listing, free, banks)
     best = best_marks(_renumbered(listing, numbers))
     space = f"every exchange of numbers among {len(free)} registers, with every choice of reuse marks"
     how = "every other choice of banks was looked at, as far as it could have fewer"
     if not is_exact:
-        how = f"none can have fewer than 0; {MOST_NODES} choices of banks were looked at"
-    bound = best.price.conflicts if is_exact else 0
+        how = f"those that keep their numbers have as many; {MOST_NODES} choices of banks were looked at"
+    bound = least if is_exact else search.base
     return Found(best.listing, tuple(range(len(listing.instructions))), best.price, given, bound, space, how)
 
 
 def all_marks(listing: Listing) -> Listing:
-    """The listing with every source marked that may be: the cache holds as much as it can."""
+    """The listing with every source marked whose mark may be chosen: the cache holds as much as it can."""
     own = tuple(
-        replace(each, reads=tuple(replace(read, reuse=True) for read in each.reads))
-        if each.work is Work.ARITHMETIC and not each.predicated
-        else each
+        replace(each, reads=tuple(replace(read, reuse=True) for read in each.reads)) if is_markable(each) else each
         for each in listing.instructions
     )
     return replace(listing, instructions=own)
@@ -66,7 +66,13 @@ def _bank_sets(listing: Listing) -> list[frozenset[int]]:
 
 def _free(listing: Listing) -> list[int]:
     """The registers that may change their numbers."""
-    fixed = {number for each in listing.instructions if each.work is not Work.ARITHMETIC for number in each.writes}
+    fixed = {
+        int(number) + more
+        for each in listing.instructions
+        if each.work is not Work.ARITHMETIC
+        for number in _REGISTER.findall(each.text)
+        for more in range(_VECTOR)
+    }
     used = {
         number
         for each in listing.instructions
@@ -74,6 +80,11 @@ def _free(listing: Listing) -> list[int]:
         for number in (*(read.register for read in each.reads), *each.writes)
     }
     return sorted(used - fixed)
+
+
+_REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)")
+_VECTOR = 4
+"""Registers that a load or store may name by its first one, addresses too."""
 
 
 class _Search:
@@ -93,7 +104,7 @@ class _Search:
     def run(self) -> tuple[dict[int, int], bool]:
         """The banks with the fewest conflicts, and whether that is certain."""
         is_exact = self._choose(0, dict(self.fixed), self.base) if self.least else True
-        return self.best, is_exact or self.least == self.base == 0
+        return self.best, is_exact or self.least == self.base
 
     def _cost(self, registers: frozenset[int], banks: Mapping[int, int]) -> int:
         """The conflicts of the registers of a set that have a bank."""
