@@ -79,7 +79,7 @@ def conflicts_of(listing: Yaml, spec_target: str) -> Conflicts:
         elif (step := _step(line, is_old, label)) is not None:
             steps.append(step)
             label = ""
-    return _count(steps, is_old)
+    return counted(steps, is_old)
 
 
 def verdict_of(found: Conflicts, limit: int) -> str:
@@ -157,7 +157,8 @@ def _cycles(registers: set[int], is_old: bool) -> int:
     return sum((count + width - 1) // width - 1 for count in counts.values())
 
 
-def _count(steps: list[Step], is_old: bool) -> Conflicts:
+def counted(steps: list[Step], is_old: bool) -> Conflicts:
+    """The sums of some instructions, for Maxwell and Pascal (`is_old`) or later targets."""
     marked: set[Pair] = set().union(*(_pairs(r, s) for step in steps for r, s, mark in step.sources if mark))
     named = {step.goes_to for step in steps if step.goes_to}
     anywhere = any(step.indirect for step in steps) or any(name.startswith("0x") for name in named)
