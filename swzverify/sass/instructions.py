@@ -30,11 +30,11 @@ _LABEL: Final = re.compile(r"\s*(\.?[A-Za-z_$%@][\w$.%@]*):(?!:)\s*")
 _SECTION: Final = re.compile(r"\s*(?:\.section\s+\.text\.([\w$.%@]+),.*|Function\s*:\s*(\S+))\s*")
 _OTHER_SECTION: Final = re.compile(r"\s*\.section\s+(?!\.text\.).*")
 _TARGET: Final = re.compile(
-    r"\s*(?:\.target\s+|code for |arch = |\.headerflags\s+@?\"?.*?\.EF_CUDA_SM|EF_CUDA_SM)(?:sm_)?(\d{2,3})[af]?\b.*"
+    r"\s*(?:\.target\s+sm_|code for sm_|arch = sm_|\.headerflags\s.*?\bEF_CUDA_SM)(\d{2,3})[af]?\b.*"
 )
 _SILENT: Final = re.compile(
     r"\s*(?:\.[A-Za-z].*|[=.\-]{3,}|[{}]|Fatbin \w+ code:|(?:code version|producer|host|compile_size|compressed"
-    r"|identifier|has debug info|ptxasOptions)\b.*|</?[A-Z_]+>)?\s*"
+    r"|identifier|has debug info|ptxasOptions)\b.*)?\s*"
 )
 _MAPPING: Final = re.compile(r"<REGISTER_MAPPING>.*?</REGISTER_MAPPING>", re.DOTALL)
 _TAIL: Final = re.compile(r"\s*[&?]\S+")

@@ -56,7 +56,7 @@ def _of_file(file: str, spec: str) -> str:
         raise SwzError(UNREADABLE, f"{shown} has more than {MOST_BYTES >> 20} MiB")
     if kind is Kind.BINARY and words != "cubin":
         hint = "`cuobjdump -xelf all` takes the cubins out of it"
-        raise SwzError(NOT_READ, f"{shown} is a {words}, not a listing or a cubin", hint=hint)
+        raise SwzError(NOT_READ, f"{shown} is neither a listing nor a cubin: {words}", hint=hint)
     if kind is Kind.BINARY:
         return listing_of_cubin(data)
     try:
