@@ -108,5 +108,5 @@ def register_banks(target: str) -> RegisterBanks:
     for row in REGISTER_BANKS:
         if found is not None and int(found[1]) in row.capabilities:
             return row
-    known = ", ".join(f"sm_{capability}" for row in REGISTER_BANKS for capability in row.capabilities)
+    known = ", ".join(f"sm_{each}" for each in sorted(each for row in REGISTER_BANKS for each in row.capabilities))
     raise SwzError("SWZ408", f"nothing is known of the register banks of '{target}'", hint=f"known are {known}")
