@@ -173,6 +173,9 @@ def _decoded(line: int, text: str, parts: Parts, banks: int) -> ListedInstructio
         except OperandError as error:
             return _unknown(line, text, parts, str(error))
         return ListedInstruction(line, text, Work.ARITHMETIC, reads, writes, parts.predicated)
+    is_silent = parts.name in OTHERS or parts.name in CONTROL or parts.name in CALLS
+    if is_silent and marked_in(text):
+        return _unknown(line, text, parts, f"what {parts.name} keeps by its reuse mark is not known")
     if parts.name in OTHERS:
         written = {number + more for number in registers_in(text) for more in range(_VECTOR)}
         writes = tuple(sorted(number for number in written if number < 255))

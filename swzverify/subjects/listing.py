@@ -150,8 +150,16 @@ class Listing:
 
 def _count(instructions: tuple[ListedInstruction, ...], banks: RegisterBanks) -> list[Conflicts]:
     """Run through the listing, from an empty cache."""
-    marked = frozenset(
-        (slot, read.register) for each in instructions for read in each.reads if read.reuse for slot in _slots_of(read)
+    marked = (
+        _EVERY
+        if any(_may_keep_anything(each) for each in instructions)
+        else frozenset(
+            (slot, read.register)
+            for each in instructions
+            for read in each.reads
+            if read.reuse
+            for slot in _slots_of(read)
+        )
     )
     sure: dict[int, int] = {}
     perhaps: frozenset[tuple[int, int]] = frozenset()
@@ -174,6 +182,16 @@ def _count(instructions: tuple[ListedInstruction, ...], banks: RegisterBanks) ->
     return found
 
 
+_EVERY = frozenset((slot, register) for slot in SLOTS for register in range(REGISTERS))
+
+
+def _may_keep_anything(each: ListedInstruction) -> bool:
+    """Whether an instruction that is not understood has a mark: its operand may be of several
+    registers.
+    """
+    return each.work is Work.UNKNOWN and any(read.reuse for read in each.reads)
+
+
 def _slots_of(read: RegisterRead) -> tuple[int, ...]:
     """The slots in which a register may be read."""
     return SLOTS if read.slot is None else (read.slot,)
@@ -183,8 +201,8 @@ def _after(
     each: ListedInstruction, sure: dict[int, int], perhaps: frozenset[tuple[int, int]], banks: RegisterBanks
 ) -> tuple[dict[int, int], frozenset[tuple[int, int]]]:
     """What the slots hold after an instruction."""
-    if each.work is Work.CALL:
-        return {}, frozenset((slot, register) for slot in SLOTS for register in range(REGISTERS))
+    if each.work is Work.CALL or _may_keep_anything(each):
+        return {}, _EVERY
     if each.work is Work.OTHER and banks.others_keep_reuse:
         kept = dict(sure)
     elif each.work is Work.ARITHMETIC and not each.predicated:

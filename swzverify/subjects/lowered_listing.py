@@ -135,7 +135,7 @@ class LoweredListing:
         return (
             _last_before(marks, index) > cleared
             or _last_before(self._calls, index) > cleared
-            or (bool(marks) and joined > cleared)
+            or ((bool(marks) or self._has_unknown_marks) and joined > cleared)
         )
 
     @cached_property
@@ -164,7 +164,15 @@ class LoweredListing:
 
     @cached_property
     def _calls(self) -> list[int]:
-        return [index for index, each in enumerate(self._all) if each.work is Work.CALL]
+        return [
+            index
+            for index, each in enumerate(self._all)
+            if each.work is Work.CALL or (each.work is Work.UNKNOWN and each.reads)
+        ]
+
+    @cached_property
+    def _has_unknown_marks(self) -> bool:
+        return any(each.work is Work.UNKNOWN and each.reads for each in self._all)
 
 
 def table(place: Var, values: Sequence[int], width: int) -> Expr:

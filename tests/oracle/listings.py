@@ -114,6 +114,8 @@ def _step(line: str, is_old: bool, label: str) -> Step | None:
     if slots is not None and not (name == "IMAD" and modifiers.startswith("WIDE")):
         return _arithmetic(name, slots, operands, rest)
     marked = tuple((int(n), None, True) for n in re.findall(r"\bR(\d+)\.reuse", bare))
+    if name in OTHER | CALLS | CONTROL and marked:
+        return Step("unknown", marked, **rest)  # type: ignore[arg-type]
     if name in OTHER:
         outside = re.sub(r"\[.*?\]", "", bare)
         named = [int(n) for n in re.findall(r"\bR(\d+)", outside)]
@@ -160,6 +162,10 @@ def _cycles(registers: set[int], is_old: bool) -> int:
 def counted(steps: list[Step], is_old: bool) -> Conflicts:
     """The sums of some instructions, for Maxwell and Pascal (`is_old`) or later targets."""
     marked: set[Pair] = set().union(*(_pairs(r, s) for step in steps for r, s, mark in step.sources if mark))
+    every = {(slot, register) for slot in EVERY_SLOT for register in range(255)}
+    strange = [step.kind == "unknown" and bool(step.sources) for step in steps]
+    if any(strange):
+        marked = every
     named = {step.goes_to for step in steps if step.goes_to}
     anywhere = any(step.indirect for step in steps) or any(name.startswith("0x") for name in named)
     most, least, is_known = 0, 0, True
@@ -176,8 +182,8 @@ def counted(steps: list[Step], is_old: bool) -> Conflicts:
         if step.kind == "arithmetic" and step.always:
             sure = {(s, r) for r, s, mark in step.sources if mark and s is not None}
             perhaps = perhaps - {(s, r) for r, s, mark in step.sources if not mark and s is not None}
-        elif step.kind == "call":
-            sure, perhaps = set(), {(slot, register) for slot in EVERY_SLOT for register in range(255)}
+        elif step.kind == "call" or strange[number]:
+            sure, perhaps = set(), every
         elif not (step.kind == "other" and is_old):
             sure = set()
         perhaps = perhaps | {pair for r, s, mark in step.sources if mark for pair in _pairs(r, s)}

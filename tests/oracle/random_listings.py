@@ -19,7 +19,12 @@ OTHERS = (
     "LDS R{r}, [R{q}]",
 )
 CONTROL = ("BAR.SYNC 0x0", "NOP", "@P0 EXIT", "DEPBAR", "@!P1 BRA {label}", "BRA {label}", "SSY {label}")
-UNKNOWN = ("HMMA.1688.F32 R{v}, R{r}.reuse, R{q}, R{v}", "DFMA R{v}, R{r}, R{q}, R{v}", "FROB R{r}, R{q}.reuse")
+UNKNOWN = (
+    "MUFU.RCP R{r}, R{q}.reuse",
+    "HMMA.1688.F32 R{v}, R{r}.reuse, R{q}, R{v}",
+    "DFMA R{v}, R{r}, R{q}, R{v}",
+    "FROB R{r}, R{q}.reuse",
+)
 
 
 def listing_spec(rng: random.Random) -> Spec:
