@@ -79,7 +79,7 @@ def read_instructions(text: str, banks: int) -> ReadListing:
 
 
 def target_of(text: str) -> str:
-    """The target that a listing names; empty where it names none.
+    r"""The target that a listing names; empty where it names none.
 
     >>> target_of("\t.target\tsm_86\n"), target_of("FFMA R0, R4, R5, R0;")
     ('sm_86', '')
