@@ -7,6 +7,7 @@ understood is none: it says so, and no claim on it is proved.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -23,7 +24,6 @@ from swzverify.sass.operands import (
 )
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
 
-_BLOCK: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _PLACE: Final = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/")
 _CODES: Final = re.compile(r"\s*(?:[0-9a-fA-F-]{2}:[1-6-]:[1-6-]:([yY-]):[0-9a-fA-F]|\[B[^\]]*:([Y-]):S\d\d\])\s+")
 _LABEL: Final = re.compile(r"\s*(\.?[A-Za-z_$%@][\w$.%@]*):(?!:)\s*")
@@ -36,13 +36,16 @@ _SILENT: Final = re.compile(
     r"\s*(?:\.[A-Za-z].*|[=.\-]{3,}|[{}]|Fatbin \w+ code:|(?:code version|producer|host|compile_size|compressed"
     r"|identifier|has debug info|ptxasOptions)\b.*)?\s*"
 )
-_MAPPING: Final = re.compile(r"<REGISTER_MAPPING>.*?</REGISTER_MAPPING>", re.DOTALL)
 _TAIL: Final = re.compile(r"\s*[&?]\S+")
 _HEX: Final = re.compile(r"0x([0-9a-f]+)")
 _VECTOR: Final = 4
 """Registers that a load writes at most."""
 _SHOWN: Final = 60
+_INDENT: Final = 200
+"""Blanks before the place of an instruction, at most."""
 MOST_INSTRUCTIONS: Final = 20_000
+MOST_CHARACTERS: Final = 2_000
+"""Of a line without its comments."""
 
 
 @dataclass(slots=True)
@@ -89,17 +92,38 @@ def target_of(text: str) -> str:
 
 
 def _uncommented(text: str) -> str:
-    """The text without comments, its lines where they were; the places of instructions stay."""
+    """The text without comments, its lines where they were; the places of instructions stay.
+
+    Looks at each character a few times only, however a hostile text nests.
+    """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    plain = _MAPPING.sub(lambda found: "\n" * found[0].count("\n"), plain)
-
-    def keep(found: re.Match[str]) -> str:
-        begin = plain.rfind("\n", 0, found.start()) + 1
-        is_place = not plain[begin : found.start()].strip(" \t{") and _PLACE.fullmatch(found[0])
-        return found[0] if is_place else "\n" * found[0].count("\n")
-
-    plain = _BLOCK.sub(keep, plain)
+    plain = _without(plain, "<REGISTER_MAPPING>", "</REGISTER_MAPPING>", _nowhere)
+    plain = _without(plain, "/*", "*/", _is_place)
     return "\n".join(re.sub(r"(?://|#).*", "", line) for line in plain.split("\n"))
+
+
+def _without(text: str, opening: str, closing: str, stays: Callable[[str, int, int], bool]) -> str:
+    """The text without the parts between two marks; one that never ends goes to the end."""
+    found, at = list[str](), 0
+    while (begin := text.find(opening, at)) >= 0:
+        end = text.find(closing, begin + len(opening))
+        end = len(text) if end < 0 else end + len(closing)
+        found += [text[at:begin], text[begin:end] if stays(text, begin, end) else "\n" * text.count("\n", begin, end)]
+        at = end
+    return "".join([*found, text[at:]])
+
+
+def _nowhere(_text: str, _begin: int, _end: int) -> bool:
+    """No such part stays."""
+    return False
+
+
+def _is_place(text: str, begin: int, end: int) -> bool:
+    """Whether a comment is the place of an instruction: the first thing on its line."""
+    start = text.rfind("\n", max(0, begin - _INDENT), begin) + 1
+    if start == 0 and begin > _INDENT:
+        return False
+    return not text[start:begin].strip(" \t{") and _PLACE.fullmatch(text, begin, end) is not None
 
 
 class _Reader:
@@ -112,6 +136,8 @@ class _Reader:
 
     def read(self, number: int, line: str) -> None:
         """Take one line of the listing."""
+        if len(line) > MOST_CHARACTERS:
+            raise ListingError(f"line {number} of the listing has more than {MOST_CHARACTERS} characters")
         if found := _SECTION.fullmatch(line):
             name = str(found[1] or found[2])
             self.name = name
@@ -215,23 +241,24 @@ def _arithmetic(
     return reads, writes
 
 
-def _names(text: str, label: str) -> bool:
-    """Whether operands name a label."""
-    return re.search(rf"(?<![\w.]){re.escape(label)}(?![\w.])", text) is not None
+def _words(text: str) -> frozenset[str]:
+    """The labels and numbers that operands name."""
+    return frozenset(re.findall(r"[\w.$%@]+", text))
+
+
+def _names(words: frozenset[str], label: str) -> bool:
+    """Whether one of them is a label."""
+    return label in words
 
 
 def _joined(code: _Code) -> list[ListedInstruction]:
     """The instructions, with those to which control may come from elsewhere."""
-    named = " ".join(operands for _, operands in code.branches)
+    named = _words(" ".join(operands for _, operands in code.branches))
     places = {place: index for index, place in enumerate(code.places) if place is not None}
-    starts = {
-        index
-        for label, index in code.labels.items()
-        if index or re.search(rf"(?<![\w.]){re.escape(label)}(?![\w.])", named)
-    }
+    starts = {index for label, index in code.labels.items() if index or _names(named, label)}
     anywhere = any(name in INDIRECT for name, _ in code.branches)
     for name, operands in code.branches:
-        if name in INDIRECT or any(_names(operands, label) for label in code.labels):
+        if name in INDIRECT or not _words(operands).isdisjoint(code.labels):
             continue
         for target in _HEX.findall(operands):
             anywhere |= int(target, 16) not in places

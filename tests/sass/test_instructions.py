@@ -247,3 +247,26 @@ def test_an_instruction_with_other_marks_and_registers(
     assert found == expected
     again = [each.reuse for each in one(found).reads]
     assert again == marks
+
+
+def test_a_line_has_an_end() -> None:
+    assert len(read_instructions("NOP;" + " " * 1000 + "\n", MAXWELL).functions[""]) == 1
+    with pytest.raises(ListingError, match="line 2 of the listing has more than 2000 characters"):
+        read_instructions("NOP;\nNOP" + " " * 3000, MAXWELL)
+
+
+@pytest.mark.parametrize("text", ["<REGISTER_MAPPING>" * 50_000, "/* */" * 200_000])
+def test_a_hostile_text_ends_soon(text: str) -> None:
+    """Each of them would take minutes if it were read again from each mark on."""
+    assert read_instructions(f"NOP;\n{text}\n", MAXWELL).functions[""][0].text == "NOP"
+
+
+def test_comments_that_never_end_leave_no_instruction_behind() -> None:
+    with pytest.raises(ListingError, match="line 2 of the listing has more than 2000 characters"):
+        read_instructions("NOP;\n" + "/*" * 400_000, MAXWELL)
+    assert len(read_instructions("NOP;\n/* FFMA R0, R1, R2, R3;\nNOP;", MAXWELL).functions[""]) == 1
+
+
+def test_many_labels_and_branches_end_soon() -> None:
+    text = "".join(f"L{n}: BRA L{n};\n" for n in range(5_000))
+    assert all(each.joined for each in read_instructions(text, MAXWELL).functions[""])
