@@ -69,6 +69,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ405": "a matrix instruction with a lane that has no address",
         "SWZ406": "a warp-wide instruction without the whole warp",
         "SWZ407": "an instruction wider than the tile's run of elements",
+        "SWZ408": "a target whose register banks are not known",
         # the command line
         "SWZ501": "no such file or folder",
         "SWZ502": "a pattern that matches nothing",
@@ -110,6 +111,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ551": "not a kernel, a parameter or a value of one",
         "SWZ552": "conditions that no parameters fulfil",
         "SWZ553": "compiled code that is not what the spec says, or not known exactly",
+        "SWZ554": "a listing of machine code that cannot be read",
         # searches for a layout
         "SWZ561": "nothing to choose a layout by",
         "SWZ562": "a tile whose layout is not to be chosen",
@@ -118,6 +120,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ565": "a spec that cannot be changed",
         "SWZ566": "a fault of the tile or an access that no layout mends",
         "SWZ567": "an answer that its proof contradicts",
+        "SWZ568": "a listing that cannot be searched",
         # sweeps
         "SWZ571": "nothing to sweep",
         "SWZ572": "an axis that a sweep does not have, or cannot be told",

@@ -24,6 +24,8 @@ _ORDERED = {
         "equivalent",
         "disjoint",
         "permutation",
+        "register_conflict_free",
+        "register_conflicts",
     ),
 }
 """Folders whose pages follow an order of their own; those of others follow the alphabet."""

@@ -158,15 +158,24 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def listing_of_cubin(data: bytes, *options: str) -> str:
+    """What nvdisasm writes of the code of a cubin, with options beside `-c`.
+
+    Errors: SWZ542 without nvdisasm, SWZ543 where it fails.
+    """
+    with TemporaryDirectory(prefix="swzverify-") as name:
+        folder = Path(name)
+        given = folder / "input.cubin"
+        given.write_bytes(data)
+        ran = run_tool([find_tool("nvdisasm"), *options, "-c", str(given)], folder)
+        if ran.code:
+            told = " ".join(ran.err.split())[:200]
+            raise SwzError("SWZ543", f"nvdisasm failed with code {ran.code}: {told}")
+        return ran.out.read_text(encoding="utf-8", errors="replace")
+
+
 def _listed(data: bytes, shift: int) -> Machine:
     try:
-        with TemporaryDirectory(prefix="swzverify-") as name:
-            folder = Path(name)
-            given = folder / "input.cubin"
-            given.write_bytes(data)
-            ran = run_tool([find_tool("nvdisasm"), "-gp", "-c", str(given)], folder)
-            if ran.code:
-                return Machine(reason=f"nvdisasm failed with code {ran.code}: {' '.join(ran.err.split())[:200]}")
-            return Machine(ran.out.read_text(encoding="utf-8", errors="replace"), shift)
+        return Machine(listing_of_cubin(data, "-gp"), shift)
     except SwzError as error:
         return Machine(reason=error.message)

@@ -1,4 +1,4 @@
-"""What a certificate says, as data: a claim and the tiles, accesses and maps that it is about.
+"""What a certificate says, as data: a claim and the tiles, accesses, maps and listings that it is about.
 
 This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything
 that is asked (`kinds`). Nothing of the front end is used; numbers are in bytes and bits as
@@ -244,6 +244,29 @@ class IndexMap:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """One instruction of a listing: `work` is its class in section 8 of docs/semantics.md, `reads` are
+    register, slot (0 where it is not known) and whether it is marked, of each source.
+    """
+
+    work: str
+    reads: tuple[tuple[int, int, bool], ...] = ()
+    writes: tuple[int, ...] = ()
+    predicated: bool = False
+    joined: bool = False
+    yields: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Machine code for a target, as far as claims on register banks read it."""
+
+    name: str
+    target: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A claim of a kind, what it is about by role and name (`("tile", "A")`), its numbers, and all
     that they name.
@@ -255,11 +278,12 @@ class Claim:
     tiles: Mapping[str, Tile]
     accesses: Mapping[str, Access]
     maps: Mapping[str, IndexMap]
+    listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
 
-    def about(self, index: int) -> Tile | Access | IndexMap:
+    def about(self, index: int) -> Tile | Access | IndexMap | Listing:
         """The index-th of what it is about."""
         role, name = self.of[index]
-        return {"tile": self.tiles, "access": self.accesses, "map": self.maps}[role][name]
+        return {"tile": self.tiles, "access": self.accesses, "map": self.maps, "listing": self.listings}[role][name]
 
     def tile_of(self, access: Access) -> Tile | None:
         """The tile that an access goes to; None for a bare address."""

@@ -30,6 +30,7 @@ from swzverify.certificates.claim import (
     Unknown,
 )
 from swzverify.certificates.kinds import KINDS
+from swzverify.certificates.listing_file import is_of_listings, read_listing
 from swzverify.certificates.reader import MAX_NUMBER, Reader, is_list, is_number
 from swzverify.certificates.warp_rule import warp_rule
 from swzverify.errors import SwzError
@@ -67,6 +68,7 @@ def read_claim(reader: Reader) -> Claim:
         _by_name(reader, "tiles", _tile, lambda tile: tile.name),
         _by_name(reader, "accesses", _access, lambda access: access.name),
         _by_name(reader, "maps", _map, lambda index: index.name),
+        _by_name(reader, "listings", read_listing, lambda listing: listing.name) if is_of_listings(form.roles) else {},
     )
     reader.done()
     _check_named(reader, claim)
@@ -75,8 +77,8 @@ def read_claim(reader: Reader) -> Claim:
 
 def _reference(reader: Reader, text: str) -> tuple[str, str]:
     role, _, name = text.partition(" ")
-    if role not in ("tile", "access", "map") or not _NAME.fullmatch(name):
-        raise reader.refuse("of", "'tile', 'access' or 'map' and a name")
+    if role not in ("tile", "access", "map", "listing") or not _NAME.fullmatch(name):
+        raise reader.refuse("of", "'tile', 'access', 'map' or 'listing' and a name")
     return role, name
 
 
@@ -97,7 +99,7 @@ def _check_named(reader: Reader, claim: Claim) -> None:
     """Everything that is named is there, and everything that is there is named: nothing else is in
     the statement.
     """
-    used: dict[str, set[str]] = {"tile": set(), "access": set(), "map": set()}
+    used: dict[str, set[str]] = {"tile": set(), "access": set(), "map": set(), "listing": set()}
     for role, name in claim.of:
         used[role].add(name)
     used["tile"] |= {access.tile for access in claim.accesses.values() if access.tile}
@@ -105,6 +107,7 @@ def _check_named(reader: Reader, claim: Claim) -> None:
         ("tile", "tiles", claim.tiles),
         ("access", "accesses", claim.accesses),
         ("map", "maps", claim.maps),
+        ("listing", "listings", claim.listings),
     ):
         if used[role] != set(there):
             raise reader.refuse(field, f"what the claim names ({', '.join(sorted(used[role])) or 'nothing'})")

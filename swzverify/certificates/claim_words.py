@@ -6,15 +6,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swzverify.certificates.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Placing, Tile
+from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Line, ListedLoop, Listing, Loop, Placing, Tile
 from swzverify.certificates.kinds import sentence_of
 
 
 def sentences(claim: Claim) -> tuple[str, ...]:
-    """The claim, then each tile, access and map that it is about."""
+    """The claim, then each access, tile, map and listing that it is about."""
     tiles = [_tile(tile) for tile in claim.tiles.values()]
     accesses = [_access(access) for access in claim.accesses.values()]
-    return (sentence_of(claim), *accesses, *tiles, *(_map(index) for index in claim.maps.values()))
+    maps = [_map(index) for index in claim.maps.values()]
+    return (sentence_of(claim), *accesses, *tiles, *maps, *(_listing(each) for each in claim.listings.values()))
+
+
+def _listing(listing: Listing) -> str:
+    lines = [f"{number}: {_line(line)}" for number, line in enumerate(listing.lines, 1)]
+    return f"listing {listing.name}, for {listing.target}: {'; '.join(lines)}"
+
+
+def _line(line: Line) -> str:
+    reads = [
+        f"R{register}{'.reuse' if marked else ''} in {f'slot {slot}' if slot else 'some slot'}"
+        for register, slot, marked in line.reads
+    ]
+    parts = [line.work, *([f"reads {', '.join(reads)}"] if reads else [])]
+    parts += [f"writes {', '.join(f'R{register}' for register in line.writes)}"] if line.writes else []
+    parts += ["may not run"] if line.predicated else []
+    parts += ["control may come from elsewhere"] if line.joined else []
+    parts += ["another warp may follow"] if line.yields else []
+    return ", ".join(parts)
 
 
 def layout_text(tile: Tile) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.certificates.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Tile
+from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Line, ListedLoop, Listing, Loop, Tile
 
 
 def claim_data(claim: Claim) -> dict[str, object]:
@@ -14,6 +14,22 @@ def claim_data(claim: Claim) -> dict[str, object]:
         "tiles": [_tile_data(tile) for tile in claim.tiles.values()],
         "accesses": [_access_data(access) for access in claim.accesses.values()],
         "maps": [_map_data(index) for index in claim.maps.values()],
+        **({"listings": [_listing_data(each) for each in claim.listings.values()]} if claim.listings else {}),
+    }
+
+
+def _listing_data(listing: Listing) -> dict[str, object]:
+    return {"name": listing.name, "target": listing.target, "lines": [_line_data(line) for line in listing.lines]}
+
+
+def _line_data(line: Line) -> dict[str, object]:
+    return {
+        "class": line.work,
+        "reads": [[register, slot, int(marked)] for register, slot, marked in line.reads],
+        "writes": list(line.writes),
+        "predicated": int(line.predicated),
+        "joined": int(line.joined),
+        "yields": int(line.yields),
     }
 
 

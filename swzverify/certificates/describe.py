@@ -15,10 +15,21 @@ from swzverify.claims import Claim
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Memory, MemoryBase, OffsetMap, Tile
+from swzverify.subjects import (
+    Access,
+    AlignedBase,
+    Base,
+    FixedBase,
+    IndexMap,
+    Listing,
+    Memory,
+    MemoryBase,
+    OffsetMap,
+    Tile,
+)
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
-Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap)
+Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing)
 
 
 def describe(claim: Claim) -> st.Claim:
@@ -27,16 +38,20 @@ def describe(claim: Claim) -> st.Claim:
     Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
+    listings = dict[str, st.Listing]()
     for subject in claim.subjects:
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
             subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement
+        if isinstance(subject, Listing):
+            _add(listings, _listing(subject))
+            continue
         if isinstance(subject, Tile):
             _add(tiles, _tile(subject))
         elif subject is not None:
             _add(maps, _map(subject))
     of = tuple((role_of(subject).value, subject.name) for subject in claim.subjects)
-    return st.Claim(claim.kind, of, claim.numbers, tiles, accesses, maps)
+    return st.Claim(claim.kind, of, claim.numbers, tiles, accesses, maps, listings)
 
 
 def _add(found: dict[str, Stated], one: Stated) -> None:
@@ -110,6 +125,21 @@ def _map(index: IndexMap) -> st.IndexMap:
     texts = tuple(each.text for each in index.value)
     base = None if index.base is None else _base(index.base)
     return st.IndexMap(index.name, index.over, texts, index.onto, constants, base)
+
+
+def _listing(listing: Listing) -> st.Listing:
+    lines = tuple(
+        st.Line(
+            work=each.work.value,
+            reads=tuple((read.register, read.slot or 0, read.reuse) for read in each.reads),
+            writes=each.writes,
+            predicated=each.predicated,
+            joined=each.joined,
+            yields=each.yields,
+        )
+        for each in listing.instructions
+    )
+    return st.Listing(listing.name, listing.target, lines)
 
 
 def _constants(constants: Mapping[str, int], read: Sequence[Formula]) -> dict[str, int]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from swzverify.certificates import goals_accesses, goals_maps, goals_tiles
-from swzverify.certificates.claim import Access, Claim, IndexMap, Tile
+from swzverify.certificates import goals_accesses, goals_listings, goals_maps, goals_tiles
+from swzverify.certificates.claim import Access, Claim, IndexMap, Listing, Tile
 from swzverify.certificates.draft import Goals, MeaninglessError
 
 
@@ -86,7 +86,7 @@ def _equivalent(claim: Claim) -> Goals:
     first, other = claim.about(0), claim.about(1)
     if isinstance(first, Access) and isinstance(other, Access):
         return goals_accesses.equal_lanes(claim, first, other)
-    if isinstance(first, Access) or isinstance(other, Access):
+    if isinstance(first, Access | Listing) or isinstance(other, Access | Listing):
         raise _meaningless(claim)
     return goals_maps.equal_places(first, other)
 
@@ -101,6 +101,13 @@ def _disjoint_words(claim: Claim) -> str:
     return "no element of {0} shares a bit with one of {1}, in any stages"
 
 
+def _listing(claim: Claim) -> Listing:
+    found = claim.about(0)
+    if not isinstance(found, Listing):
+        raise _meaningless(claim)
+    return found
+
+
 def _permutation(claim: Claim) -> Goals:
     found = claim.about(0)
     if not isinstance(found, IndexMap):
@@ -109,6 +116,7 @@ def _permutation(claim: Claim) -> Goals:
 
 
 _TILE, _ACCESS, _MAP, _ANY = ("tile",), ("access",), ("map",), ("tile", "access", "map")
+_LISTING = ("listing",)
 KINDS: Mapping[str, Kind] = {
     "injective": Kind(
         lambda claim: goals_tiles.injective(_tile(claim)),
@@ -152,5 +160,16 @@ KINDS: Mapping[str, Kind] = {
     "equivalent": Kind(_equivalent, "{0} and {1} are the same everywhere, at every common base", (_ANY, _ANY)),
     "disjoint": Kind(_disjoint, _disjoint_words, (_TILE, _TILE), optional=1),
     "permutation": Kind(_permutation, "{0} takes its box one to one onto another", (_MAP,)),
+    "register_conflict_free": Kind(
+        lambda claim: goals_listings.conflicts(_listing(claim), 0),
+        "no arithmetic instruction of {0} waits for a bank of the register file",
+        (_LISTING,),
+    ),
+    "register_conflicts": Kind(
+        lambda claim: goals_listings.conflicts(_listing(claim), claim.numbers["at_most"]),
+        "the arithmetic instructions of {0} have at most {at_most} register bank conflicts",
+        (_LISTING,),
+        (("at_most", 0),),
+    ),
 }
-"""The eleven kinds."""
+"""The kinds."""

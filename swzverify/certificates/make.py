@@ -25,6 +25,7 @@ from swzverify.certificates.vacuity import conditions_of
 from swzverify.certificates.witnesses import find_witness
 from swzverify.claims import Claim
 from swzverify.claims.cost_claim import CostClaim
+from swzverify.claims.listing_claim import ListingClaim
 from swzverify.errors import SwzError
 from swzverify.hardware import basis
 from swzverify.ir.expr import Expr, conjunction
@@ -179,4 +180,7 @@ def _assumptions(judgement: Judgement) -> tuple[str, ...]:
         access = claim.access
         known = basis(access.target, access.instruction)
         found.append(f"the cost rule of docs/semantics.md, section 4, holds for {access.instruction.name}: {known}")
+    if isinstance(claim, ListingClaim):
+        banks = claim.listing.banks
+        found.append(f"the rule of docs/semantics.md, section 8, holds for {claim.listing.target}: {banks.source}")
     return (*found, *judgement.verdict.notes)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from swzverify.claims.in_bounds import InBounds
     from swzverify.claims.injective import Injective
     from swzverify.claims.permutation import Permutation
+    from swzverify.claims.register_conflict_free import RegisterConflictFree
+    from swzverify.claims.register_conflicts import RegisterConflicts
     from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
     from swzverify.claims.wavefronts import Wavefronts
 
@@ -40,6 +42,8 @@ __all__ = [
     "Measure",
     "Outcome",
     "Permutation",
+    "RegisterConflictFree",
+    "RegisterConflicts",
     "Row",
     "Verdict",
     "WarpMeasure",
@@ -59,6 +63,8 @@ KINDS: Mapping[str, str] = {
     "equivalent": "Equivalent",
     "disjoint": "Disjoint",
     "permutation": "Permutation",
+    "register_conflict_free": "RegisterConflictFree",
+    "register_conflicts": "RegisterConflicts",
 }
 """The kinds of claims in the order of the docs; each is a module, and the name of the class in it.
 """

@@ -13,7 +13,7 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
 from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
-from swzverify.claims.form import Count, Form, Role, Subject, role_of
+from swzverify.claims.form import Addressed, Count, Form, Role, role_of
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
@@ -36,8 +36,8 @@ class Equivalent(Claim):
         count=Count.TWO,
         examples=(["A", "B"], {"accesses": ["read_A", "write_A"]}),
     )
-    first: Subject
-    second: Subject
+    first: Addressed
+    second: Addressed
 
     def __post_init__(self) -> None:
         """Refuse pairs that have nothing to compare."""
@@ -64,12 +64,12 @@ class Equivalent(Claim):
                 self.plan()  # a map's expressions must be defined at the bases that the other one brings
 
     @property
-    def subjects(self) -> tuple[Subject, Subject]:
+    def subjects(self) -> tuple[Addressed, Addressed]:
         """The tiles, accesses or maps that are compared."""
         return (self.first, self.second)
 
     @property
-    def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
+    def placed(self) -> tuple[tuple[Addressed, Origin | None], ...]:
         """Both at their common base; maps that read none have none."""
         first, second = self.first, self.second
         if isinstance(first, IndexMap) and isinstance(second, IndexMap) and not (first.uses_base or second.uses_base):
@@ -186,14 +186,14 @@ class Equivalent(Claim):
         return self._places(places).differ(point)
 
 
-def _bases(first: Subject, other: Subject) -> tuple[Base, Base]:
+def _bases(first: Addressed, other: Addressed) -> tuple[Base, Base]:
     """Where two subjects lie; one without a base takes the other's, two without may be anywhere."""
     a, b = _base_of(first), _base_of(other)
     anywhere = AlignedBase(1)
     return a or b or anywhere, b or a or anywhere
 
 
-def _base_of(subject: Subject) -> Base | None:
+def _base_of(subject: Addressed) -> Base | None:
     if isinstance(subject, Access):
         return subject.tile.base if subject.tile is not None else subject.base
     return subject.base

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Tile
 
-Subject: TypeAlias = Tile | Access | IndexMap
+Addressed: TypeAlias = Tile | Access | IndexMap
+"""What gives addresses."""
+Subject: TypeAlias = Addressed | Listing
 
 
 class Role(StrEnum):
@@ -20,13 +22,14 @@ class Role(StrEnum):
     TILE = "tile"
     ACCESS = "access"
     MAP = "map"
+    LISTING = "listing"
 
     @property
     def section(self) -> str:
         """The section of a spec that holds them, which is also the key that names two of them.
 
         >>> [role.section for role in Role]
-        ['tiles', 'accesses', 'maps']
+        ['tiles', 'accesses', 'maps', 'listings']
         """
         return "accesses" if self is Role.ACCESS else f"{self.value}s"
 
@@ -35,7 +38,7 @@ class Role(StrEnum):
         """One of them, with its article.
 
         >>> [role.noun for role in Role]
-        ['a tile', 'an access', 'a map']
+        ['a tile', 'an access', 'a map', 'a listing']
         """
         return f"{'an' if self is Role.ACCESS else 'a'} {self.value}"
 
@@ -45,7 +48,7 @@ class Role(StrEnum):
         return _TYPES[self]
 
 
-_TYPES: dict[Role, type[Subject]] = {Role.TILE: Tile, Role.ACCESS: Access, Role.MAP: IndexMap}
+_TYPES: dict[Role, type[Subject]] = {Role.TILE: Tile, Role.ACCESS: Access, Role.MAP: IndexMap, Role.LISTING: Listing}
 
 
 def role_of(subject: Subject) -> Role:

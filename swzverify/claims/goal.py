@@ -35,12 +35,13 @@ class Plan:
     anything.
 
     `exists` is a one-bit expression that some point must satisfy; `empty` says in words why nothing
-    is claimed at all. `measured` is a cost that is wanted for the report, where no goal asks for
-    it.
+    is claimed at all; `unknown` says why nobody can know. `measured` is a cost that is wanted for
+    the report, where no goal asks for it.
     """
 
     goals: tuple[Goal, ...] = ()
     facts: tuple[Fact, ...] = ()
     exists: Expr = TRUE
     empty: str = ""
+    unknown: str = ""
     measured: Cost | GatherCost | None = None

@@ -1,4 +1,4 @@
-"""`swzverify synth`: the best layout of a tile in a family, proved."""
+"""`swzverify synth`: the best layout of a tile in a family, or of a listing's code, proved."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from swzverify.cli.values import Text, targets
 from swzverify.cli.writing import write_text
 
 if TYPE_CHECKING:
+    from swzverify.report.synth_listing_result import ListingResult
     from swzverify.report.synth_result import SynthResult
 
 FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
 """The families; listed here, and checked against `synth` by a test."""
+
+
+OF_LISTINGS = ("reuse", "order", "registers")
+"""The families of listings, checked in the same way."""
 
 
 class ExitCode(IntEnum):
@@ -33,12 +38,14 @@ class ExitCode(IntEnum):
 @click.argument("spec", metavar="SPEC")
 @click.option(
     "--family",
-    type=click.Choice(FAMILIES),
+    type=click.Choice([*FAMILIES, *OF_LISTINGS]),
     default="swizzle",
     show_default=True,
-    help="What may be chosen: a swizzle, a TMA mode, a pad, both, or any XOR of address bits.",
+    help="What may be chosen: a swizzle, a TMA mode, a pad, both, or any XOR of address bits; of a listing its reuse "
+    "marks, its order or its registers.",
 )
 @click.option("--tile", metavar="NAME", help="The tile.  [default: the only one that is accessed]")
+@click.option("--listing", metavar="NAME", help="The listing, for its families.  [default: the only one]")
 @click.option(
     "--on",
     type=click.Choice(["offset", "address"]),
@@ -72,6 +79,7 @@ def synth(
     spec: str,
     family: str,
     tile: str | None,
+    listing: str | None,
     on: str | None,
     weights: tuple[str, ...],
     smem_bytes: int | None,
@@ -92,6 +100,10 @@ def synth(
     the smallest set of accesses is told that cannot be free together, and why. The answer is proved
     as ordinary claims by two engines, and told as a change of the spec, as CuTe C++ and as CUDA.
 
+    The families reuse, order and registers are those of a listing of machine code: the fewest
+    register bank conflicts by other reuse marks, another order of the instructions, or other numbers
+    of the registers.
+
     \b
     Exit codes:
       0  the answer has no bank conflict, and that is proved
@@ -103,6 +115,13 @@ def synth(
         check_output(output, [spec], "--output")
     if keep_aligned is not None and keep_aligned & (keep_aligned - 1):
         raise click.BadParameter(f"{keep_aligned} is no power of two", param_hint="--keep-aligned")
+    if family in OF_LISTINGS or listing is not None:
+        of_tiles = (tile, on, weights or None, smem_bytes, blocks_per_sm, keep_aligned, stages, every or None, target)
+        _check_listing(family, any(each is not None for each in of_tiles) or write)
+        with one_way_out("no answer"):
+            found = _listing_result(spec, listing, family, rlimit)
+            _tell_listing(found, form, output)
+        sys.exit(int(_listing_code(found)))
     with one_way_out("no answer"):
         result = _result(
             spec,
@@ -158,6 +177,35 @@ def _result(
         return synthesize(spec, wanted)
     except SpecError as error:
         raise Failure(str(error)) from error
+
+
+def _check_listing(family: str, has_others: bool) -> None:
+    if family not in OF_LISTINGS:
+        raise click.BadParameter(f"{family} is no family of listings: {', '.join(OF_LISTINGS)}", param_hint="--family")
+    if has_others:
+        raise click.UsageError(f"--family {family} goes with --listing, --format, --output and --rlimit only")
+
+
+def _listing_result(spec: str, listing: str | None, family: str, rlimit: int | None) -> ListingResult:
+    from swzverify.run.synth_listing import synthesize_listing  # noqa: PLC0415 - `--help` is to be quick
+    from swzverify.spec import SpecError  # noqa: PLC0415
+
+    try:
+        return synthesize_listing(spec, listing, family, rlimit)
+    except SpecError as error:
+        raise Failure(str(error)) from error
+
+
+def _tell_listing(found: ListingResult, form: str, output: str | None) -> None:
+    from swzverify.report.synth_listing import render_listing, render_listing_json  # noqa: PLC0415 - see above
+
+    write_text(render_listing_json(found) if form == "json" else render_listing(found), output)
+
+
+def _listing_code(found: ListingResult) -> ExitCode:
+    if not found.confirmed or not found.found.is_least:
+        return ExitCode.NOT_PROVED
+    return ExitCode.CONFLICTS if found.found.price.conflicts else ExitCode.FREE
 
 
 def _weights(given: tuple[str, ...]) -> dict[str, int]:

@@ -15,10 +15,10 @@ from swzverify.claims.common_base import related
 from swzverify.claims.form import Subject
 from swzverify.diff.canonical import canonical
 from swzverify.diff.change import Aspect, Change, Direction
-from swzverify.diff.subjects import access_changes, map_changes, tile_changes
+from swzverify.diff.subjects import access_changes, listing_changes, map_changes, tile_changes
 from swzverify.spec import SpecClaim
 from swzverify.spec.build import ReadName
-from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Tile
 
 
 def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
@@ -128,6 +128,8 @@ def _subject_changes(old: Subject | None, new: Subject | None, kind: str, elemen
             return _named(old, new) + access_changes(old, new, kind)
         case IndexMap(), IndexMap():
             return _named(old, new) + map_changes(old, new)
+        case Listing(), Listing():
+            return _named(old, new) + listing_changes(old, new)
         case _:
             was, now = (
                 "nothing" if each is None else f"{type(each).__name__.lower()} {each.name}" for each in (old, new)

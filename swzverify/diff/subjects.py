@@ -1,4 +1,4 @@
-"""What differs between two tiles, accesses or maps that a claim speaks about."""
+"""What differs between two tiles, accesses, maps or listings that a claim speaks about."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from operator import ge
 
 from swzverify.claims import claim_types
 from swzverify.claims.cost_claim import CostClaim
+from swzverify.claims.form import Subject
 from swzverify.diff.canonical import canonical, spelled, spelled_values
 from swzverify.diff.change import Aspect, Change, Direction
 from swzverify.diff.choices import choice_change
@@ -15,7 +16,7 @@ from swzverify.diff.points import cover, same_stage, stages_perhaps
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, IndexMap, OffsetMap, Tile
+from swzverify.subjects import Access, IndexMap, Listing, OffsetMap, Tile
 from swzverify.subjects.memory import base_text
 
 COSTS = frozenset(kind for kind, claim in claim_types().items() if issubclass(claim, CostClaim))
@@ -28,6 +29,7 @@ _ACCESS_FIELDS = frozenset(
     {"name", "instruction", "target", "block", "loops", "constants", "tile", "coord", "stage", "address", "base"}
     | {"bytes", "predicate", "assume", "unknowns"}
 )
+_LISTING_FIELDS = frozenset({"name", "target", "instructions"})
 _MAP_FIELDS = frozenset({"name", "over", "value", "onto", "constants", "base"})
 
 
@@ -342,6 +344,17 @@ def _map_base(before: IndexMap, after: IndexMap) -> list[Change]:
     return [] if moved is None else [moved]
 
 
+def listing_changes(before: Listing, after: Listing) -> list[Change]:
+    """Between two listings: the code, which is the kernel's own, and the target whose banks count."""
+    changes: list[Change] = []
+    if before.target != after.target:
+        changes.append(Change(Aspect.DOMAIN, Direction.WEAKER, f"target of {before.name}", before.target, after.target))
+    if canonical(before.instructions) != canonical(after.instructions):
+        was, now = (f"{len(each.instructions)} instructions" for each in (before, after))
+        changes.append(_kernel(f"code of {before.name}", was, now if now != was else f"{now}, others"))
+    return [*changes, *_unknown(before, after, _LISTING_FIELDS)]
+
+
 def _onto(index_map: IndexMap) -> str:
     return "" if index_map.onto is None else f" onto {list(index_map.onto)}"
 
@@ -351,7 +364,7 @@ def _kernel(what: str, before: str, after: str) -> Change:
     return Change(Aspect.SUBJECT, Direction.NEITHER, what, before, after)
 
 
-def _unknown(before: Tile | Access | IndexMap, after: Tile | Access | IndexMap, known: frozenset[str]) -> list[Change]:
+def _unknown(before: Subject, after: Subject, known: frozenset[str]) -> list[Change]:
     """A field that nothing above compares: what it means for the claim cannot be told."""
     return [
         Change(Aspect.STATEMENT, Direction.WEAKER, f"{field.name} of {before.name}", "one", "another", "cannot be told")

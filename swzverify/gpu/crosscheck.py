@@ -26,7 +26,7 @@ from swzverify.gpu.costs import Patterns, joined, patterns
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.job import save_job
 from swzverify.gpu.launch import DeviceAnswer, unpack
-from swzverify.gpu.plan import Key, Plan, own_values, plan
+from swzverify.gpu.plan import Key, Plan, not_run, plan
 from swzverify.gpu.seen import CostSeen, Seen, seen
 from swzverify.hardware import LANES, find_target
 from swzverify.processes import command_of
@@ -249,10 +249,9 @@ def judge(
     cost: CostSeen | None,
 ) -> CrossResult:
     """One claim: every byte as the model says, and the device's own answer the verdict's."""
-    own = own_values(claim)
-    if own:
-        text = f"not run: each lane reads {', '.join(own)}, which is data that the kernels here do not have"
-        return CrossResult(None, Comparison.of(()), Seen(None, text))
+    why = not_run(claim)
+    if why:
+        return CrossResult(None, Comparison.of(()), Seen(None, why))
     compared = Comparison.of(comparisons[id(subject), place] for subject, place in claim.placed)
     found = seen(claim, plan_, answers, cost)
     run = plan_.runs[subject_key(claim)]

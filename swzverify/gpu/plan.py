@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from swzverify.claims import Claim, Verdict
+from swzverify.claims.form import Subject
+from swzverify.errors import InternalError
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.job import Job, whole_source
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.tile_run import TileRun
-from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Tile
 from swzverify.subjects.memory import Origin
 
 Run: TypeAlias = AccessRun | TileRun | MapRun
@@ -25,7 +27,7 @@ Key: TypeAlias = tuple[int, Origin | None]
 class _Wanted:
     """A subject at an origin, with the counterexamples' points that it must run."""
 
-    subject: Access | Tile | IndexMap
+    subject: Subject
     place: Origin | None
     points: list[Mapping[str, int]] = field(default_factory=list[Mapping[str, int]])
 
@@ -45,7 +47,7 @@ class Plan:
         kernels = [run.source for run in self.runs.values() if run.launches]
         return Job(whole_source(kernels), launches)
 
-    def find(self, subject: Access | Tile | IndexMap, place: Origin | None) -> Run:
+    def find(self, subject: Subject, place: Origin | None) -> Run:
         """The run of a subject at an origin."""
         return self.runs[id(subject), place]
 
@@ -66,7 +68,7 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
     """
     wanted: dict[Key, _Wanted] = {}
     for claim, verdict in claims:
-        if own_values(claim):
+        if not_run(claim):
             continue
         failing = None if verdict.counterexample is None else verdict.counterexample.point
         points = [] if failing is None else [failing]
@@ -85,6 +87,16 @@ def own_values(claim: Claim) -> tuple[str, ...]:
     return tuple(each.name for subject, _ in claim.placed if isinstance(subject, Access) for each in subject.own)
 
 
+def not_run(claim: Claim) -> str:
+    """Why nothing of a claim can be run here, in words; empty where it can."""
+    own = own_values(claim)
+    if own:
+        return f"not run: each lane reads {', '.join(own)}, which is data that the kernels here do not have"
+    if any(isinstance(subject, Listing) for subject in claim.subjects):
+        return "not run: a listing is machine code of its own target, and no kernel here is made of it"
+    return ""
+
+
 def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
     match entry.subject:
         case Access() as access:
@@ -97,6 +109,8 @@ def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
             return TileRun(tile, f"tile_{number}", place, room_bytes, _bases(place, entry.points))
         case IndexMap() as index:
             return MapRun(index, f"map_{number}", entry.place, _bases(entry.place, entry.points))
+        case Listing() as listing:
+            raise InternalError(f"listing {listing.name} is not run on a device")
 
 
 def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[int, ...]:

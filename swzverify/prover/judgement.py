@@ -89,6 +89,8 @@ def _verdict(claim: Claim, plan: Plan, panel: Panel) -> tuple[Verdict, Mapping[s
     bare = Verdict(Outcome.PROVED, claim.scope(), evidence=claim.evidence())
     if plan.empty:
         return replace(bare, outcome=Outcome.VACUOUS, reason=plan.empty), None
+    if plan.unknown:
+        return replace(bare, outcome=Outcome.UNKNOWN, reason=plan.unknown), None
     exists = _possible(plan.exists, panel)
     if exists.answer is Answer.EMPTY:
         reason = "no thread in any case satisfies the assumptions and predicates"

@@ -25,6 +25,7 @@ from swzverify.claims import (
 from swzverify.claims.common_base import common_origins
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.equal_places import EqualPlaces
+from swzverify.claims.listing_claim import ListingClaim
 from swzverify.claims.tile_points import TilePoints
 from swzverify.hardware import LANES
 from swzverify.obligations import second
@@ -79,6 +80,9 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
             return _unequal(claim, found)
         case Permutation():
             return _no_permutation(claim, found)
+        case ListingClaim():
+            lines = ["conflicts = conflicts_of(claim.listing)", f"assert conflicts <= {claim.limit}"]
+            return CaseCode(lines, ["conflicts_of"])
         case _:
             raise TypeError(f"no test is known for {claim.kind}")
 

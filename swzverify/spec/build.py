@@ -19,6 +19,7 @@ from swzverify.notebook import Access, Tile
 from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
 from swzverify.spec.build_lets import build_lets
+from swzverify.spec.build_listing import build_listing
 from swzverify.spec.build_tile import build_memory, build_tile
 from swzverify.spec.check import Checked
 from swzverify.spec.deciding import DecidingConstant, deciding, tile_constants
@@ -27,7 +28,7 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import IndexMap
+from swzverify.subjects import IndexMap, Listing
 from swzverify.subjects.loop import RESERVED_NAMES
 
 Part = TypeVar("Part")
@@ -91,6 +92,7 @@ class SpecCase:
     accesses: Mapping[str, Access]
     maps: Mapping[str, IndexMap]
     weights: Mapping[str, int] = field(default_factory=dict[str, int])
+    listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
             problems.case = _case_text(case.chosen) if len(cases) > 1 else ""
             names = _build_subjects(checked, case.constants, chip, problems)
             placed.append(_build_claims(checked, case.constants, names, problems))
-            stated.append(SpecCase(case.chosen, case.constants, names.tiles, names.accesses, names.maps, names.weights))
+            objects = (names.tiles, names.accesses, names.maps, names.weights, names.listings)
+            stated.append(SpecCase(case.chosen, case.constants, *objects))
             used = used.union(*names.uses.values(), *(entry.uses for entry in placed[-1]))
         problems.case = ""
         _check_used(checked, used, problems)
@@ -153,7 +156,7 @@ def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> N
     follow the code.
     """
     spec = checked.spec
-    if len(problems) or not (spec.tiles or spec.accesses or spec.maps):
+    if len(problems) or not (spec.tiles or spec.accesses or spec.maps or spec.listings):
         return  # what is broken may be what uses them, and a spec of constants alone only pins them
     node = get(checked.root, "from_source")
     for index, name in enumerate(checked.spec.from_source):
@@ -197,10 +200,11 @@ def _cases(checked: Checked, problems: Problems) -> list[_Case]:
         problems.add("SWZ107", f"the constants make {count} cases, at most {MAX_CASES} are read", where)
         return []
     spec = checked.spec
-    entries = len(spec.tiles) + len(spec.accesses) + len(spec.maps) + len(spec.claims)
+    entries = len(spec.tiles) + len(spec.accesses) + len(spec.maps) + len(spec.listings) + len(spec.claims)
     if count > 1 and count * entries > MAX_ENTRIES:
         where = key_of(checked.root, "constants") or checked.root
-        message = f"{count} cases of {entries} tiles, accesses, maps and claims: at most {MAX_ENTRIES} in all are read"
+        what = f"{count} cases of {entries} tiles, accesses, maps, listings and claims"
+        message = f"{what}: at most {MAX_ENTRIES} in all are read"
         problems.add("SWZ107", message, where, "split the file, or give the constants fewer values")
         return []
     varied = [name for name, values in lists.items() if len(values) > 1]
@@ -213,7 +217,7 @@ def _case_text(chosen: Mapping[str, int]) -> str:
 
 
 def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Target, problems: Problems) -> Names:
-    """Every memory, tile, access and map that can be built; the others are noted as broken."""
+    """Every memory, tile, access, map and listing that can be built; the others are noted as broken."""
     names = Names(problems, set(checked.broken))
     spec, root = checked.spec, checked.root
 
@@ -240,6 +244,9 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
         "accesses", spec.accesses, lambda name, part, read: build_access(name, part, read, names, target)
     )
     names.maps |= each("maps", spec.maps, lambda name, part, read: build_map(name, part, read, names))
+    names.listings |= each(
+        "listings", spec.listings, lambda name, part, read: build_listing(name, part, read, target.name)
+    )
     return names
 
 
@@ -298,9 +305,9 @@ def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
 
 
 def _shared_names(checked: Checked) -> frozenset[str]:
-    """The names that several of the file's tiles, accesses and maps have."""
+    """The names that several of the file's tiles, accesses, maps and listings have."""
     spec = checked.spec
-    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps])
+    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps, *spec.listings])
     return frozenset(name for name, count in counts.items() if count > 1)
 
 

@@ -17,7 +17,12 @@ from swzverify.spec.fields import Chooser, Count, Expect, Name, Part, Text, bran
 from swzverify.spec.meant import claim_hint
 
 Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
-_SAMPLES = {Role.TILE: ("A", "B"), Role.ACCESS: ("read_A", "write_A"), Role.MAP: ("grouped", "strips")}
+_SAMPLES = {
+    Role.TILE: ("A", "B"),
+    Role.ACCESS: ("read_A", "write_A"),
+    Role.MAP: ("grouped", "strips"),
+    Role.LISTING: ("inner_loop", "epilogue"),
+}
 _AS_NAME, _AS_PAIR = "?name", "?pair"
 Model = TypeVar("Model", bound=Part)
 

@@ -15,6 +15,7 @@ from swzverify.spec.access_models import AccessPart, LoopPart
 from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
+from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
 from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
@@ -79,7 +80,7 @@ FromSourceValue: TypeAlias = Annotated[
 
 
 class SpecPart(Part):
-    """A spec file of swzverify: tiles, accesses and maps, and what is claimed of them."""
+    """A spec file of swzverify: tiles, accesses, maps and listings, and what is claimed of them."""
 
     swzverify: Literal[1] = Field(description="the version of this form", examples=[1])
     title: Text = Field("", description="what the file is about", examples=["fp16 GEMM, K-major operands"])
@@ -129,6 +130,11 @@ class SpecPart(Part):
         description="index maps, for permutation and equivalent, by name",
         examples=[{"grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]}}],
     )
+    listings: dict[Name, ListingPart] = Field(
+        default_factory=dict,
+        description="listings of machine code, for claims on register banks, by name",
+        examples=[{"inner_loop": {"target": "sm_52", "file": "build/gemm.sass"}}],
+    )
     claims: ClaimsValue = Field(
         [],
         description="what is claimed: a list, or `standard`",
@@ -163,5 +169,6 @@ SECTIONS: dict[str, type[Part]] = {
     "tiles": TilePart,
     "accesses": AccessPart,
     "maps": MapPart,
+    "listings": ListingPart,
 }
 """The model of each entry of a section."""

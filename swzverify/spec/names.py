@@ -1,4 +1,4 @@
-"""The tiles, accesses, maps and memories of one case, found by name."""
+"""The tiles, accesses, maps, listings and memories of one case, found by name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
-from swzverify.subjects import IndexMap, Memory
+from swzverify.subjects import IndexMap, Listing, Memory
 
 T = TypeVar("T")
 
-SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps": "map"}
+SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps": "map", "listings": "listing"}
 
 
 @dataclass(slots=True)
@@ -33,6 +33,7 @@ class Names:
     accesses: dict[str, Access] = field(default_factory=dict[str, Access])
     weights: dict[str, int] = field(default_factory=dict[str, int])
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
+    listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
     lets: Lets = field(default_factory=Lets)
     uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])
     _asked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
@@ -76,6 +77,7 @@ class Names:
             "tiles": self.tiles,
             "accesses": self.accesses,
             "maps": self.maps,
+            "listings": self.listings,
         }
         holding = [section for section in sections if name in tables[section] or (section, name) in self.broken]
         if len(holding) > 1:

@@ -126,6 +126,7 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout`, `tma` or `shape`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
+    "SpecPart.listings": "a listing of machine code: `text` or `file`",
     "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, its values, or `any` for every one from 0",
     "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",
     "CompiledPart.loops": "the line of the PTX where the loop begins",
@@ -162,6 +163,7 @@ def _instead(key: str, others: tuple[str, ...], otherwise: Schema) -> Schema:
 
 
 RULES: Mapping[str, list[Schema]] = {
+    "ListingPart": [_one_of("text", "file")],
     "TilePart": [
         _one_of("element", "bits"),
         {

@@ -1,4 +1,4 @@
-"""What a claim can be about: tiles, accesses and index maps, as plain integer functions and as
+"""What a claim can be about: tiles, accesses, index maps and listings, as plain integer functions and as
 expressions.
 
 The plain functions are the definition that exhaustion and replay use; the lowering is what the
@@ -9,6 +9,7 @@ other engines read. The two share no code but the enumeration of thread names. M
 from swzverify.subjects.access import Access
 from swzverify.subjects.index_map import IndexMap
 from swzverify.subjects.listed_loop import ListedLoop
+from swzverify.subjects.listing import Listing
 from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.offset_map import OffsetMap
@@ -23,6 +24,7 @@ __all__ = [
     "FixedBase",
     "IndexMap",
     "ListedLoop",
+    "Listing",
     "Loop",
     "Memory",
     "MemoryBase",

@@ -29,14 +29,14 @@ from swzverify.hardware import LANES
 from swzverify.obligations import of_lane
 from swzverify.prover import prove
 from swzverify.spec import load_spec
-from swzverify.subjects import Access, IndexMap, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Tile
 from swzverify.subjects.iterations import last_active
 from swzverify.subjects.loop import LANE, STAGE, WARP
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.unknown import own_places
 
 _Claim = TypeVar("_Claim", bound=Claim)
-_Subject = TypeVar("_Subject", Tile, Access, IndexMap)
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing)
 _AGAIN = "write the tests again with `swzverify prove --write-test`"
 
 
@@ -108,6 +108,11 @@ def vector_of(claim: Contiguous, coord: Sequence[int], *, stage: int, base: int)
     if tile.offsets_decide:
         return [int(tile.offset(item)) for item in items], 1
     return [each.start for each in bits], tile.element_bits
+
+
+def conflicts_of(listing: Subject) -> int:
+    """The register bank conflicts that a listing has at least."""
+    return _only(Listing, listing).least
 
 
 def value_of(index: Subject, point: Mapping[str, int], *, base: int = 0) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.oracle import listings
 from tests.oracle.brute_force import OracleAmbiguousError, OracleError, judge
 
 SIDES = {"tile": "tiles", "access": "accesses", "map": "maps"}
@@ -15,11 +16,33 @@ def truth(claim: dict[str, Any]) -> str:
     """What the oracle says of a statement in JSON; `none` where it is no spec, or too open for the
     page to say.
     """
+    if claim.get("listings"):
+        return _truth_of_listing(claim)
     try:
         [judgement] = judge(spec_of(claim))
     except (OracleError, OracleAmbiguousError):
         return "none"
     return judgement.verdict
+
+
+def _truth_of_listing(claim: dict[str, Any]) -> str:
+    """The same of a claim on a listing, whose lines need not be those of any text."""
+    [listing] = claim["listings"]
+    if listing["target"] not in listings.FOUR_BANKS | listings.TWO_BANKS:
+        return "none"
+    steps = [
+        listings.Step(
+            line["class"],
+            tuple((register, slot or None, bool(marked)) for register, slot, marked in line["reads"]),
+            frozenset(line["writes"]),
+            not line["predicated"],
+            bool(line["yields"]),
+            f"L{number}" if line["joined"] and number else "",
+        )
+        for number, line in enumerate(listing["lines"])
+    ]
+    found = listings.counted(steps, listing["target"] in listings.FOUR_BANKS)
+    return listings.verdict_of(found, claim.get("at_most", 0))
 
 
 def spec_of(claim: dict[str, Any]) -> dict[str, Any]:

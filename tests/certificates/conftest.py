@@ -39,6 +39,13 @@ accesses:
 constants: {N: 38}
 maps:
   turned: {over: {i: 6, j: 4}, value: [j, i], onto: [4, 6]}
+listings:
+  pair:
+    target: sm_52
+    text: |
+      FFMA R2, R4.reuse, R5, R2;
+      LDS R8, [R9];
+      FFMA R0, R4, R5, R0;
 claims:
   - bijective: A
   - injective: P
@@ -51,12 +58,15 @@ claims:
   - in_bounds: some
   - contiguous: {tile: A, elements: 8}
   - equivalent: [P, R]
+  - register_conflict_free: pair
+  - register_conflicts: {listing: pair, at_most: 1}
   - conflict_free: write
     expect: refuted
 """
 """A claim of every kind; all but the last are proved."""
 
-PROVED = 11
+PROVED, COUNTED = 13, 2
+"""How many are proved, and how many of them are counted: without variables nothing is asked."""
 
 
 @dataclass(frozen=True, slots=True)

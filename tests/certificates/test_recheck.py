@@ -17,7 +17,7 @@ from swzverify.certificates.recheck import Status
 from swzverify.certificates.solvers import NAMES
 from swzverify.cli import main
 from swzverify.cli.recheck import SOLVERS
-from tests.certificates.conftest import PROVED, SPEC, Folder
+from tests.certificates.conftest import COUNTED, PROVED, SPEC, Folder
 
 pytest.importorskip("bitwuzla")
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +55,9 @@ def test_every_goal_has_a_witness_and_a_point(folder: Folder) -> None:
         assert data["said"]["versions"]["z3-solver"]
         assert data["said"]["scope"]
         for goal in data["goals"]:
+            if data["claim"].get("listings"):
+                assert (goal["shown"], goal["witnesses"], goal["point"]) == ("folded", {}, {})
+                continue
             assert goal["shown"] == "twice"
             assert len(goal["witnesses"]) == 1
             assert goal["formulas"]
@@ -306,7 +309,7 @@ def test_a_solver_that_gives_no_clear_answer(folder: Folder, monkeypatch: pytest
     result = folder.recheck("--solver", "bitwuzla")
     assert result.exit_code == 3, result.output
     assert "the solver answers" in result.output
-    assert f"0 rechecked, {PROVED} not rechecked" in result.output
+    assert f"{COUNTED} rechecked, {PROVED - COUNTED} not rechecked" in result.output
 
 
 def test_a_solver_that_says_sat(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +352,7 @@ def test_no_solver_at_all(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> No
 def test_without_a_solver_nothing_counts_as_rechecked(folder: Folder) -> None:
     result = folder.recheck("--no-solver")
     assert result.exit_code == 3
-    assert f"0 rechecked, {PROVED} not rechecked" in result.output
+    assert f"{COUNTED} rechecked, {PROVED - COUNTED} not rechecked" in result.output
     assert "no solver was asked" in result.output
 
 

@@ -93,6 +93,8 @@ class TestForm:
         assert "No such file" in result.stderr
 
 
+CODE = '.section .text._Z4gemmPKfPf,"ax",@progbits\nFFMA R0, R4, R5, R0;\n'
+
 WHOLE = {
     "swzverify": 1,
     "constants": {"BM": 64, "BK": 64},
@@ -127,6 +129,7 @@ WHOLE = {
         "grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]},
         "strips": {"over": {"bid": 128}, "value": ["bid%16", "bid/16"], "onto": [16, 8]},
     },
+    "listings": {"inner_loop": {"target": "sm_52", "text": CODE}, "epilogue": {"text": "FADD R0, R1, R2;"}},
     "claims": [],
 }
 """A spec with everything that an example may name."""
@@ -138,6 +141,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "TilePart": (A, WHOLE["tiles"]["A"]),
     "AccessPart": (READ, WHOLE["accesses"]["read_A"]),
     "MapPart": (("maps", "grouped"), WHOLE["maps"]["grouped"]),
+    "ListingPart": (("listings", "inner_loop"), WHOLE["listings"]["inner_loop"]),
     "AlignedBasePart": ((*A, "base"), {"align": 16}),
     "MemoryBasePart": ((*A, "base"), {"in": "smem"}),
     "DenseLayoutPart": ((*A, "layout"), {"shape": [64, 64]}),
@@ -155,11 +159,16 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "TileArgument": (("claims", 0), {"injective": {"tile": "A"}}),
     "AccessArgument": (("claims", 0), {"aligned": {"access": "read_A"}}),
     "MapArgument": (("claims", 0), {"permutation": {"map": "grouped"}}),
+    "ListingArgument": (("claims", 0), {"register_conflict_free": {"listing": "inner_loop"}}),
     "TilesArgument": (("claims", 0), {"equivalent": {"tiles": ["A", "B"]}}),
     "AccessesArgument": (("claims", 0), {"equivalent": {"accesses": ["read_A", "write_A"]}}),
     "MapsArgument": (("claims", 0), {"equivalent": {"maps": ["grouped", "strips"]}}),
     "ContiguousArgument": (("claims", 0), {"contiguous": {"tile": "A", "elements": 8}}),
     "WavefrontsArgument": (("claims", 0), {"wavefronts": {"access": "read_A", "at_most": 8}}),
+    "RegisterConflictsArgument": (
+        ("claims", 0),
+        {"register_conflicts": {"listing": "inner_loop", "at_most": 8}},
+    ),
     "CoversArgument": (("claims", 0), {"covers": {"access": "read_A"}}),
     "InjectiveClaim": (("claims", 0), {"injective": "A"}),
     "BijectiveClaim": (("claims", 0), {"bijective": "A"}),
@@ -172,6 +181,8 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "EquivalentClaim": (("claims", 0), {"equivalent": ["A", "B"]}),
     "DisjointClaim": (("claims", 0), {"disjoint": "A"}),
     "PermutationClaim": (("claims", 0), {"permutation": "grouped"}),
+    "RegisterConflictFreeClaim": (("claims", 0), {"register_conflict_free": "inner_loop"}),
+    "RegisterConflictsClaim": (("claims", 0), {"register_conflicts": {"listing": "inner_loop", "at_most": 8}}),
 }
 """Where in a spec each model stands, and a sound value of it; for an argument, the claim that it is
 the argument of.
@@ -195,6 +206,7 @@ BESIDE: dict[str, dict[str, object]] = {
     "AxisPart.times": {"values": None, "at": "tiles.A.stages", "start": 1, "stop": 64},
     "AccessPart.for": {"coord": ["warp*16 + lane%16", "lane/16*8"]},
     "SpecPart.from_source": {"constants": {}},
+    "ListingPart.file": {"text": None},
 }
 """What has to stand beside an example; an empty value is as good as none."""
 
@@ -245,10 +257,11 @@ def spec_with(model: str, key: str, example: object) -> dict:
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     (tmp_path / ".git").mkdir()
-    for name in ("src", "specs"):
-        (tmp_path / name).mkdir()
+    for name in ("src", "specs/build"):
+        (tmp_path / name).mkdir(parents=True)
     code = "constexpr int BM = 64, BK = 64;\nstruct Config { static constexpr int BK = 64; };\n"
     (tmp_path / "src" / "gemm.cu").write_text(code)
+    (tmp_path / "specs" / "build" / "gemm.sass").write_text(CODE)
     monkeypatch.chdir(tmp_path)
     return code
 

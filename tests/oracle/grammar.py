@@ -74,6 +74,8 @@ WALK_POSITIONS = ("walk.start", "walk.step", "walk.xor")
 """The positions of pointers that move, which have random specs to themselves."""
 COMPILED_POSITIONS = ("compiled.line", "compiled.source", "compiled.loops", "compiled.parameters")
 """The positions of compiled code, whose meaning an interpreter judges: tests/spec/test_compiled.py."""
+LISTING_POSITIONS = ("register_conflicts.at_most",)
+"""The positions of claims on listings, which have random specs to themselves."""
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
 """The positions of values of the lanes' own, which have random specs to themselves."""

@@ -20,6 +20,7 @@ from .grammar import (
     BINARY,
     COMPILED_POSITIONS,
     LANE_POSITIONS,
+    LISTING_POSITIONS,
     OFFSET_POSITIONS,
     OPERATORS,
     POSITIONS,
@@ -99,6 +100,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "WavefrontsArgument.at_most": ("wavefronts.at_most",),
     "WavefrontsArgument.exactly": ("wavefronts.exactly",),
     "CoversArgument.times": ("covers.times",),
+    "RegisterConflictsArgument.at_most": ("register_conflicts.at_most",),
 }
 NOTATION = {"notation.shape", "notation.stride"}
 """Inside the text of a layout, which the models do not take apart."""
@@ -149,7 +151,8 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     }
     assert found == set(FIELDS)
     listed = {position for positions in FIELDS.values() for position in positions}
-    known = {*POSITIONS, *LANE_POSITIONS, *OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS, *WEIGHT_POSITIONS}
+    others = (*OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS, *WEIGHT_POSITIONS, *LISTING_POSITIONS)
+    known = {*POSITIONS, *LANE_POSITIONS, *others}
     assert listed | NOTATION == known
 
 

@@ -1,0 +1,75 @@
+"""A search over a listing as text, and as JSON of the schema "swzverify.synth_listing/1"."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from swzverify.report.escape import visible
+
+if TYPE_CHECKING:
+    from swzverify.report.synth_listing_result import ListingResult
+    from swzverify.synth.code.found import Price
+
+SCHEMA = "swzverify.synth_listing/1"
+
+
+def render_listing(result: ListingResult) -> str:
+    """The result as lines of text, and the listing below."""
+    found = result.found
+    lines = [
+        f"{visible(result.path)}: listing {visible(result.name)} ({found.listing.target}), family {result.family}",
+        f"  answer   {_words(found.price)}",
+        f"  given    {_words(found.given)}",
+        f"  space    {found.space}",
+        f"  optimal  {_bound(result)}",
+        f"  proved   {_proof(result)}",
+    ]
+    return "\n".join([*lines, *(visible(line) for line in result.text.splitlines())]) + "\n"
+
+
+def render_listing_json(result: ListingResult) -> str:
+    """The result as JSON text with a line feed at its end."""
+    found = result.found
+    document = {
+        "schema": SCHEMA,
+        "path": result.path,
+        "listing": result.name,
+        "target": found.listing.target,
+        "family": result.family,
+        "answer": _numbers(found.price),
+        "given": _numbers(found.given),
+        "bound": found.bound,
+        "optimal": found.is_least,
+        "space": found.space,
+        "how": found.how,
+        "verdict": result.verdict.outcome.value,
+        "engines": list(result.verdict.engines),
+        "evidence": result.verdict.evidence,
+        "text": result.text,
+    }
+    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+
+
+def _numbers(price: Price) -> dict[str, int]:
+    return {"conflicts": price.conflicts, "bank_reads": price.bank_reads, "marks": price.marks}
+
+
+def _words(price: Price) -> str:
+    conflicts = f"{price.conflicts} conflict{'s' * (price.conflicts != 1)}"
+    marks = f"{price.marks} mark{'s' * (price.marks != 1)}"
+    return f"{conflicts}; {price.bank_reads} registers from the banks, {marks}"
+
+
+def _bound(result: ListingResult) -> str:
+    found = result.found
+    if found.is_least:
+        return f"none has fewer conflicts: {found.how}"
+    return f"open: {found.bound} conflicts at least ({found.how}), {found.price.conflicts} found"
+
+
+def _proof(result: ListingResult) -> str:
+    price, verdict = result.found.price, result.verdict
+    if not result.confirmed:
+        return f"no: {verdict.outcome.value}, {verdict.reason}"
+    return f"at most {price.conflicts}, by {' + '.join(verdict.engines)} ({verdict.evidence})"

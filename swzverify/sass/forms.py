@@ -1,0 +1,197 @@
+"""Which machine instructions read registers through the operand reuse cache, how many, and in which
+slots.
+
+Source: the grammar of S. Gray's maxas (fields r8, r20 and r39, and the types that take reuse flags)
+for Maxwell and Pascal; the encodings that nvdisasm prints for later targets, of which only the slots
+that are certain are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+Slots = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An arithmetic instruction: its sources' slots in order, None where a slot is not certain.
+
+    `writes` tells whether its first operand is the register of the result; `barred` are modifiers
+    with which it is another instruction, of wider operands for example.
+    """
+
+    slots: Slots
+    writes: bool = True
+    barred: frozenset[str] = frozenset()
+
+
+_ONE: Final[Slots] = (3,)
+_TWO: Final[Slots] = (2, 3)
+_THREE: Final[Slots] = (2, 3, 4)
+_TWO_OPEN: Final[Slots] = (2, None)
+_THREE_OPEN: Final[Slots] = (2, None, None)
+_WIDE: Final = frozenset({"WIDE", "HI", "64"})
+
+
+def _all(names: str, form: Form) -> dict[str, Form]:
+    return dict.fromkeys(names.split(), form)
+
+
+_MAXWELL: Final[Mapping[str, Form]] = {
+    **_all("FFMA IADD3 LOP3 HFMA2 PRMT SHF BFI XMAD FCMP ICMP DP4A DP2A", Form(_THREE)),
+    **_all("FADD FMUL IADD LOP SHL SHR BFE ISCADD IMNMX FMNMX SEL FSET ISET HADD2 HMUL2 LEA", Form(_TWO)),
+    **_all("FADD32I FMUL32I IADD32I LOP32I ISCADD32I", Form(_TWO)),
+    **_all("FSETP ISETP HSETP2", Form(_TWO, writes=False)),
+    **_all("MOV MOV32I", Form(_ONE)),
+}
+_VOLTA: Final[Mapping[str, Form]] = {
+    **_all("FFMA IADD3 LOP3", Form(_THREE)),
+    "IMAD": Form(_THREE, barred=_WIDE),
+    **_all("HFMA2 PRMT SHF", Form(_THREE_OPEN, barred=frozenset({"64", "U64", "S64"}))),
+    **_all("FADD FMUL", Form(_TWO)),
+    **_all("IMNMX FMNMX SEL FSEL FSET HADD2 HMUL2 LEA VIADD VIMNMX", Form(_TWO_OPEN)),
+    **_all("FSETP ISETP HSETP2", Form(_TWO_OPEN, writes=False)),
+    **_all("MOV IABS", Form((None,))),
+}
+_LEA_HI: Final = {True: Form(_THREE), False: Form(_THREE_OPEN)}
+
+OTHERS: Final = frozenset(
+    [
+        "LD",
+        "LDG",
+        "LDS",
+        "LDL",
+        "LDC",
+        "LDSM",
+        "LDGSTS",
+        "LDGDEPBAR",
+        "ST",
+        "STG",
+        "STS",
+        "STL",
+        "STSM",
+        "ATOM",
+        "ATOMS",
+        "ATOMG",
+        "RED",
+        "CCTL",
+        "CCTLL",
+        "TEX",
+        "TEXS",
+        "TLD",
+        "TLDS",
+        "TLD4",
+        "TLD4S",
+        "TXQ",
+        "TXD",
+        "TMML",
+        "SULD",
+        "SUST",
+        "SUATOM",
+        "SURED",
+        "S2R",
+        "SHFL",
+        "VOTE",
+        "MUFU",
+        "RRO",
+        "F2F",
+        "F2I",
+        "I2F",
+        "I2I",
+        "FRND",
+        "F2FP",
+        "FLO",
+        "POPC",
+        "BREV",
+        "MATCH",
+        "REDUX",
+        "R2UR",
+        "S2UR",
+        "I2FP",
+        "F2IP",
+        "ULDC",
+        "UMOV",
+        "UIADD3",
+        "UIMAD",
+        "ULOP3",
+        "USHF",
+        "ULEA",
+        "UISETP",
+        "USEL",
+        "UPRMT",
+        "UFLO",
+        "UPOPC",
+        "UBREV",
+        "UPLOP3",
+        "UP2UR",
+        "VOTEU",
+    ]
+)
+"""Those that read their registers otherwise: memory, textures, conversions, special functions."""
+
+CONTROL: Final = frozenset(
+    [
+        "BRA",
+        "BRX",
+        "JMP",
+        "JMX",
+        "SSY",
+        "SYNC",
+        "PBK",
+        "BRK",
+        "PCNT",
+        "CONT",
+        "EXIT",
+        "RET",
+        "PRET",
+        "BSSY",
+        "BSYNC",
+        "BREAK",
+        "WARPSYNC",
+        "YIELD",
+        "BAR",
+        "NOP",
+        "DEPBAR",
+        "MEMBAR",
+        "FENCE",
+        "ERRBAR",
+        "NANOSLEEP",
+        "BPT",
+        "KILL",
+        "RTT",
+        "BMOV",
+        "B2R",
+        "R2B",
+        "PSETP",
+        "PSET",
+        "PLOP3",
+        "P2R",
+        "R2P",
+        "CS2R",
+        "GETCRSPTR",
+    ]
+)
+"""Those after which nothing is surely in the cache, though they count for nothing themselves."""
+CALLS: Final = frozenset({"CAL", "JCAL", "CALL"})
+INDIRECT: Final = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
+"""Those whose targets the listing does not name."""
+TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY", "CAL", "JCAL", "CALL", "PRET"})
+"""Those that name a place in the code, to which control may come."""
+
+
+def form_of(name: str, modifiers: tuple[str, ...], banks: int) -> Form | None:
+    """How an arithmetic instruction reads its registers; None where that is not known.
+
+    `banks` tells Maxwell and Pascal (4) from later targets (2).
+
+    >>> form_of("FFMA", ("FTZ",), 4).slots, form_of("IMAD", ("WIDE",), 2)
+    ((2, 3, 4), None)
+    """
+    is_maxwell = banks == 4
+    if name == "LEA" and "HI" in modifiers:
+        return _LEA_HI[is_maxwell]
+    found = (_MAXWELL if is_maxwell else _VOLTA).get(name)
+    return None if found is None or found.barred & set(modifiers) else found

@@ -1,0 +1,62 @@
+"""What a search over a listing came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swzverify.subjects.listing import ListedInstruction, Listing, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a listing costs: conflicts at most, registers that are read from the banks, and marks."""
+
+    conflicts: int
+    bank_reads: int
+    marks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best listing that was found, in a space that `space` names.
+
+    No member of the space has fewer than `bound` conflicts; `how` says why. `places` are those of the
+    instructions in the listing that was given.
+    """
+
+    listing: Listing
+    places: tuple[int, ...]
+    price: Price
+    given: Price
+    bound: int
+    space: str
+    how: str
+
+    @property
+    def is_least(self) -> bool:
+        """Whether no member of the space has fewer conflicts."""
+        return self.price.conflicts == self.bound
+
+
+def price_of(listing: Listing) -> Price:
+    """The price of a listing as it stands. Every instruction has to be understood.
+
+    Raises ValueError where one is not.
+    """
+    if listing.most is None:
+        raise ValueError(f"listing {listing.name} has an instruction that is not understood")
+    reads = marks = 0
+    for each, counted in zip(listing.instructions, listing.counted, strict=True):
+        if each.work is not Work.ARITHMETIC:
+            continue
+        held = dict(counted.held.surely)
+        reads += len(
+            {read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register}
+        )
+        marks += sum(read.reuse for read in each.reads)
+    return Price(listing.most, reads, marks)
+
+
+def is_markable(each: ListedInstruction) -> bool:
+    """Whether reuse marks of an instruction may be chosen: its slots are known, and it always runs."""
+    return each.work is Work.ARITHMETIC and not each.predicated and all(read.slot is not None for read in each.reads)

@@ -1,0 +1,235 @@
+"""Misreadings of listings and register banks: random listings must show each one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from swzverify.hardware.register_banks import RegisterBanks
+from swzverify.sass import instructions, operands
+from swzverify.spec import build_listing
+from swzverify.subjects import listing, lowered_listing
+from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
+from tests.differential.test_random_listings import compared
+
+Patch = pytest.MonkeyPatch
+SEEDS = range(5_000, 5_150)
+
+
+def decoded_as(patch: Patch, change: Callable[[ListedInstruction], ListedInstruction]) -> None:
+    original = instructions._decoded
+    patch.setattr(instructions, "_decoded", lambda *stated: change(original(*stated)))
+
+
+def after_as(patch: Patch, change: Callable[..., Any]) -> None:
+    original = listing._after
+    patch.setattr(listing, "_after", lambda each, *rest: change(original, each, *rest))
+
+
+def banks_of_eight(patch: Patch) -> None:
+    patch.setattr(RegisterBanks, "bank", lambda self, register: register % (2 * self.banks))
+
+
+def equal_registers_conflict(patch: Patch) -> None:
+    def extra_cycles(self: RegisterBanks, registers: list[int]) -> int:
+        banks = [self.bank(each) for each in registers]
+        return sum(-(-banks.count(bank) // self.reads_per_bank) - 1 for bank in set(banks))
+
+    patch.setattr(RegisterBanks, "extra_cycles", extra_cycles)
+
+
+def one_conflict_an_instruction(patch: Patch) -> None:
+    original = RegisterBanks.extra_cycles
+    patch.setattr(RegisterBanks, "extra_cycles", lambda self, registers: min(1, original(self, registers)))
+
+
+def every_bank_reads_two(patch: Patch) -> None:
+    original = build_listing.register_banks
+    patch.setattr(listing, "register_banks", lambda target: replace(original(target), reads_per_bank=2))
+
+
+def rz_is_a_register(patch: Patch) -> None:
+    original = operands.value_of
+
+    def value_of(text: str) -> operands.Register | None:
+        found = original(text)
+        return found if found is None or found.number is not None else replace(found, number=0)
+
+    patch.setattr(instructions, "value_of", value_of)
+
+
+def any_slot_will_do(patch: Patch) -> None:
+    def one_slot(each: ListedInstruction) -> ListedInstruction:
+        return replace(each, reads=tuple(replace(read, slot=None) for read in each.reads))
+
+    decoded_as(patch, one_slot)
+
+
+def slots_are_moved(patch: Patch) -> None:
+    def moved(each: ListedInstruction) -> ListedInstruction:
+        swap = {2: 3, 3: 2, 4: 4, None: None}
+        return replace(each, reads=tuple(replace(read, slot=swap[read.slot]) for read in each.reads))
+
+    original = listing._count
+
+    def count(found: tuple[ListedInstruction, ...], banks: RegisterBanks) -> object:
+        return original(tuple(moved(each) if index % 2 else each for index, each in enumerate(found)), banks)
+
+    patch.setattr(listing, "_count", count)
+
+
+def marks_are_not_needed(patch: Patch) -> None:
+    def marked(each: ListedInstruction) -> ListedInstruction:
+        return replace(each, reads=tuple(replace(read, reuse=True) for read in each.reads))
+
+    decoded_as(patch, marked)
+
+
+def marks_are_not_seen(patch: Patch) -> None:
+    def bare(each: ListedInstruction) -> ListedInstruction:
+        return replace(each, reads=tuple(replace(read, reuse=False) for read in each.reads))
+
+    decoded_as(patch, bare)
+
+
+def a_write_leaves_the_cache(patch: Patch) -> None:
+    after_as(patch, lambda original, each, *rest: original(replace(each, writes=()), *rest))
+
+
+def a_load_writes_one_register(patch: Patch) -> None:
+    patch.setattr(instructions, "_VECTOR", 1)
+
+
+def predicates_are_not_seen(patch: Patch) -> None:
+    decoded_as(patch, lambda each: replace(each, predicated=False))
+
+
+def the_true_predicate_may_fail(patch: Patch) -> None:
+    decoded_as(patch, lambda each: replace(each, predicated=each.predicated or each.work is Work.ARITHMETIC))
+
+
+def nobody_jumps(patch: Patch) -> None:
+    patch.setattr(instructions, "_joined", lambda code: code.instructions)
+
+
+def indirect_branches_go_nowhere(patch: Patch) -> None:
+    patch.setattr(instructions, "INDIRECT", frozenset())
+
+
+def unshown_places_are_no_places(patch: Patch) -> None:
+    patch.setattr(instructions, "_HEX", operands.re.compile(r"nothing"))
+
+
+def the_first_label_is_always_entered(patch: Patch) -> None:
+    patch.setattr(instructions, "_names", lambda *_: True)
+
+
+def yields_are_not_seen(patch: Patch) -> None:
+    original = instructions._Reader._instruction
+    patch.setattr(instructions._Reader, "_instruction", lambda self, *stated: original(self, *stated[:-1], False))
+
+
+def loads_clear_the_old_cache(patch: Patch) -> None:
+    after_as(
+        patch, lambda original, each, *rest: original(each, *rest[:-1], replace(rest[-1], others_keep_reuse=False))
+    )
+
+
+def loads_keep_the_new_cache(patch: Patch) -> None:
+    after_as(patch, lambda original, each, *rest: original(each, *rest[:-1], replace(rest[-1], others_keep_reuse=True)))
+
+
+def a_barrier_is_a_load(patch: Patch) -> None:
+    decoded_as(patch, lambda each: replace(each, work=Work.OTHER) if each.work is Work.CONTROL else each)
+
+
+def calls_leave_the_cache(patch: Patch) -> None:
+    decoded_as(patch, lambda each: replace(each, work=Work.CONTROL) if each.work is Work.CALL else each)
+
+
+def the_unknown_is_another_instruction(patch: Patch) -> None:
+    decoded_as(patch, lambda each: replace(each, work=Work.OTHER) if each.work is Work.UNKNOWN else each)
+
+
+def the_cache_keeps_what_was_kept(patch: Patch) -> None:
+    def after(original: Callable[..., Any], each: ListedInstruction, sure: dict[int, int], *rest: object) -> object:
+        kept, perhaps = original(each, sure, *rest)
+        return {**sure, **kept}, perhaps
+
+    after_as(patch, after)
+
+
+def unmarked_reads_leave_it_there(patch: Patch) -> None:
+    def after(original: Callable[..., Any], each: ListedInstruction, sure: dict[int, int], *rest: Any) -> object:
+        kept, perhaps = original(each, sure, *rest)
+        return kept, perhaps | rest[0]
+
+    after_as(patch, after)
+
+
+def the_cache_forgets_at_once(patch: Patch) -> None:
+    def after(original: Callable[..., Any], each: ListedInstruction, sure: dict[int, int], *rest: Any) -> object:
+        kept, _ = original(each, sure, *rest)
+        return kept, frozenset(kept.items())
+
+    after_as(patch, after)
+
+
+def immediates_do_not_move_slots(patch: Patch) -> None:
+    original = instructions._arithmetic
+
+    def arithmetic(parts: operands.Parts, slots: tuple[int | None, ...], has_result: bool) -> object:
+        reads, writes = original(parts, slots, has_result)
+        values = [v for each in parts.operands if not operands.is_predicate(each) for v in (operands.value_of(each),)]
+        values = values[has_result:]
+        at = [slot for v, slot in zip(values, slots, strict=False) if v is not None and v.number is not None]
+        fixed = tuple(replace(read, slot=slot) for read, slot in zip(reads, at, strict=True))
+        return fixed, writes
+
+    patch.setattr(instructions, "_arithmetic", arithmetic)
+
+
+def the_formula_sees_one_bank_bit(patch: Patch) -> None:
+    original = lowered_listing.extract
+    patch.setattr(lowered_listing, "extract", lambda each, low, width: original(each, low, 1 if width == 2 else width))
+
+
+def the_formula_looks_past_a_yield(patch: Patch) -> None:
+    original = lowered_listing.LoweredListing.__init__
+
+    def init(self: Any, stated: listing.Listing, place: object) -> None:
+        original(self, stated, place)  # type: ignore[arg-type]
+        self._all = tuple(replace(each, yields=False) for each in self._all)
+
+    patch.setattr(lowered_listing.LoweredListing, "__init__", init)
+
+
+def the_formula_takes_any_slot(patch: Patch) -> None:
+    original = lowered_listing.LoweredListing.__init__
+
+    def init(self: Any, stated: listing.Listing, place: object) -> None:
+        original(self, stated, place)  # type: ignore[arg-type]
+        reads = [tuple(RegisterRead(r.register, 2, r.reuse) for r in each.reads[:1]) for each in self._all]
+        self._all = tuple(replace(each, reads=own) for each, own in zip(self._all, reads, strict=True))
+
+    patch.setattr(lowered_listing.LoweredListing, "__init__", init)
+
+
+MISTAKES = [value for name, value in list(globals().items()) if getattr(value, "__module__", "") == __name__]
+MISTAKES = [each for each in MISTAKES if each not in (decoded_as, after_as)]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.__name__)
+def test_it_is_noticed(mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    mistake(monkeypatch)
+    for start in range(SEEDS.start, SEEDS.stop, 10):
+        if compared(range(start, start + 10), every_engine_each=10**9).differing:
+            return
+    pytest.fail("no random listing shows it")
+
+
+def test_without_a_mistake_there_is_none() -> None:
+    assert not compared(range(SEEDS.start, SEEDS.start + 30)).differing
