@@ -2,8 +2,8 @@
 slots.
 
 Source: the grammar of S. Gray's maxas (fields r8, r20 and r39, and the types that take reuse flags)
-for Maxwell and Pascal; the encodings that nvdisasm prints for later targets, of which only the slots
-that are certain are here.
+for Maxwell and Pascal; for later targets the reuse bits (122 to 125) of the encodings that nvdisasm
+prints (tests/data/reuse_slots.txt), of which only the slots that are certain are here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ _VOLTA: Final[Mapping[str, Form]] = {
     **_all("FFMA IADD3 LOP3", Form(_THREE)),
     "IMAD": Form(_THREE, barred=_WIDE),
     **_all("HFMA2 PRMT SHF", Form(_THREE_OPEN, barred=frozenset({"64", "U64", "S64"}))),
-    **_all("FADD FMUL", Form(_TWO)),
+    "FMUL": Form(_TWO),
+    "FADD": Form((2, 4)),  # its second source is the addend of a multiply-add
     **_all("IMNMX FMNMX SEL FSEL FSET HADD2 HMUL2 LEA VIADD VIMNMX", Form(_TWO_OPEN)),
     **_all("FSETP ISETP HSETP2", Form(_TWO_OPEN, writes=False)),
     **_all("MOV IABS", Form((None,))),

@@ -29,7 +29,8 @@ OLD = {
 }
 NEW = {
     **dict.fromkeys(("FFMA", "IADD3", "LOP3", "IMAD"), THREE),
-    **dict.fromkeys(("FADD", "FMUL"), TWO),
+    "FMUL": TWO,
+    "FADD": (2, 4),
     **dict.fromkeys(("SHF", "PRMT"), OPEN_THREE),
     **dict.fromkeys(("SEL", "ISETP", "FSETP", "LEA"), OPEN_TWO),
     "MOV": (None,),
