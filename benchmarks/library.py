@@ -40,22 +40,19 @@ def rows(effort: Effort) -> list[Row]:
     what = f"prove {effort.library} -j 2"
     return [
         Row(f"{what}: wall clock", time_text(seconds), "", seconds, "", MAX_SECONDS, True, f"< {MAX_SECONDS:g} s"),
-        Row(
-            f"{what}: peak memory of a process",
-            f"{megabytes:.0f} MB",
-            "",
-            megabytes,
-            "",
-            MAX_MEGABYTES,
-            True,
-            f"< {MAX_MEGABYTES:g} MB",
-        ),
+        memory_row(what, megabytes, MAX_MEGABYTES),
         small,
     ]
 
 
 def _prove(path: str, *options: str) -> tuple[float, float]:
     return finish("prove", path, *options)
+
+
+def memory_row(what: str, megabytes: float, most: float) -> Row:
+    """The line of a command's peak memory."""
+    shown = f"{what}: peak memory of a process"
+    return Row(shown, f"{megabytes:.0f} MB", "", megabytes, "", most, True, f"< {most:g} MB")
 
 
 def finish(*arguments: str) -> tuple[float, float]:

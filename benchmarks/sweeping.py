@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from benchmarks.library import finish
+from benchmarks.library import finish, memory_row
 from benchmarks.measure import Effort, Row
 
 MIN_CASES_PER_SECOND, MAX_MEGABYTES = 2000.0, 1000.0
@@ -43,14 +43,5 @@ def rows(effort: Effort) -> list[Row]:
     what = f"sweep of {cases} cases with three linear accesses, two processes"
     return [
         Row(f"{what}: cases per second", f"{rate:.0f}", "", rate, "", goal, goal_shown=f"> {MIN_CASES_PER_SECOND:g}"),
-        Row(
-            f"{what}: peak memory of a process",
-            f"{megabytes:.0f} MB",
-            "",
-            megabytes,
-            "",
-            MAX_MEGABYTES,
-            True,
-            f"< {MAX_MEGABYTES:g} MB",
-        ),
+        memory_row(what, megabytes, MAX_MEGABYTES),
     ]

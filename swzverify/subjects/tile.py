@@ -214,6 +214,20 @@ class Tile:
                 run *= extent
         return run
 
+    def relaid(
+        self, layout: Layout | OffsetMap, swizzle: Swizzle | None = None, swizzle_on: SwizzleOn = "offset"
+    ) -> Tile:
+        """The tile in the same memory with another layout or swizzle: the same base, stages,
+        allocation and pitch. Errors: those of a tile.
+
+        >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
+        >>> tile.relaid(tile.layout).swizzle is None, tile.relaid(tile.layout).allocation_bytes
+        (True, 1024)
+        """
+        kept = (self.base, self.stages, self.allocation_bytes, self.pitch_bytes)
+        on = swizzle_on if swizzle is not None else "offset"
+        return Tile(self.name, self.element_bits, layout, swizzle, on, *kept)
+
     def offset(self, coord: Sequence[Ints]) -> Ints:
         """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets; a byte
         offset where an expression gives that. Ints or int64 arrays.

@@ -23,7 +23,7 @@ from swzverify.subjects import OffsetMap
 from swzverify.subjects.tile import SwizzleOn
 from swzverify.sweep.cases import Cases
 from swzverify.sweep.columns import Cell, Column, case_columns
-from swzverify.sweep.measure import NO_SWIZZLE, Row, judge, measure, with_swizzle
+from swzverify.sweep.measure import NO_SWIZZLE, Row, judge, measure
 from swzverify.synth.pricing import Fields
 
 MAX_SWIZZLES = 4096
@@ -125,7 +125,8 @@ class Bench:
         except SpecError as error:
             return [_refused(error)] * len(inner)
         case = built.cases[0]
-        if case.tiles[tile].swizzle is not None or isinstance(case.tiles[tile].layout, OffsetMap):
+        bare_tile = case.tiles[tile]
+        if bare_tile.swizzle is not None or isinstance(bare_tile.layout, OffsetMap):
             return [self._one(self._variant({**at, **own})) for own in inner]
         rows: list[Row | None] = [None] * len(inner)
         swizzles: list[Swizzle] = []
@@ -135,7 +136,7 @@ class Bench:
             constants = {**case.constants, **self._variant({**at, **own}).constants}
             try:
                 swizzle, on = swizzle_at(self.variants.checked.spec.tiles[tile], constants)
-                with_swizzle(case.tiles[tile], swizzle, on)
+                bare_tile.relaid(bare_tile.layout, swizzle, on)  # whether there is such a tile
             except SwzError as error:
                 rows[index] = Row("refused", error.code, error.message)
                 continue

@@ -12,7 +12,6 @@ from swzverify.claims.verdict import Outcome
 from swzverify.costs import cost
 from swzverify.errors import InternalError, SwzError
 from swzverify.hardware import evidence
-from swzverify.layout import Swizzle
 from swzverify.prover import Options, prove
 from swzverify.spec.build import BuiltSpec, SpecCase
 from swzverify.subjects import Access, OffsetMap, Tile
@@ -38,21 +37,6 @@ class Row:
     weights: Mapping[str, int] = field(default_factory=dict[str, int])
     claims: str = ""
     proved: int | None = None
-
-
-def with_swizzle(tile: Tile, swizzle: Swizzle | None, on: SwizzleOn) -> Tile:
-    """The tile with a swizzle. Errors: those of `Tile`."""
-    return Tile(
-        tile.name,
-        tile.element_bits,
-        tile.layout,
-        swizzle,
-        on if swizzle is not None else "offset",
-        tile.base,
-        tile.stages,
-        tile.allocation_bytes,
-        tile.pitch_bytes,
-    )
 
 
 def measure(case: SpecCase, swept: str | None, fields: Fields, on: SwizzleOn) -> list[Row]:
@@ -95,7 +79,7 @@ class _Place:
 
 
 def _tile(tile: Tile, swept: Fields | None, on: SwizzleOn) -> _Place:
-    bare = with_swizzle(tile, None, "offset")
+    bare = tile.relaid(tile.layout)
     if swept is not None:
         return _Place(bare, TileCheck(bare), swept, on)
     own = tile.swizzle

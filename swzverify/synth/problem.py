@@ -86,18 +86,7 @@ class Variant:
 
     def bare(self) -> Tile:
         """The tile as it is, without its swizzle."""
-        tile = self.tile
-        return Tile(
-            tile.name,
-            tile.element_bits,
-            tile.layout,
-            None,
-            "offset",
-            tile.base,
-            tile.stages,
-            tile.allocation_bytes,
-            tile.pitch_bytes,
-        )
+        return self.tile.relaid(self.tile.layout)
 
 
 @dataclass(frozen=True)

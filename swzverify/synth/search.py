@@ -91,7 +91,7 @@ class Priced:
         swizzle = Swizzle(int(one.bits[0]), int(one.base[0]), int(one.shift[0])) if one.bits[0] else None
         conflicted, wavefronts, conflicts, size = (int(each) for each in self.score[index])
         return Member(
-            tuple(_swizzled(tile, swizzle, frame.on) for tile in frame.tiles),
+            tuple(tile.relaid(tile.layout, swizzle, frame.on) for tile in frame.tiles),
             Score(bool(conflicted), wavefronts, conflicts, size),
             tuple(self.wavefronts[index].tolist()),
             tuple(self.conflicts[index].tolist()),
@@ -154,17 +154,3 @@ def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Pri
             hint="prove `aligned` and `in_bounds` of the accesses: the tile as it is may break them too",
         )
     return Priced(tuple(frames), place, wavefronts, conflicts, whole.astype(np.bool_), score, count)
-
-
-def _swizzled(tile: Tile, swizzle: Swizzle | None, on: SwizzleOn) -> Tile:
-    return Tile(
-        tile.name,
-        tile.element_bits,
-        tile.layout,
-        swizzle,
-        on if swizzle is not None else "offset",
-        tile.base,
-        tile.stages,
-        tile.allocation_bytes,
-        tile.pitch_bytes,
-    )

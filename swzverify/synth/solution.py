@@ -90,17 +90,7 @@ def _mapped(variant: Variant, terms: tuple[Term, ...]) -> Tile:
         return tile
     expression = xor_offset(variant, terms)
     layout = OffsetMap(tuple(zip(MODE_NAMES, tile.extents, strict=False)), parse(expression), name=tile.name)
-    return Tile(
-        tile.name,
-        tile.element_bits,
-        layout,
-        None,
-        "offset",
-        tile.base,
-        tile.stages,
-        tile.allocation_bytes,
-        tile.pitch_bytes,
-    )
+    return tile.relaid(layout)
 
 
 def xor_offset(variant: Variant, terms: tuple[Term, ...]) -> str:
