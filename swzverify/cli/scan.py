@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from swzverify.cli.files import Known, check_output
-from swzverify.cli.reports import Format, ReportFile, check_reports, format_option, output_option, report_option
+from swzverify.cli.reports import (
+    Format,
+    ReportFile,
+    check_reports,
+    format_option,
+    output_option,
+    report_option,
+    wants_pictures,
+)
 from swzverify.cli.scan_reports import write_scan
 from swzverify.cli.scan_spec import check_written, save_written
 from swzverify.cli.terminal import one_way_out
@@ -156,7 +164,7 @@ def scan(
         accepted = known.prepare(Settings(), output, [*files, *cubins])
         begin = time.monotonic()
         found = scan_files(files, settings)
-        report = accepted(report_of(found, 1000 * (time.monotonic() - begin)))
+        report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=wants_pictures(form, reports)))
         if baseline is not None and not fail_on:
             fail_on = FAILURES
         code = _exit_code(report, fail_on)

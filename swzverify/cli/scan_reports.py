@@ -59,6 +59,7 @@ def rendered(found: Sequence[ScannedFile], report: Report, code: int, form: Form
         Format.SARIF: lambda: _sarif(report, code),
         Format.GITHUB: lambda: _github(report, code, text()),
         Format.MARKDOWN: lambda: _markdown(report, code),
+        Format.HTML: lambda: _html(report, code),
     }
     return renderers[form]()
 
@@ -104,3 +105,10 @@ def _markdown(report: Report, code: int) -> str:
     from swzverify.report.markdown import render_markdown  # noqa: PLC0415 - see `rendered`
 
     return render_markdown(report, exit_code=code)
+
+
+def _html(report: Report, code: int) -> str:
+    from swzverify.report.html.page import render_html  # noqa: PLC0415 - see `rendered`
+    from swzverify.report.scan_claims import VOCABULARY  # noqa: PLC0415
+
+    return render_html(report, exit_code=code, vocabulary=VOCABULARY)

@@ -13,15 +13,20 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.hardware import access_cost
+from swzverify.pictures import Picture
+from swzverify.pictures.views.refuted import refuted_lanes
 from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.scan import Verdict as Scanned
+from swzverify.scan.verdict import Decision
 
 KIND: Final = "bank_conflicts"
 ALIGNED: Final = "aligned"
@@ -68,8 +73,10 @@ VOCABULARY: Final = Vocabulary(
 )
 
 
-def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
-    """The accesses as results, in their order, and what could not be read as problems."""
+def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: bool = False) -> Report:
+    """The accesses as results, in their order, and what could not be read as problems; `pictures`
+    draws the conflicts that are known lane by lane.
+    """
     seen: Counter[str] = Counter()
     results: list[ClaimResult] = []
     for file in files:
@@ -77,7 +84,8 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
             name = _id(file, access)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
-            results.append(_result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access)))
+            costs = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
+            results.append(replace(costs, picture=_picture(access.decision)) if pictures else costs)
             for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
@@ -156,6 +164,18 @@ def _verdict(access: ScannedAccess) -> Verdict:
         counterexample=counterexample,
         notes=(f"address: {access.address}",) if access.address else (),
     )
+
+
+def _picture(decision: Decision) -> Picture | None:
+    """The warp instruction that conflicts; None where its lanes are not known, or where what is drawn
+    would not be what was decided.
+    """
+    if decision.instruction is None or not decision.addresses:
+        return None
+    cost = access_cost(decision.instruction, decision.addresses)
+    if max(group.wavefronts for group in cost.groups) != decision.ways:
+        return None
+    return refuted_lanes(decision.instruction, decision.addresses)
 
 
 def _of_claim(access: ScannedAccess, claim: Claim) -> Verdict:
