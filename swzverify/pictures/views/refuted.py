@@ -11,7 +11,7 @@ from swzverify.pictures.chosen import at_point
 from swzverify.pictures.picture import Picture
 from swzverify.pictures.scale import LANES_SCALE
 from swzverify.pictures.views.groups import APART, CLASH, panels_at, worst_group
-from swzverify.pictures.words import cost_words, number
+from swzverify.pictures.words import cost_words
 from swzverify.subjects import Access
 
 
@@ -38,12 +38,12 @@ def refuted_at(instruction: Instruction, cost: AccessCost, addresses: Mapping[in
     """The worst group of a warp instruction with its cost."""
     which = worst_group(cost)
     groups = len(cost.groups)
-    part = f" Drawn is group {which} of {groups}, the first of those that take most." if groups > 1 else ""
+    part = (f"Drawn is group {which} of {groups}, the first of those that take most.",) if groups > 1 else ()
     octets = instruction.by_octets
     column = "16 bytes of a line of 128 bytes" if octets else "a bank"
     return Picture(
         f"{instruction.name}: {cost_words(cost)}",
-        (f"The warp instruction takes {number(cost.wavefronts, 'wavefront')}.{part} A column is {column}.",),
+        (*part, f"A column is {column}."),
         panels_at(instruction, cost, addresses, which),
         LANES_SCALE,
         APART if octets else CLASH,

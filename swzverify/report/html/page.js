@@ -92,14 +92,13 @@
     return mark ? all(row.parentNode, "tr").filter((each) => each !== row && each.cells[0].textContent === mark) : [];
   }
 
-  function mark(box, row) {
+  function mark(box, row, others = row ? alike(row) : [], how = "marked alike") {
     all(box, ".on, .with").forEach((each) => each.classList.remove("on", "with"));
     const trace = box.querySelector(".trace");
     if (!row) {
       trace.textContent = trace.dataset.hint;
       return;
     }
-    const others = alike(row);
     row.classList.add("on");
     others.forEach((each) => each.classList.add("with"));
     const lanes = new Set(others.map((each) => each.dataset.lane));
@@ -108,7 +107,7 @@
       else if (lanesOf(cell).some((lane) => lanes.has(lane))) cell.classList.add("with");
     });
     const numbers = others.map((each) => each.dataset.lane).filter((lane) => lane !== undefined);
-    const also = numbers.length ? `; marked alike: lane${numbers.length > 1 ? "s" : ""} ${numbers.join(", ")}` : "";
+    const also = numbers.length ? `; ${how}: lane${numbers.length > 1 ? "s" : ""} ${numbers.join(", ")}` : "";
     trace.textContent = steps(row).join(" \u2192 ") + also;
   }
 
@@ -142,10 +141,13 @@
     const back = () => mark(box, held);
     table.addEventListener("pointerleave", back);
     for (const cell of all(box, "[data-lanes]")) {
-      const row = () => rows.find((each) => each.dataset.lane === lanesOf(cell)[0]);
-      cell.addEventListener("pointerenter", () => { if (row()) mark(box, row()); });
+      const inside = rows.filter((each) => lanesOf(cell).includes(each.dataset.lane));
+      if (!inside.length) continue;
+      const [first, ...others] = inside;
+      const cellmates = others.length ? [others, "in the same cell"] : [];
+      cell.addEventListener("pointerenter", () => mark(box, first, ...cellmates));
       cell.addEventListener("pointerleave", back);
-      cell.addEventListener("click", () => { if (row()) row().focus({ preventScroll: true }); });
+      cell.addEventListener("click", () => first.focus({ preventScroll: true }));
     }
   }
 })();
