@@ -53,11 +53,11 @@ def render_html(
     vocabulary: Vocabulary | None = None,
     evidence_bytes: int = EVIDENCE_BYTES,
 ) -> str:
-    """The page. `vocabulary` is that of claims by default; `evidence_bytes` is what counterexamples may
-    take in UTF-8, those of findings first.
+    """The page, ASCII only. `vocabulary` is that of claims by default; `evidence_bytes` is what
+    counterexamples may take in UTF-8, those of findings first.
 
     >>> page = render_html(Report((), wall_ms=20.0))
-    >>> "<h1>swzverify: no claim found in 20 ms</h1>" in page, "http" in page
+    >>> "<h1>swzverify: no claim found in 20 ms</h1>" in page, "://" in page
     (True, False)
     """
     code = ExitCode(report.exit_code if exit_code is None else exit_code)
@@ -74,7 +74,7 @@ def render_html(
         *(_section(place, file) for place, file in enumerate(files, 1)),
         _rules(report.results, known.rules),
     ]
-    return f"""<!DOCTYPE html>
+    page = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -91,6 +91,8 @@ def render_html(
 </body>
 </html>
 """
+    # Standard output may be of any encoding: references say the same in each of them.
+    return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def _outcome(report: Report, code: ExitCode, meaning: str) -> str:
@@ -176,7 +178,7 @@ def _filters(report: Report, files: Sequence[_File]) -> str:
     selects = [
         _select("f-outcome", "Outcome", [*states, *outcomes]),
         _select("f-kind", "Claim", [(kind, f"{kind} ({count})") for kind, count in sorted(kinds.items())]),
-        _select("f-spec", "Spec", [(file.spec, file.spec) for file in files]),
+        _select("f-spec", "File", [(file.spec, file.spec) for file in files]),
         '<label>Text <input id="f-text" type="search" autocomplete="off" placeholder="words, in any order"></label>\n',
     ]
     return (
