@@ -61,6 +61,7 @@ def test_the_wheel_has_the_marker_and_the_version(tmp_path: Path) -> None:
     assert re.match(rf"swzverify-{re.escape(swzverify.__version__)}-", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         assert "swzverify/py.typed" in archive.namelist()
+        assert {"swzverify/report/html/page.css", "swzverify/report/html/page.js"} <= set(archive.namelist())
 
 
 PACKAGES = sorted(

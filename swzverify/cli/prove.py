@@ -18,6 +18,7 @@ from swzverify.cli.reports import (
     format_option,
     output_option,
     report_option,
+    wants_pictures,
     write_reports,
 )
 from swzverify.cli.terminal import Failure, one_way_out
@@ -156,6 +157,7 @@ def prove(
             recording,
             calibration,
             cures=not no_cures,
+            pictures=wants_pictures(form, reports),
         )
         known = Known(baseline, write_baseline)
         tests = CaseTests(write_test, settings.target)

@@ -30,6 +30,7 @@ class Format(StrEnum):
     SARIF = "sarif"
     GITHUB = "github"
     MARKDOWN = "markdown"
+    HTML = "html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,11 @@ report_option = click.option(
     metavar="FORMAT=FILE",
     help="Write the report to this file as well, such as sarif=out.sarif; may be given again.",
 )
+
+
+def wants_pictures(form: str, others: Sequence[ReportFile]) -> bool:
+    """Whether one of the reports shows pictures, which are drawn while the run goes."""
+    return Format.HTML in {form, *(file.form for file in others)}
 
 
 def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:
@@ -175,5 +181,9 @@ def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) ->
             from swzverify.report.markdown import render_markdown  # noqa: PLC0415
 
             return render_markdown(report, exit_code=code)
+        case Format.HTML:
+            from swzverify.report.html.page import render_html  # noqa: PLC0415
+
+            return render_html(report, exit_code=code)
         case _:
             assert_never(form)

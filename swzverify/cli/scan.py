@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from swzverify.cli.files import Known, check_output
-from swzverify.cli.reports import Format, ReportFile, check_reports, format_option, output_option, report_option
+from swzverify.cli.reports import (
+    Format,
+    ReportFile,
+    check_reports,
+    format_option,
+    output_option,
+    report_option,
+    wants_pictures,
+)
 from swzverify.cli.scan_check import DISAGREEMENT, check_options, held_against, read_counters, spelled
 from swzverify.cli.scan_reports import write_scan
 from swzverify.cli.scan_spec import check_written, save_written
@@ -178,7 +186,7 @@ def scan(
             "--check-run": check_run,
         }
         found, check = held_against(found, counters, spelled(files, asked))
-        report = accepted(report_of(found, 1000 * (time.monotonic() - begin)))
+        report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=wants_pictures(form, reports)))
         if baseline is not None and not fail_on:
             fail_on = FAILURES
         fail_on = (*fail_on, DISAGREEMENT)

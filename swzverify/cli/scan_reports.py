@@ -73,6 +73,7 @@ def rendered(
         Format.SARIF: lambda: _sarif(report, code),
         Format.GITHUB: lambda: _github(report, code, text()),
         Format.MARKDOWN: lambda: _markdown(report, code) + ("" if check is None else check_markdown(found, check)),
+        Format.HTML: lambda: _html(report, code),
     }
     return renderers[form]()
 
@@ -118,3 +119,10 @@ def _markdown(report: Report, code: int) -> str:
     from swzverify.report.markdown import render_markdown  # noqa: PLC0415 - see `rendered`
 
     return render_markdown(report, exit_code=code)
+
+
+def _html(report: Report, code: int) -> str:
+    from swzverify.report.html.page import render_html  # noqa: PLC0415 - see `rendered`
+    from swzverify.report.scan_claims import VOCABULARY  # noqa: PLC0415
+
+    return render_html(report, exit_code=code, vocabulary=VOCABULARY)

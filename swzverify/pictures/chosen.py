@@ -49,7 +49,7 @@ class Chosen:
 
     def at(self, access: Access) -> Chosen:
         """The same warp instruction of another form of the access."""
-        return _run(access, self.point, None)
+        return at_point(access, self.point)
 
 
 def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
@@ -69,6 +69,15 @@ def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
     for name, value in (at or {}).items():
         _put(access, point, name, value)
     return _run(access, point, listed)
+
+
+def at_point(access: Access, point: Mapping[str, int]) -> Chosen:
+    """The warp instruction at a point as engines know it, a counterexample's for example; what all of
+    them cost is not looked for.
+
+    Errors: SWZ581 no such iteration, or no active lane there; those of `access_cost`.
+    """
+    return _run(access, point, None)
 
 
 def _run(access: Access, point: Mapping[str, int], costs: AccessCosts | None) -> Chosen:

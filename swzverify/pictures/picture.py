@@ -12,7 +12,8 @@ class Cell:
     """A place of a panel: what stands in it, its value on the picture's scale, and a mark.
 
     `lines` are short texts, the most important first. `marked` never shows by colour alone; the
-    picture says what it means. `tip` is what a pointer over it is told.
+    picture says what it means. `tip` is what a pointer over it is told. `lanes` are those that the
+    cell is about, so that a page can follow one of them; empty where it is about none.
     """
 
     row: int
@@ -21,6 +22,7 @@ class Cell:
     value: int | None = None
     marked: bool = False
     tip: str = ""
+    lanes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

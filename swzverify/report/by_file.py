@@ -28,11 +28,11 @@ def file_lines(results: Sequence[ClaimResult], style: TextStyle) -> list[Rendera
     """A line for each file: its path, the counts, the access with the most bank conflicts."""
     files = {spec: tuple(found) for spec, found in groupby(results, key=lambda result: result.spec)}
     width = min(_MAX_FILE, max(cell_len(visible(spec)) for spec in files))
-    counts = {spec: _counts(found) for spec, found in files.items()}
+    counts = {spec: counts_words(found) for spec, found in files.items()}
     count_width = max(map(cell_len, counts.values()))
     blocks: list[RenderableType] = []
     for spec, found in files.items():
-        worst = _worst_words(found)
+        worst = worst_words(found)
         gravest = max(found, key=_gravity)
         line = Text(overflow="fold")
         line.append(f"{mark(gravest, style)} ", style=mark_colour(gravest))
@@ -52,12 +52,12 @@ def _gravity(result: ClaimResult) -> tuple[bool, bool, int]:
     return (result.failing, not result.ok, order.index(result.verdict.outcome) if result.failing else 0)
 
 
-def _counts(results: Iterable[ClaimResult]) -> str:
+def counts_words(results: Iterable[ClaimResult]) -> str:
     """How many claims came out how; what did not come out as expected says so.
 
     >>> from swzverify.claims.verdict import Verdict
     >>> verdict = Verdict(Outcome.REFUTED, "", ("z3", "replay"))
-    >>> _counts([ClaimResult("", "a.yaml", 3, "bijective", "A", expected, verdict) for expected in Outcome])
+    >>> counts_words([ClaimResult("", "a.yaml", 3, "bijective", "A", expected, verdict) for expected in Outcome])
     '1 refuted as expected, 5 refuted unexpectedly'
     """
     counts: dict[str, int] = {}
@@ -79,7 +79,7 @@ def _counts(results: Iterable[ClaimResult]) -> str:
     return ", ".join(parts) + "".join(f" [{visible(each)}]" for each in sorted(weak))
 
 
-def _worst_words(results: Iterable[ClaimResult]) -> str:
+def worst_words(results: Iterable[ClaimResult]) -> str:
     """The access with the most bank conflicts, and its cost."""
     priced = [result for result in results if result.verdict.measure is not None]
     if not priced:

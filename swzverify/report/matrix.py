@@ -16,14 +16,18 @@ _NOTHING = "-"
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The costs of one spec: `rows` are cases in words, each with a cell for every access."""
+    """The costs of one spec: `rows` are cases in words, each with a cell for every access. `conflicts`
+    says of each cell of them whether the access has bank conflicts there.
+    """
 
     accesses: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
+    conflicts: tuple[tuple[bool, ...], ...] = ()
 
 
-def matrix(results: Iterable[ClaimResult]) -> Matrix | None:
-    """The costs of a spec's results; None where the cases do not differ, or nothing has a cost.
+def matrix(results: Iterable[ClaimResult], least: int = 2) -> Matrix | None:
+    """The costs of a spec's results; None where cases differ in fewer than `least` ways, or nothing
+    has a cost.
 
     Cases with equal rows share one. An access without a cost in some case has `-` there, or its
     verdict where no cost was found.
@@ -44,13 +48,17 @@ def matrix(results: Iterable[ClaimResult]) -> Matrix | None:
     for result in of_cost:
         row = best.setdefault(tuple(result.case.items()), {})
         row[result.subject] = max(row.get(result.subject, result), result, key=_weight)
-    same: dict[tuple[str, ...], list[dict[str, int]]] = {}
+    same: dict[tuple[tuple[str, bool], ...], list[dict[str, int]]] = {}
     for case, row in best.items():
         same.setdefault(tuple(_cell(row.get(name)) for name in accesses), []).append(dict(case))
-    if len(same) < 2:
+    if len(same) < least:
         return None
     rows = [(box_words(box), cells) for cells, cases in same.items() for box in boxes(cases)]
-    return Matrix(tuple(map(visible, accesses)), tuple(rows))
+    return Matrix(
+        tuple(map(visible, accesses)),
+        tuple((label, tuple(text for text, _ in cells)) for label, cells in rows),
+        tuple(tuple(conflict for _, conflict in cells) for _, cells in rows),
+    )
 
 
 def _is_cost(result: ClaimResult) -> bool:
@@ -63,11 +71,14 @@ def _weight(result: ClaimResult) -> tuple[bool, bool, int]:
     return (measure is not None, measure is not None and measure.exact, 0 if measure is None else measure.wavefronts)
 
 
-def _cell(result: ClaimResult | None) -> str:
+def _cell(result: ClaimResult | None) -> tuple[str, bool]:
+    """What stands in a cell, and whether it says that there are conflicts."""
     if result is None:
-        return _NOTHING
+        return _NOTHING, False
     measure = result.verdict.measure
-    return result.verdict.outcome.value if measure is None else cell_words(measure)
+    if measure is None:
+        return result.verdict.outcome.value, False
+    return cell_words(measure), measure.bank_conflicts > 0
 
 
 def cell_words(measure: Measure) -> str:

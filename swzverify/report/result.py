@@ -16,6 +16,7 @@ from enum import IntEnum
 from swzverify.claims.verdict import OF_CLAIMS, Outcome, Verdict
 from swzverify.cures.cure import Cure
 from swzverify.errors import Problem
+from swzverify.pictures import Picture
 from swzverify.spec.deciding import DecidingConstant
 
 
@@ -36,7 +37,8 @@ class ClaimResult:
     `spec` is the file's path as seen from the folder that the command ran in, `line` counts from 1;
     `case` holds the values of the constants of which the spec lists more than one. `accepted` marks
     a known failure, which is not `ok`. `cures` are changes that were proved to help, `deciding` the
-    constants in the layout of the tile.
+    constants in the layout of the tile; `picture` is the case that breaks a cost, where pictures were
+    asked for.
     """
 
     id: str
@@ -52,6 +54,7 @@ class ClaimResult:
     accepted: bool = False
     cures: tuple[Cure, ...] = ()
     deciding: tuple[DecidingConstant, ...] = ()
+    picture: Picture | None = None
 
     @property
     def ok(self) -> bool:

@@ -11,6 +11,15 @@ from dataclasses import dataclass
 
 from swzverify.claims import claim_types
 from swzverify.error_codes import TITLES
+from swzverify.report.result import ExitCode
+
+_EXIT_WORDS = {
+    ExitCode.AS_EXPECTED: "every claim came out as expected",
+    ExitCode.UNEXPECTED: "some claims did not come out as expected",
+    ExitCode.ERROR: "an error in a spec, in the usage, or in swzverify",
+    ExitCode.UNDECIDED: "nothing was refuted unexpectedly, but something is unknown or vacuous",
+    ExitCode.NO_CLAIM: "no claim found",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,15 @@ class Vocabulary:
 
     rules: tuple[Rule, ...]
     exit_words: Mapping[int, str]
+
+
+def claim_vocabulary() -> Vocabulary:
+    """That of `swzverify prove`.
+
+    >>> claim_vocabulary().exit_words[5]
+    'no claim found'
+    """
+    return Vocabulary(tuple(claim_rules()), {int(code): told for code, told in _EXIT_WORDS.items()})
 
 
 def claim_rules() -> list[Rule]:

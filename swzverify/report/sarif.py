@@ -40,7 +40,7 @@ from swzverify.report.escape import (
 from swzverify.report.finding import Severity, findings, plain_story
 from swzverify.report.json import Json, plain_integer, summary_object
 from swzverify.report.result import ClaimResult, ExitCode, Report
-from swzverify.report.rules import Rule, Vocabulary, claim_rules, problem_rule
+from swzverify.report.rules import Rule, Vocabulary, claim_vocabulary, problem_rule
 from swzverify.report.story import headline
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header
 
@@ -53,13 +53,6 @@ _LEFT_OUT = Rule(
     "The report has more findings than a SARIF file may hold.",
     "Mend the findings that are shown, or prove fewer specs in a run. The other formats have every finding.",
 )
-_EXIT_WORDS = {
-    ExitCode.AS_EXPECTED: "every claim came out as expected",
-    ExitCode.UNEXPECTED: "some claims did not come out as expected",
-    ExitCode.ERROR: "an error in a spec, in the usage, or in swzverify",
-    ExitCode.UNDECIDED: "nothing was refuted unexpectedly, but something is unknown or vacuous",
-    ExitCode.NO_CLAIM: "no claim found",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,7 @@ def render_sarif(
     5
     """
     code = ExitCode(report.exit_code if exit_code is None else exit_code)
-    words = _of_claims() if vocabulary is None else vocabulary
+    words = claim_vocabulary() if vocabulary is None else vocabulary
     results = [*map(_problem, report.problems), *(_claim(grade, result) for grade, result in findings(report))]
     keep = len(results)
     if keep > limits.results:
@@ -103,10 +96,6 @@ def render_sarif(
         if size_bytes <= limits.gzip_bytes or keep == 0:
             return text
         keep = min(keep - 1, int(keep * limits.gzip_bytes / size_bytes * 0.95))
-
-
-def _of_claims() -> Vocabulary:
-    return Vocabulary(tuple(claim_rules()), {int(code): told for code, told in _EXIT_WORDS.items()})
 
 
 def _cut(results: list[dict[str, Json]], keep: int) -> list[dict[str, Json]]:

@@ -17,6 +17,9 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.hardware import access_cost
+from swzverify.pictures import Picture
+from swzverify.pictures.views.refuted import refuted_lanes
 from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
@@ -26,6 +29,7 @@ from swzverify.report.scan_counts import row_words
 from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.scan import Verdict as Scanned
 from swzverify.scan.measured import Measured, Status
+from swzverify.scan.verdict import Decision
 
 KIND: Final = "bank_conflicts"
 ALIGNED: Final = "aligned"
@@ -79,8 +83,10 @@ VOCABULARY: Final = Vocabulary(
 )
 
 
-def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
-    """The accesses as results, in their order, and what could not be read as problems."""
+def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: bool = False) -> Report:
+    """The accesses as results, in their order, and what could not be read as problems; `pictures`
+    draws the conflicts that are known lane by lane.
+    """
     seen: Counter[str] = Counter()
     results: list[ClaimResult] = []
     for file in files:
@@ -89,7 +95,8 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0) -> Report:
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
             found = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
-            results.append(replace(found, cures=access.cures) if found.failing else found)
+            found = replace(found, cures=access.cures) if found.failing else found
+            results.append(replace(found, picture=_picture(access.decision)) if pictures else found)
             for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
@@ -185,6 +192,18 @@ def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:
     """A verdict that counters contradict; those that they do not are no result."""
     words = f"{found.reason}: {'; '.join(row_words(each) for each in found.rows)}"
     return Verdict(Outcome.REFUTED, block_words(access.block), (), reason=words)
+
+
+def _picture(decision: Decision) -> Picture | None:
+    """The warp instruction that conflicts; None where its lanes are not known, or where what is drawn
+    would not be what was decided.
+    """
+    if decision.instruction is None or not decision.addresses:
+        return None
+    cost = access_cost(decision.instruction, decision.addresses)
+    if max(group.wavefronts for group in cost.groups) != decision.ways:
+        return None
+    return refuted_lanes(decision.instruction, decision.addresses)
 
 
 def _of_claim(access: ScannedAccess, claim: Claim) -> Verdict:

@@ -97,6 +97,10 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
         from swzverify.run.cures import with_cures  # noqa: PLC0415 - most runs have nothing to mend
 
         result = with_cures(result, spec, claim, options_for(settings), known.cures)
+    if settings.pictures and result.verdict.outcome is Outcome.REFUTED:
+        from swzverify.run.case_picture import case_picture  # noqa: PLC0415 - few reports have pictures
+
+        result = replace(result, picture=case_picture(claim.claim, result.verdict))
     return Judged(claim, judgement, result)
 
 

@@ -23,7 +23,8 @@ class Settings:
     processes (None: one for every usable processor, and no other process for a few specs);
     `certificates` is the folder that gets a certificate of every proof; `recording` and
     `calibration` are files with what a device measured; `stdin` is the spec that came along standard
-    input, whose file is called `STDIN`; `cures` looks for changes that would make refuted costs hold.
+    input, whose file is called `STDIN`; `cures` looks for changes that would make refuted costs hold;
+    `pictures` draws the case that breaks a cost, for reports that show it.
     """
 
     select: frozenset[str] = frozenset()
@@ -38,6 +39,7 @@ class Settings:
     calibration: str | None = None
     stdin: bytes | None = None
     cures: bool = True
+    pictures: bool = False
 
     def processes(self, specs: int) -> int:
         """How many processes to prove so many specs in; 1 stands for this one alone.

@@ -13,7 +13,7 @@ from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.obligations import Answer, Finding
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.collide import lane_runs
-from swzverify.scan.price import Block, DisagreementError, Price, lane_rows
+from swzverify.scan.price import Block, DisagreementError, Price, alone, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
@@ -66,6 +66,7 @@ class Question:
         """
         warp = found.worst
         all_of_them = ways == found.ways
+        lanes, bytes_by_lane = self._rows(warp, addresses, active) if all_of_them else ((), ())
         return Decision(
             Verdict.CONFLICT,
             "",
@@ -75,12 +76,18 @@ class Question:
             at_least,
             engines=(COUNTING,) if self.parts.other_guard is TRUE else (COUNTING, SMT),
             warp=warp % self.block.warps if all_of_them else None,
-            lanes=self._rows(warp, addresses, active) if all_of_them else (),
+            lanes=lanes,
+            instruction=alone(self.row),
+            addresses=bytes_by_lane,
         )
 
-    def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[LaneRow, ...]:
-        flat_addresses, flat_active = addresses.reshape(-1, LANES), active.reshape(-1, LANES)
-        return lane_rows(self.row, self.block, warp % self.block.warps, flat_addresses[warp], flat_active[warp])
+    def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
+        """The lanes of a warp instruction as a table, and their addresses as they are priced."""
+        here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
+        rows = lane_rows(self.row, self.block, warp % self.block.warps, here, on)
+        made = {row.lane for row in rows}
+        wide = (here & 0xFFFFFFFF).tolist()
+        return rows, tuple(wide[lane] if lane in made else None for lane in range(LANES))
 
     def free_by_smt(self, guard: Expr) -> Decision:
         """Free, as the SMT engine says, unless some sample contradicts it."""

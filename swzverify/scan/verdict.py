@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from swzverify.hardware import Instruction
 
 SMT: Final = "z3"
 COUNTING: Final = "counting"
@@ -45,7 +47,8 @@ class LaneRow:
 class Decision:
     """A verdict with its figures; `at_least` tells that `ways` may be exceeded.
 
-    `warp` and `lanes` are a warp instruction that conflicts, where there is one.
+    `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are its
+    bytes by lane, None where a lane is not active, and `instruction` the row that priced them.
     """
 
     verdict: Verdict
@@ -58,6 +61,8 @@ class Decision:
     engines: tuple[str, ...] = ()
     warp: int | None = None
     lanes: tuple[LaneRow, ...] = ()
+    instruction: Instruction | None = field(default=None, compare=False)
+    addresses: tuple[int | None, ...] = field(default=(), compare=False)
 
 
 def unknown(reason: str) -> Decision:

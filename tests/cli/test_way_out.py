@@ -24,6 +24,7 @@ COMMANDS = {
     "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
     "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
     "show": (["show", "(8,8)"], "swzverify.run.show.show"),
+    "sweep": (["sweep", "a.swz.yaml"], "swzverify.run.sweep.run_sweep"),
     "synth": (["synth", "a.swz.yaml"], "swzverify.run.synth.synthesize"),
     "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
 }
@@ -31,6 +32,7 @@ WORDS = {
     "init": "nothing written",
     "recheck": "no judgement",
     "show": "no picture",
+    "sweep": "what is finished stays; run the same command again to go on",
     "synth": "no answer",
     "theorems": "no list",
 }

@@ -171,7 +171,7 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
 def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["--block", "64", "--fail-on", "conflict", "-q"]
-    for form in ("sarif", "junit", "markdown", "github", "jsonl"):
+    for form in ("sarif", "junit", "markdown", "github", "jsonl", "html"):
         words += ["--report", f"{form}={form}.out"]
     assert run(ptx, *words).exit_code == 1
     found = json.loads((tmp_path / "sarif.out").read_text())["runs"][0]
@@ -186,6 +186,7 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     assert not any(line.startswith("::") for line in github[3:])
     assert 'failures="3"' in (tmp_path / "junit.out").read_text()
     assert "k.cu:7" in (tmp_path / "markdown.out").read_text()
+    assert "k.cu:7" in (tmp_path / "html.out").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in (tmp_path / "jsonl.out").read_text().splitlines()]
     assert [(line["type"], line["verdict"]) for line in lines[:2]] == [("access", "conflict"), ("access", "depends")]
     none = {"proved": 0, "refuted": 0, "depends": 0, "unknown": 0}

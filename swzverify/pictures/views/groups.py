@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swzverify.hardware import BANK_WORD_BYTES, BANKS, GroupCost
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Instruction
 from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
 from swzverify.pictures.chosen import Chosen
 from swzverify.pictures.picture import Cell, Panel, Picture
@@ -40,17 +40,30 @@ def groups(run: Chosen) -> Picture:
 def group_panels(run: Chosen, which: int | None = None, before: str = "") -> tuple[Panel, ...]:
     """A panel for each group, or for one of them."""
     addresses = {lane.lane: lane.address_bytes for lane in run.lanes if lane.address_bytes is not None}
-    draw = _octet if run.access.instruction.by_octets else _banks
+    return panels_at(run.access.instruction, run.cost, addresses, which, before)
+
+
+def panels_at(
+    instruction: Instruction,
+    cost: AccessCost,
+    addresses: Mapping[int, int],
+    which: int | None = None,
+    before: str = "",
+) -> tuple[Panel, ...]:
+    """The same of a warp instruction of which only the byte addresses of its active lanes are known,
+    with what `access_cost` says of them.
+    """
+    draw = _octet if instruction.by_octets else _banks
     return tuple(
-        draw(run, group, addresses, f"{before}group {index}: {_group_words(group)}")
-        for index, group in enumerate(run.cost.groups)
+        draw(instruction, group, addresses, f"{before}group {index}: {_group_words(group)}")
+        for index, group in enumerate(cost.groups)
         if which is None or index == which
     )
 
 
-def worst_group(run: Chosen) -> int:
+def worst_group(cost: AccessCost) -> int:
     """The first of the groups that take most."""
-    costs = [group.wavefronts for group in run.cost.groups]
+    costs = [group.wavefronts for group in cost.groups]
     return costs.index(max(costs))
 
 
@@ -76,8 +89,7 @@ def _group_words(group: GroupCost) -> str:
     return f"{lanes}, {number(group.wavefronts, 'wavefront')}, bank {group.bank} has most words"
 
 
-def _banks(run: Chosen, group: GroupCost, addresses: Mapping[int, int], title: str) -> Panel:
-    row = run.access.instruction
+def _banks(row: Instruction, group: GroupCost, addresses: Mapping[int, int], title: str) -> Panel:
     stacks: list[dict[tuple[int, int], list[int]]] = [{} for _ in range(BANKS)]
     for lane in group.lanes:
         first = addresses[lane] // BANK_WORD_BYTES
@@ -88,13 +100,12 @@ def _banks(run: Chosen, group: GroupCost, addresses: Mapping[int, int], title: s
     for bank, stack in enumerate(stacks):
         for level, ((word, _), lanes) in enumerate(stack.items()):
             tip = f"bank {bank}, byte {word * BANK_WORD_BYTES}: lane{'s' * (len(lanes) > 1)} {spans(lanes)}"
-            cells.append(Cell(level, bank, (spans(lanes),), lanes[0], len(stack) > 1, tip))
+            cells.append(Cell(level, bank, (spans(lanes),), lanes[0], len(stack) > 1, tip, tuple(lanes)))
     heads = tuple(str(index + 1) for index in range(max(map(len, stacks))))
     return Panel(title, "word", "bank", heads, tuple(map(str, range(BANKS))), tuple(cells))
 
 
-def _octet(run: Chosen, group: GroupCost, addresses: Mapping[int, int], title: str) -> Panel:
-    del run
+def _octet(_: Instruction, group: GroupCost, addresses: Mapping[int, int], title: str) -> Panel:
     cells: list[Cell] = []
     for level, lanes in enumerate(group.apart):
         places: dict[int, list[int]] = {}
@@ -102,7 +113,7 @@ def _octet(run: Chosen, group: GroupCost, addresses: Mapping[int, int], title: s
             places.setdefault(addresses[lane] // CHUNK_BYTES % CHUNKS_PER_LINE, []).append(lane)
         for chunk, held in places.items():
             tip = ", ".join(f"lane {lane} at byte {addresses[lane]}" for lane in held)
-            cells.append(Cell(level, chunk, (spans(held),), held[0], len(group.apart) > 1, tip))
+            cells.append(Cell(level, chunk, (spans(held),), held[0], len(group.apart) > 1, tip, tuple(held)))
     heads = tuple(str(index + 1) for index in range(len(group.apart)))
     step = CHUNK_BYTES // BANK_WORD_BYTES
     names = tuple(f"{first}-{first + step - 1}" for first in range(0, BANKS, step))

@@ -70,7 +70,7 @@ def swizzled_access(run: Chosen) -> Picture:
         raise SwzError("SWZ581", f"access {access.name} has no tile, so that there is no swizzle to leave out")
     bare = replace(access, tile=without_swizzle(access.tile))
     before = run.at(bare)
-    which = worst_group(before)
+    which = worst_group(before.cost)
     all_before = chosen(bare).every
     return Picture(
         f"{access_words(access)}, before and after the swizzle",

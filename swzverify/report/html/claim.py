@@ -1,0 +1,99 @@
+"""One claim of the page: a line that opens to what is known of it, the table and the picture of its
+counterexample.
+"""
+
+from __future__ import annotations
+
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.report import words
+from swzverify.report.cases import Told
+from swzverify.report.escape import html_text, shortened
+from swzverify.report.finding import severity
+from swzverify.report.html.picture import figure
+from swzverify.report.result import ClaimResult
+from swzverify.report.story import expectation, facts, subject_words
+from swzverify.report.style import TextStyle, mark
+from swzverify.report.table import cells, cut_rows, header, remainder
+
+ROWS = 64
+"""Rows of a counterexample's table: two warps."""
+_LONGEST = 4000
+"""Characters of one text of a spec."""
+_HINT = "Point at a row, or move with the arrow keys, to follow it."
+_STYLE = TextStyle()
+
+
+def claim_block(told: Told, name: str, evidence: str | None) -> str:
+    """The claim with the id `name`. `evidence` is what `evidence_block` made of its counterexample;
+    None where that is left out for its size.
+    """
+    result = told.result
+    known = "".join(f"<dt>{label}</dt><dd>{text(value)}</dd>" for label, value in facts(result))
+    if evidence is None:
+        evidence = '<p class="case">The counterexample is left out: the page has a limit of size.</p>\n'
+    outcome, count = result.verdict.outcome.value, f' data-count="{told.count}"' if told.count > 1 else ""
+    opened = " open" if result.failing else ""
+    return (
+        f'<details class="claim" id="{name}" data-outcome="{outcome}" data-state="{state(result)}" '
+        f'data-kind="{text(result.kind)}"{count}{opened}>\n'
+        f"<summary>{headline(told)}</summary>\n<dl>{known}</dl>\n{evidence}</details>\n"
+    )
+
+
+def headline(told: Told) -> str:
+    """The claim in a line: how it came out, what it says, of what, and the cost."""
+    result = told.result
+    measure = result.verdict.measure
+    expected = expectation(result)
+    verdict = f"{mark(result, _STYLE)} {result.verdict.outcome.value}{f', {expected}' if expected else ''}"
+    cost = "" if measure is None else f'<span class="cost">{text(words.cost(measure))}</span>'
+    return (
+        f'<span class="verdict {tone(result)}">{text(verdict)}</span> <code class="kind">{text(result.kind)}</code> '
+        f'<span class="subject">{text(subject_words(result, told.words))}</span> {cost}'
+    )
+
+
+def state(result: ClaimResult) -> str:
+    """Whether a claim came out as expected, for the filter."""
+    return "expected" if result.ok else "unexpected" if result.failing else "known"
+
+
+def tone(result: ClaimResult) -> str:
+    """The class of a verdict's colour; its sign says the same."""
+    grade = severity(result)
+    return "good" if grade is None else "bad" if grade.value == "error" else "open"
+
+
+def evidence_block(result: ClaimResult) -> str:
+    """The table and the picture of a counterexample; empty where there is neither."""
+    found = result.verdict.counterexample
+    picture = "" if result.picture is None else figure(result.picture)
+    table = "" if found is None or not found.rows else _table(found)
+    if not table and not picture:
+        return ""
+    trace = f'<p class="trace" data-hint="{_HINT}" aria-live="polite" hidden></p>\n' if table else ""
+    return f'<div class="case">\n{trace}{table}{picture}</div>\n'
+
+
+def _table(found: Counterexample) -> str:
+    heads = "".join(f'<th scope="col">{text(name)}</th>' for name in ("mark", *header(found.columns)))
+    rows = "".join(_row(found.columns, row) for row in cut_rows(found.rows, ROWS).shown)
+    more = remainder(found, ROWS)
+    rest = f'<p class="faint">{text(more)} not shown</p>\n' if more else ""
+    return (
+        '<div class="scroll" role="group" aria-label="counterexample" tabindex="0"><table class="lanes">'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>{rest}</div>\n"
+    )
+
+
+def _row(columns: tuple[str, ...], row: Row) -> str:
+    marked = ' class="m"' if row.marked else ""
+    lane = row.cells[columns.index("lane")] if "lane" in columns else None
+    place = f' data-lane="{lane}"' if isinstance(lane, int) else ""
+    shown = "".join(f"<td>{text(each)}</td>" for each in (row.mark, *cells(columns, row)))
+    return f"<tr{marked}{place}>{shown}</tr>\n"
+
+
+def text(words: str) -> str:
+    """Text of a spec for the page, shortened where it is very long."""
+    return html_text(shortened(words, _LONGEST))
