@@ -13,6 +13,7 @@ from swzverify.explanations.reading import Forms, access_forms, access_formulas
 from swzverify.explanations.statements import Cost, Explanation, Limit, Statement, Unpriced
 from swzverify.explanations.tiles import one_to_one, periods, pitches, swizzle_bits, tile_formulas
 from swzverify.pictures.chosen import Chosen, chosen
+from swzverify.pictures.probe import priced
 from swzverify.pictures.words import access_words, map_words
 from swzverify.subjects import Access, OffsetMap, Tile
 from swzverify.subjects.loop import STAGE
@@ -78,13 +79,13 @@ def explain_access(access: Access, at: Mapping[str, int] | None = None) -> Expla
 def _costs(access: Access, at: Mapping[str, int] | None) -> tuple[Chosen | None, list[Statement]]:
     try:
         run = chosen(access, at)
-    except SwzError as error:
-        if at or error.code == "SWZ581":
+    except SwzError:
+        if at:
             raise
-        return None, [Unpriced(access.name, error.code, error.message)]
-    if run.costs is None:
-        return run, []
-    costs = run.costs
+        run = None
+    costs = priced(access) if run is None or run.costs is None else run.costs
+    if isinstance(costs, SwzError):
+        return run, [Unpriced(access.name, costs.code, costs.message)]
     row = access.instruction.name
     return run, [
         Cost(

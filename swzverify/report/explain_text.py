@@ -67,4 +67,4 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     yield f"    {'':7}{variables}"
     yield f"    {'':7}{numbers}"
     for index, row in enumerate(rows):
-        yield f"    bank[{index}]{row}"
+        yield f"    bank[{index}]{row}{'  ^ 1' if matrix.constants[index] else ''}"

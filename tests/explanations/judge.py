@@ -20,6 +20,7 @@ from swzverify.explanations import statements as said
 from swzverify.hardware import evidence
 from swzverify.layout import Layout
 from swzverify.layout.notation import parse_notation
+from swzverify.report.explain_words import sentence
 from swzverify.subjects import Access, Tile
 from tests.explanations.warps import Warps, groups_of, moved
 from tests.oracle.hardware import _octet_wavefronts, warp_cost
@@ -28,6 +29,20 @@ MOST_PRICES = 40
 """Swizzles of a search that are priced anew; of more a random choice, but for small accesses."""
 MOST_ROWS = 64
 """Warp instructions of a small access."""
+
+
+def check(judge: Judge, explanation: said.Explanation) -> None:
+    """Every statement, and that each bit of the bank has a formula or is said to have none."""
+    judge.starts = tuple(
+        each.start_bytes for each in explanation.statements if isinstance(each, said.TileBankBit | said.Period)
+    )
+    for statement in explanation.statements:
+        assert judge(statement), f"{explanation.heading}: {sentence(statement)} {statement}"
+    for of, kind in (("access", said.BankBit), ("tile", said.TileBankBit)):
+        bits = [each.index for each in explanation.statements if isinstance(each, kind)]
+        missing = [b for each in explanation.statements if isinstance(each, said.NotLinear) and each.of == of
+                   for b in each.bits]  # fmt: skip
+        assert sorted([*bits, *missing]) in ([], [0, 1, 2, 3, 4])
 
 
 class Judge:
@@ -167,6 +182,8 @@ class Judge:
         for column in range(len(it.columns)):
             image = sum(row[column] << index for index, row in enumerate(it.entries))
             span |= {each ^ image for each in span}
+        if any(set(row) - {0, 1} for row in (*it.entries, it.constants)):
+            return False
         if len(span) != 1 << it.rank or len(it.entries) != 5:
             return False
         rows = zip(it.entries, it.constants, strict=True)
@@ -390,6 +407,7 @@ class Judge:
     def one_to_one(self, it: said.OneToOne) -> bool:
         coord = np.meshgrid(*(np.arange(extent) for extent in self.tile.extents), indexing="ij")
         position = self.tile.position([each.ravel() for each in coord], stage=0, base=0)
+        position = np.broadcast_to(position, (self.tile.size,))
         _, counts = np.unique(position, return_counts=True)
         same = set(counts.tolist()) == {1 << (it.bits - it.rank)}
         return it.tile == self.tile.name and same and 1 << it.bits == self.tile.size and len(counts) == 1 << it.rank
@@ -433,7 +451,10 @@ class Judge:
         for value in it.tried:
             changed = (*fields[:index], value, *fields[index + 1 :])
             found[value] = self._price(changed, self.tile.swizzle_on)
-        if None in found.values() or it.now != fields[index] or it.tried != self._tried(fields, index):
+        if None in found.values() or it.now != fields[index] or it.now not in it.tried:
+            return False
+        tried = self._tried(fields, index)
+        if it.tried != tried if self.warps.is_all else not set(it.tried) <= set(tried):
             return False
         if not self._agrees(found[it.now], it.wavefronts, it.bank_conflicts) or it.fewest > it.wavefronts:
             return False
@@ -448,7 +469,7 @@ class Judge:
         kept: list[int] = []
         for value in range(-64, 65):
             bits, base, shift = changed = (*fields[:index], value, *fields[index + 1 :])
-            legal = 0 <= bits <= abs(shift) and base >= least and base + bits + abs(shift) <= reach
+            legal = 0 <= bits <= abs(shift) and (base >= least or index != 1) and base + bits + abs(shift) <= reach
             if not (value == fields[index] or (legal and shift * fields[2] > 0)):
                 continue
             if self._price(changed, on) is not None:

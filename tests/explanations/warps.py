@@ -15,13 +15,15 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.layout import Layout, Swizzle
+from swzverify.layout import Layout
 from swzverify.subjects import Access, Tile
 from tests.oracle.hardware import Cost, Instruction, read_instruction, warp_cost
 
 Array = NDArray[np.int64]
 MOST_ROWS = 384
 """Warp instructions that are looked at; of accesses with more a random choice."""
+MOST_BASES = 32
+"""Places of the base that are looked at."""
 
 
 def groups_of(instruction: Instruction, addresses: list[int | None]) -> list[list[int]]:
@@ -50,7 +52,7 @@ class Warps:
     @staticmethod
     def of(access: Access, rng: random.Random, most: int = MOST_ROWS) -> Warps:
         sizes = {node.name: node.limit for node in access.free}
-        places = _bases(access)
+        places, all_places = _bases(access)
         if access.origin.variable is not None:
             sizes[access.origin.name] = len(places)
         count = prod(sizes.values())
@@ -66,7 +68,7 @@ class Warps:
         for node in access.own:
             drawn = [[rng.randrange(node.limit) for _ in range(32)] for _ in rows]
             points[node.name] = np.array(drawn, dtype=np.int64).reshape(len(rows), 32)
-        return Warps(access, points, count <= most and not access.own)
+        return Warps(access, points, count <= most and all_places and not access.own)
 
     def at(self, where: Mapping[str, int]) -> Warps:
         """The one warp instruction at values as people know them."""
@@ -153,11 +155,12 @@ class Warps:
         assert tile is not None
         offset, start = self._offsets
         if on == "offset":
-            address = start + moved(offset, fields) * tile.element_bits // 8
+            bits = 8 * start + moved(offset, fields) * tile.element_bits
         else:
-            address = moved(start + offset * (tile.element_bits // 8), fields)
-        if (self.active & (address % self.access.instruction.width_bytes != 0)).any():
+            bits = 8 * moved(start + offset * (tile.element_bits // 8), fields)
+        if (self.active & (bits % (8 * self.access.instruction.width_bytes) != 0)).any():
             return None
+        address = bits // 8
         found = {tuple(row): warp_cost(self.instruction, row) for row in as_rows(address, self.active)}.values()
         return max(each.wavefronts for each in found), max(each.conflicts for each in found)
 
@@ -178,22 +181,17 @@ def moved(values: Array, fields: tuple[int, int, int]) -> Array:
     return found
 
 
-def _bases(access: Access) -> list[int]:
-    """Places of bases, such that every start modulo 128 bytes and the swizzle's span is among them."""
+def _bases(access: Access) -> tuple[list[int], bool]:
+    """Places of bases, and whether every start modulo 128 bytes is among them; where a swizzle acts on
+    addresses, modulo 2^14 bytes, which is more than what any of the tests looks at.
+    """
     place = access.origin
     if place.variable is None:
-        return [0]
-    swizzle = None if access.tile is None else access.tile.address_swizzle
-    period = max(128, 1 << 14 if swizzle is None and access.tile is not None and _is_open(access.tile) else 0)
-    if swizzle is not None:
-        period = max(period, swizzle.span)
-    count = min(place.count, max(1, min(128, period // place.unit_bytes)))
-    return sorted({*range(count), place.count - 1})
-
-
-def _is_open(tile: Tile) -> bool:
-    """Whether changes of a swizzle would be ones of addresses."""
-    return tile.swizzle_on == "address"
-
-
-__all__ = ["Swizzle", "Warps", "groups_of", "moved"]
+        return [0], True
+    of_addresses = access.tile is not None and access.tile.swizzle_on == "address"
+    period = 1 << 14 if of_addresses else 128
+    count = min(place.count, max(1, period // place.unit_bytes))
+    if count <= MOST_BASES:
+        return sorted({*range(count), place.count - 1}), True
+    powers = [1 << bit for bit in range(count.bit_length() - 1)]
+    return sorted({*range(MOST_BASES // 2), *powers, count - 1, place.count - 1}), False
