@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
+from itertools import groupby
 
 from swzverify.errors import graphic
 from swzverify.explanations import Explanation, Statement
@@ -12,6 +14,8 @@ from swzverify.report.explain_sections import sections
 from swzverify.report.explain_words import sentence
 
 FILE_COLUMNS = 110
+_VALUE = re.compile(r"(\w+) = (-?\w+)")
+"""What stays on one line: `warp = 0`."""
 
 
 def render_explanations_text(explained: Explained, columns: int = FILE_COLUMNS) -> str:
@@ -40,31 +44,28 @@ def _statement(statement: Statement, columns: int) -> Iterator[str]:
     if isinstance(statement, BankBit | TileBankBit):
         yield f"    {statement}"
         return
-    yield from textwrap.wrap(
-        sentence(statement), columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
+    whole = _VALUE.sub("\\1\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}\\2", sentence(statement))
+    wrapped = textwrap.wrap(whole, columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    yield from (line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapped)
     if isinstance(statement, Matrix):
         yield from _matrix(statement)
 
 
 def _matrix(matrix: Matrix) -> Iterator[str]:
     """A row per bank bit; a column's variable stands above its first bit."""
-    columns = matrix.columns
-    variables, numbers, last = "", "", ""
-    rows = [""] * len(matrix.entries)
-    for place, bit in enumerate(columns):
-        new = bit.whole != last
-        width = 3 if not new else 3 + bool(last)
-        if new:
-            # a long name gets the room that it needs
-            count = sum(1 for other in columns if other.whole == bit.whole)
-            width = max(width, 3 + len(bit.whole) - 3 * count + 1)
-            variables = variables.ljust(len(numbers) + width - len(str(bit.bit))) + bit.whole
-        numbers += str(bit.bit).rjust(width)
-        for index, row in enumerate(matrix.entries):
-            rows[index] += ("1" if row[place] else ".").rjust(width)
-        last = bit.whole
-    yield f"    {'':7}{variables}"
-    yield f"    {'':7}{numbers}"
-    for index, row in enumerate(rows):
-        yield f"    bank[{index}]{row}{'  ^ 1' if matrix.constants[index] else ''}"
+    lines = ["", "", *(f"bank[{index}]" for index in range(len(matrix.entries)))]
+    lines = [line.ljust(len("bank[0]")) for line in lines]
+    at = 0
+    for name, group in groupby(matrix.columns, lambda bit: bit.whole):
+        bits = [*group]
+        cells = [
+            [name],
+            [str(bit.bit) for bit in bits],
+            *([".1"[entry] for entry in row[at : at + len(bits)]] for row in matrix.entries),
+        ]
+        blocks = ["".join(cell.ljust(3) for cell in row).rstrip() for row in cells]
+        width = max(map(len, blocks))
+        lines = [f"{line}   {block.ljust(width)}" for line, block in zip(lines, blocks, strict=True)]
+        at += len(bits)
+    ends = ["", "", *("  ^ 1" if constant else "" for constant in matrix.constants)]
+    yield from (f"    {line}{end}".rstrip() for line, end in zip(lines, ends, strict=True))

@@ -105,8 +105,8 @@ def _price(wavefronts: int, conflicts: int) -> str:
     return f"{_number(wavefronts, 'wavefront')}, {clean}"
 
 
-def _list(values: Sequence[int], last: str = "and") -> str:
-    """Numbers in words.
+def _list(values: Sequence[int | str], last: str = "and") -> str:
+    """Numbers or runs of them in words.
 
     >>> _list([3]), _list([0, 1, 2])
     ('3', '0, 1 and 2')
@@ -118,8 +118,8 @@ def _list(values: Sequence[int], last: str = "and") -> str:
 def spans(values: Sequence[int]) -> str:
     """Lanes or bits in short.
 
-    >>> spans([0, 1, 2, 5])
-    '0-2, 5'
+    >>> spans([0, 1, 2, 5]), spans([0, 4])
+    ('0-2 and 5', '0 and 4')
     """
     runs: list[list[int]] = []
     for value in values:
@@ -127,7 +127,8 @@ def spans(values: Sequence[int]) -> str:
             runs[-1].append(value)
         else:
             runs.append([value])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    parts = [[f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(value) for value in run] for run in runs]
+    return _list([part for each in parts for part in each])
 
 
 def _at(where: Mapping[str, int]) -> str:
@@ -135,14 +136,13 @@ def _at(where: Mapping[str, int]) -> str:
 
 
 def _cost(said: Cost) -> str:
-    most = f"takes at most {_number(said.wavefronts, 'wavefront')} per warp instruction"
-    head = f"{said.instruction} on {said.target} ({said.evidence}) {most}, of {said.instructions}"
-    worst = f"The worst is at {_at(said.where)}"
-    if said.wavefronts > said.minimum:
-        worst += f", and takes {said.minimum} without conflicts"
+    row = f"{said.instruction} on {said.target} ({said.evidence})"
+    many = f"the worst of {said.instructions} warp instructions" if said.instructions > 1 else "its warp instruction"
+    head = f"{row} takes at most {_number(said.wavefronts, 'wavefront')}, in {many}, at {_at(said.where)}"
+    least = f"; without conflicts that takes {said.minimum}" if said.wavefronts > said.minimum else ""
     if said.bank_conflicts == 0:
-        return f"{head}. {worst}. There are no bank conflicts."
-    return f"{head}. {worst}. There are at most {_number(said.bank_conflicts, 'bank conflict')}."
+        return f"{head}{least}. There are no bank conflicts."
+    return f"{head}{least}. There are at most {_number(said.bank_conflicts, 'bank conflict')}."
 
 
 def _limit(said: Limit) -> str:
@@ -256,8 +256,9 @@ def _swizzle_bits(said: SwizzleBits) -> str:
     if bank is None:
         return f"{head}."
     reach = "Z reaches no bit of the bank" if not bank else f"Z is {_bits_of_bank(bank)}"
-    start = "; the stage begins at a multiple of 128 bytes" if said.on == "offset" and bank else ""
-    return f"{head}. {reach}{start}."
+    if said.on == "address":
+        return f"{head}. {reach}."
+    return f"{head}. Where the stage begins at a multiple of 128 bytes, {reach}."
 
 
 def _bits_of_bank(bits: Sequence[int]) -> str:
