@@ -35,7 +35,8 @@ def explain_tile(tile: Tile, start_bytes: int | None = None) -> Explanation:
 
 def _map(tile: Tile) -> str:
     shown = "an expression" if isinstance(tile.layout, OffsetMap) else map_words(tile)
-    return f"{tile.name}: {shown}"
+    # a tile of the command line has its layout for a name
+    return shown if ":" in tile.name or "<" in tile.name else f"{tile.name}: {shown}"
 
 
 def _of_tile(tile: Tile, start: int) -> list[Statement]:

@@ -21,8 +21,7 @@ def ranks(access: Access, forms: Forms, point: Mapping[str, int]) -> list[Rank |
     """
     row = access.instruction
     columns, within = forms.columns(LANE), forms.line_columns(LANE)
-    aligned = all(form == 0 for form in forms.address[: row.width_bytes.bit_length() - 1])
-    if within is None or row.by_octets or not aligned or not all_active(access):
+    if within is None or row.by_octets or not forms.aligned(row.width_bytes) or not all_active(access):
         return []
     unit = max(BANK_WORD_BYTES, row.width_bytes)
     low = unit.bit_length() - 1

@@ -27,12 +27,17 @@ class Forms:
     `apart` are forms of a number that differs between two lanes of a warp instruction exactly where
     their units differ, by the same bits: the address, or what it has beyond a start that all lanes
     share. A start at any multiple of 1024, say, carries into the address; what lies beyond it does
-    not.
+    not. `below` are the forms of the place inside the byte, of elements that are no whole bytes.
     """
 
     address: Bits
     bits: tuple[Bit, ...]
     apart: Bits = ()
+    below: Bits = ()
+
+    def aligned(self, width_bytes: int) -> bool:
+        """Whether the address is seen to be a multiple of a power of two of bytes."""
+        return all(form == 0 for form in (*self.below, *self.address[: width_bytes.bit_length() - 1]))
 
     @property
     def bank(self) -> Bits:
@@ -78,9 +83,9 @@ def access_forms(access: Access) -> Forms:
     for node in access.own:
         own |= ((1 << node.width) - 1) << (numbering.first[node.name] + 1)
     low = (8 // access.unit_bits).bit_length() - 1
-    known = [tuple(None if form is None or form & own else form for form in forms)[low:] for forms in found]
+    known = [tuple(None if form is None or form & own else form for form in forms) for forms in found]
     named = [bit for node in access.variables for bit in _names(access, node)]
-    return Forms(known[0], tuple(named), known[-1])
+    return Forms(known[0][low:], tuple(named), known[-1][low:], known[0][:low])
 
 
 def _start_is_shared(access: Access) -> bool:

@@ -42,6 +42,7 @@ accesses:
   half: {tile: wide, instruction: ld.shared.v4.b32, threads: 32, coord: [lane, 0]}
   turned: {instruction: ld.shared.b32, threads: 32, for: {s: {start: 1, stop: 40, times: 3}}, address: lane*4 ^ s*4}
   odd: {instruction: ld.shared.b32, threads: 32, address: lane%7*12 + lane*4}
+  late: {tile: plain, instruction: ld.shared.b32, threads: 32, coord: [lane, 16]}
   guarded: {tile: plain, instruction: ld.shared.b32, threads: 32, if: lane < 20, coord: [lane, 0]}
 claims:
   - conflict_free: column
@@ -137,3 +138,41 @@ def test_a_sentence_says_every_field(kind: type) -> None:
 def text(statement: said.Statement) -> str:
     explained = said.Explained("x", {}, (said.Explanation("access", "x", "x", (statement,)),))
     return render_explanations_text(explained)
+
+
+MAKERS: dict[str, tuple[str, object]] = {
+    "banks begin at byte bit 3": ("reading.FIRST_BANK_BIT", 3),
+    "a line has 256 bytes": ("reading.END_BANK_BIT", 8),
+    "groups never join": ("ranks.PAIR_DISTANCES", ()),
+    "every column counts": ("ranks.rank", len),
+    "sixteen banks, of the kernel": ("ranks.BANKS", 16),
+    "sixteen banks, of the crowd": ("crowds.BANKS", 16),
+    "sixteen banks, of periods": ("tiles.BANKS", 16),
+    "everything merges": ("ranks._image", lambda *_: 0),
+    "no bit reaches a bank alone": ("ranks._alone", lambda *_: True),
+    "loops count from 0 by 1": (
+        "reading.stepped", lambda name, *rest: [said.Bit(name, bit) for bit in range(rest[-1])],
+    ),
+    "a swizzle that is one bit shorter": (
+        "changes._with",
+        lambda now, index, value: (max(0, now[0] - (index == 1)), *(value if i == index else now[i] for i in (1, 2))),
+    ),
+    "rows without their pad": ("changes._pad_of", lambda *_: (0, 1)),
+    "no start is shared": ("reading._start_is_shared", lambda *_: False),
+}  # fmt: skip
+HARMLESS = {"no start is shared"}
+"""Less is said then, and nothing wrong."""
+
+
+@pytest.mark.parametrize("mistake", MAKERS)
+def test_a_mistake_of_the_makers_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a mistake planted into what makes statements, some statement is false."""
+    name, wrong = MAKERS[mistake]
+    monkeypatch.setattr(f"swzverify.explanations.{name}", wrong)
+    found = 0
+    for judge, _ in told():
+        if judge.claim is not None:
+            continue
+        explanation = explain_tile(judge.tile) if judge.access is None else explain_access(judge.access)
+        found += sum(not judge(statement) for statement in explanation.statements)
+    assert (found == 0) == (mistake in HARMLESS)
