@@ -137,8 +137,10 @@ def _at(where: Mapping[str, int]) -> str:
 
 def _cost(said: Cost) -> str:
     row = f"{said.instruction} on {said.target} ({said.evidence})"
-    many = f"the worst of {said.instructions} warp instructions" if said.instructions > 1 else "its warp instruction"
-    head = f"{row} takes at most {_number(said.wavefronts, 'wavefront')}, in {many}, at {_at(said.where)}"
+    every = f"the worst of {said.instructions} warp instructions"
+    many = every if said.instructions > 1 else "its only warp instruction"
+    place = f", at {_at(said.where)}" if said.where else ""
+    head = f"{row} takes at most {_number(said.wavefronts, 'wavefront')}, in {many}{place}"
     least = f"; without conflicts that takes {said.minimum}" if said.wavefronts > said.minimum else ""
     if said.bank_conflicts == 0:
         return f"{head}{least}. There are no bank conflicts."
@@ -216,7 +218,8 @@ def _residue(level: Level) -> str:
         return f"{step} is a multiple of {BANK_PERIOD_BYTES}, so that all of them lie in the same banks"
     divisor = f"gcd({step}, {BANK_PERIOD_BYTES}) = {level.divisor}"
     order = f"{BANK_PERIOD_BYTES}/{level.divisor} = {level.order}"
-    return f"{divisor}, so that {order} of them lie at different places of a 128-byte line, and the next at these again"
+    apart = f"{order} in a row lie at different places of a 128-byte line"
+    return f"{divisor}, so that {apart}, and the next ones at these again"
 
 
 def _steps(said: Steps) -> str:
@@ -227,7 +230,7 @@ def _steps(said: Steps) -> str:
     if not reasons:
         return f"{head}."
     told = "" if said.wavefronts is None else f": {_number(said.wavefronts, 'wavefront')} for the group"
-    return f"{head}. {reasons[0].upper()}{reasons[1:]}{told}."
+    return f"{head}: {reasons}{told}."
 
 
 def _pitch(said: Pitch) -> str:
@@ -249,13 +252,11 @@ def _swizzle_bits(said: SwizzleBits) -> str:
     read = [bit for bit in range(said.width) if swizzle.yyy_mask >> bit & 1]
     changed = [bit for bit in range(said.width) if swizzle.zzz_mask >> bit & 1]
     what = "element offset" if said.on == "offset" else "byte address"
-    head = (
-        f"{swizzle} acts on the {what} {said.picture}: the bits Y ({spans(read)}) are XORed onto Z ({spans(changed)})"
-    )
+    head = f"{swizzle} acts on the bits of the {what}, {said.picture}: Y ({spans(read)}) is XORed onto Z ({spans(changed)})"
     bank = said.bank_bits
     if bank is None:
         return f"{head}."
-    reach = "Z reaches no bit of the bank" if not bank else f"Z is {_bits_of_bank(bank)}"
+    reach = "Z reaches no bit of the bank" if not bank else f"Z holds {_bits_of_bank(bank)}"
     if said.on == "address":
         return f"{head}. {reach}."
     return f"{head}. Where the stage begins at a multiple of 128 bytes, {reach}."
@@ -270,17 +271,28 @@ def _with(said: Change) -> str:
 
 
 def _parameter(said: Parameter) -> str:
-    name, now, tried = said.parameter, said.now, f"{said.parameter} in {spans(said.tried)}"
+    name, now, tried = said.parameter, said.now, f"any {said.parameter} {_range(said.tried)}"
     if len(said.tried) == 1:
         return f"{name} = {now} is the only {name} that goes with the other two."
     if said.verdict == "right":
         others = [value for value in said.values if value != now]
         like = f", as with {_list(others)}" if others else ""
-        return f"{name} = {now} takes {_number(said.wavefronts, 'wavefront')}{like}, the fewest of any {tried}."
+        return f"{name} = {now} takes {_number(said.wavefronts, 'wavefront')}{like}, the fewest of {tried}."
     if said.verdict == "no help":
         return f"No other {name} alone helps: with {tried} it takes {_number(said.fewest, 'wavefront')} or more."
     fewest = f"with {name} = {_list(said.values, 'or')} it takes {_number(said.fewest, 'wavefront')}"
-    return f"{name} = {now} is {said.verdict}: {fewest}, the fewest of any {tried}, and {said.wavefronts} now."
+    return f"{name} = {now} is {said.verdict}: {fewest}, the fewest of {tried}; now it takes {said.wavefronts}."
+
+
+def _range(values: Sequence[int]) -> str:
+    """Values in order, in words.
+
+    >>> _range([3, 4, 5]), _range([-6, -3, -2])
+    ('from 3 to 5', 'of -6, -3 or -2')
+    """
+    if len(values) > 1 and values[-1] - values[0] == len(values) - 1:
+        return f"from {values[0]} to {values[-1]}"
+    return f"of {_list(values, 'or')}"
 
 
 def _best_swizzle(said: BestSwizzle) -> str:

@@ -34,9 +34,9 @@ claims:
     [
         (["(32,32):(32,1)", "--coord", "lane,0"], "Lanes 0 and 8 differ in bit 3 only, which reaches no bank bit"),
         (["(32,32):(32,1)", "--coord", "lane,0"], "(32,32):(33,1), it takes 1 wavefront, no bank conflicts"),
-        (["(32,32):(36,1)", "--coord", "lane,0"], "gcd(144, 128) = 16, so that 128/16 = 8 of them lie at different"),
+        (["(32,32):(36,1)", "--coord", "lane,0"], "gcd(144, 128) = 16, so that 128/16 = 8 in a row lie at different"),
         (["Swizzle<3,0,3>"], "bank[2] = row[2] ^ col[2]"),
-        (["Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"], "acts on the byte address 0bYYYZZZxxxx"),
+        (["Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"], "acts on the bits of the byte address, 0bYYYZZZxxxx"),
         (["(32,32):(32,1)", "--coord", "lane,k", "--for", "k=0:8:4", "--at", "k=4"], "lanes l and l ^ 1 of a group"),
         (["a.swz.yaml", "--access", "read_A"], "The case BK = 64"),
         (["a.swz.yaml", "--access", "read_A", "--at", "BK=32"], "The case BK = 32"),
