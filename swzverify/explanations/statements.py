@@ -11,39 +11,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from swzverify.explanations.alternatives import BestPad, BestSwizzle, Change, LeastBase, Parameter
+from swzverify.explanations.formulas import BankBit, Bit, Matrix, NotLinear, TileBankBit
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES
 from swzverify.layout import Swizzle
 from swzverify.subjects.tile import SwizzleOn
 
-
-@dataclass(frozen=True, slots=True)
-class Bit:
-    """A bit of a variable: bit `bit` of (value - start) / step; of the place in the list of values
-    where a loop's values are `listed`.
-
-    >>> str(Bit("lane", 3)), str(Bit("k", 0, start=8, step=24)), str(Bit("s", 1, listed=True))
-    ('lane[3]', '((k-8)/24)[0]', 'index(s)[1]')
-    """
-
-    variable: str
-    bit: int
-    start: int = 0
-    step: int = 1
-    listed: bool = False
-
-    @property
-    def whole(self) -> str:
-        """What the bit is one of."""
-        if self.listed:
-            return f"index({self.variable})"
-        minus = f"{self.variable}{-self.start:+d}" if self.start else self.variable
-        if self.step == 1:
-            return f"({minus})" if self.start else minus
-        return f"(({minus})/{self.step})" if self.start else f"({minus}/{self.step})"
-
-    def __str__(self) -> str:
-        """The bit as formulas write it."""
-        return f"{self.whole}[{self.bit}]"
+__all__ = [
+    "Apart",
+    "BankBit",
+    "BestPad",
+    "BestSwizzle",
+    "Bit",
+    "Change",
+    "Cost",
+    "Crowd",
+    "Explained",
+    "Explanation",
+    "Kernel",
+    "LeastBase",
+    "Level",
+    "Limit",
+    "Matrix",
+    "Merged",
+    "NotLinear",
+    "OneToOne",
+    "Parameter",
+    "Period",
+    "Pitch",
+    "Rank",
+    "Statement",
+    "Steps",
+    "SwizzleBits",
+    "TileBankBit",
+    "Unpriced",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,62 +74,6 @@ class Limit:
     at_most: int | None
     exactly: bool
     kept: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BankBit:
-    """Bit `index` of the bank of each lane's first word, in every warp instruction: the XOR of
-    `terms` and `constant`.
-    """
-
-    index: int
-    terms: tuple[Bit, ...]
-    constant: int
-
-    def __str__(self) -> str:
-        """The formula.
-
-        >>> str(BankBit(2, (Bit("row", 0), Bit("col", 4)), 1))
-        'bank[2] = row[0] ^ col[4] ^ 1'
-        """
-        return f"bank[{self.index}] = {_formula(self.terms, self.constant)}"
-
-
-@dataclass(frozen=True, slots=True)
-class TileBankBit:
-    """Bit `index` of the bank of an element's first byte, by its coordinate, in the stage that
-    starts at `start_bytes`.
-    """
-
-    tile: str
-    index: int
-    terms: tuple[Bit, ...]
-    constant: int
-    start_bytes: int
-
-    def __str__(self) -> str:
-        """The formula."""
-        return f"bank[{self.index}] = {_formula(self.terms, self.constant)}"
-
-
-def _formula(terms: tuple[Bit, ...], constant: int) -> str:
-    parts = [str(term) for term in terms]
-    return " ^ ".join([*parts, *(["1"] if constant else [])]) or "0"
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """The bits of variables (columns) to the bits of the bank (rows, bank[0] first), over GF(2).
-
-    `of` says what has the bank: a lane's first word, or an element. Bits of variables that are left
-    out reach no bank bit. `constants` are XORed to the rows' results; `rank` is the matrix's.
-    """
-
-    of: Literal["access", "tile"]
-    columns: tuple[Bit, ...]
-    entries: tuple[tuple[int, ...], ...]
-    constants: tuple[int, ...]
-    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,97 +289,6 @@ class OneToOne:
     tile: str
     rank: int
     bits: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What the access takes where the swizzle of its tile is `swizzle` in place of its own: its
-    parameter `parameter` one more or one less, or none at all.
-    """
-
-    parameter: Literal["B", "M", "S", "none"]
-    swizzle: Swizzle | None
-    wavefronts: int
-    bank_conflicts: int
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """Of the swizzles that differ from the tile's in `parameter` alone, at the values `tried`: the
-    fewest wavefronts that the access takes, and the values that give them. `now` is the tile's own
-    value, `wavefronts` and `bank_conflicts` what the access takes with it.
-    """
-
-    parameter: Literal["B", "M", "S"]
-    now: int
-    wavefronts: int
-    bank_conflicts: int
-    tried: tuple[int, ...]
-    fewest: int
-    values: tuple[int, ...]
-
-    @property
-    def verdict(self) -> Literal["right", "no help", "too small", "too large", "misplaced"]:
-        """`right` for no conflict, `no help` for no other value with fewer wavefronts; a B that is
-        `too small` or `too large`, and an M or S that is `misplaced`, where others have fewer.
-        """
-        if self.fewest == self.wavefronts:
-            return "no help" if self.bank_conflicts else "right"
-        if self.parameter == "B":
-            return "too small" if min(self.values) > self.now else "too large"
-        return "misplaced"
-
-
-@dataclass(frozen=True, slots=True)
-class BestSwizzle:
-    """Of all `count` swizzles with B from 1 to `most_bits`, M from `least` on and S from B on that look
-    at the lowest `reach` bits only, `winners` have the fewest `wavefronts` of the access; `first` is
-    the one of them with the fewest bits, then the lowest M, then the lowest S.
-    """
-
-    on: SwizzleOn
-    count: int
-    least: int
-    reach: int
-    most_bits: int
-    wavefronts: int
-    bank_conflicts: int
-    winners: int
-    first: Swizzle
-
-
-@dataclass(frozen=True, slots=True)
-class LeastBase:
-    """With an M below `least`, a swizzle can tear the access's vectors of 2^least elements, or bytes
-    of addresses, apart.
-    """
-
-    least: int
-    on: SwizzleOn
-
-
-@dataclass(frozen=True, slots=True)
-class BestPad:
-    """The first pad behind each run of `row` elements, the fewest bytes first, that leaves the access
-    no conflict: what it takes with `layout`.
-    """
-
-    pad: int
-    row: int
-    layout: str
-    wavefronts: int
-    bank_conflicts: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotLinear:
-    """No formula over XOR is known of `bits`, the bits of the bank; all of them are of the access's
-    lanes, or the tile's elements.
-    """
-
-    of: Literal["access", "tile"]
-    name: str
-    bits: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

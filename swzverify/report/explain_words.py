@@ -252,7 +252,8 @@ def _swizzle_bits(said: SwizzleBits) -> str:
     read = [bit for bit in range(said.width) if swizzle.yyy_mask >> bit & 1]
     changed = [bit for bit in range(said.width) if swizzle.zzz_mask >> bit & 1]
     what = "element offset" if said.on == "offset" else "byte address"
-    head = f"{swizzle} acts on the bits of the {what}, {said.picture}: Y ({spans(read)}) is XORed onto Z ({spans(changed)})"
+    moves = f"Y ({spans(read)}) is XORed onto Z ({spans(changed)})"
+    head = f"{swizzle} acts on the bits of the {what}, {said.picture}: {moves}"
     bank = said.bank_bits
     if bank is None:
         return f"{head}."
