@@ -19,6 +19,7 @@ COMMANDS = (
     "completions",
     "crosscheck",
     "diff",
+    "explain",
     "init",
     "prove",
     "recheck",

@@ -123,8 +123,8 @@ def show(
             instruction,
             coord,
             threads,
-            _loops(loops),
-            _values(at),
+            loops_of(loops),
+            values_of(at),
             target,
             cast("Literal['both', 'offset', 'bank']", numbers),
             sweep,
@@ -152,7 +152,8 @@ def _window(text: str | None, option: str) -> tuple[int, int] | None:
     return int(found[1]), int(found[2])
 
 
-def _loops(given: tuple[str, ...]) -> dict[str, range]:
+def loops_of(given: tuple[str, ...]) -> dict[str, range]:
+    """The loops of `--for`. Error: `click.BadParameter`."""
     found: dict[str, range] = {}
     for each in given:
         parts = _LOOP.fullmatch(each)
@@ -164,7 +165,8 @@ def _loops(given: tuple[str, ...]) -> dict[str, range]:
     return found
 
 
-def _values(given: tuple[str, ...]) -> dict[str, int]:
+def values_of(given: tuple[str, ...]) -> dict[str, int]:
+    """The values of `--at`. Error: `click.BadParameter`."""
     found: dict[str, int] = {}
     for each in given:
         parts = _VALUE.fullmatch(each)

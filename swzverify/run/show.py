@@ -63,7 +63,7 @@ class ShowOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class Subject:
     """What is drawn: a tile, accesses, or both."""
 
     tile: AnyTile | None
@@ -78,11 +78,16 @@ def show(what: str, wanted: ShowOptions) -> Picture:
     Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ581 what
     cannot be drawn, SWZ583 what cannot be swept; those of accesses and costs.
     """
-    subject = _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
+    subject = subject_of(what, wanted)
     _refuse_unused(subject, wanted)
     picture = _sweep(subject, wanted) if wanted.sweep is not None else _view(subject, wanted)
     captions = (*picture.captions, *subject.words)
     return Picture(picture.title, captions, picture.panels, picture.scale, picture.marks)
+
+
+def subject_of(what: str, wanted: ShowOptions) -> Subject:
+    """The tile or the accesses that are named. Errors: those of `show` for what is not there."""
+    return _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
 
 
 def is_file(what: str) -> bool:
@@ -95,7 +100,7 @@ def is_file(what: str) -> bool:
     return ends or os.path.exists(what)
 
 
-def _refuse_unused(subject: _Subject, wanted: ShowOptions) -> None:
+def _refuse_unused(subject: Subject, wanted: ShowOptions) -> None:
     """Options that the picture would not look at. Error: SWZ581."""
     view = _view_name(subject, wanted)
     of_access = bool(subject.accesses) and view in ACCESS_VIEWS
@@ -115,14 +120,14 @@ def _refuse_unused(subject: _Subject, wanted: ShowOptions) -> None:
             raise SwzError("SWZ581", f"{option} would do nothing: {why}", hint="leave it out")
 
 
-def _view_name(subject: _Subject, wanted: ShowOptions) -> str:
+def _view_name(subject: Subject, wanted: ShowOptions) -> str:
     """The view; of a sweep none."""
     if wanted.sweep is not None:
         return ""
     return wanted.view or ("groups" if subject.accesses else "logical")
 
 
-def _view(subject: _Subject, wanted: ShowOptions) -> Picture:
+def _view(subject: Subject, wanted: ShowOptions) -> Picture:
     target = None if wanted.target is None else find_target(wanted.target)
     view = _view_name(subject, wanted)
     if subject.accesses:
@@ -152,14 +157,14 @@ def _view(subject: _Subject, wanted: ShowOptions) -> Picture:
     return logical(subject.tile, wanted.grid, numbers=wanted.numbers, target=target)
 
 
-def _one_access(subject: _Subject) -> AnyAccess:
+def _one_access(subject: Subject) -> AnyAccess:
     first, *others = subject.accesses
     if others:
         raise SwzError("SWZ581", "a picture has one access", hint="give --access once; a sweep takes several")
     return first
 
 
-def _sweep(subject: _Subject, wanted: ShowOptions) -> Picture:
+def _sweep(subject: Subject, wanted: ShowOptions) -> Picture:
     found = _SWEEP.fullmatch((wanted.sweep or "").replace(" ", ""))
     if found is None:
         raise SwzError("SWZ583", f"'{wanted.sweep}' is no sweep", hint="B,S or B,S,M=3 or pad")
@@ -181,20 +186,20 @@ def _sweep(subject: _Subject, wanted: ShowOptions) -> Picture:
     return sweep_picture(sweep_swizzles(subject.tile, accesses, base=None if found[1] is None else int(found[1])))
 
 
-def _of_spec(path: str, wanted: ShowOptions) -> _Subject:
+def _of_spec(path: str, wanted: ShowOptions) -> Subject:
     given = (("--element", wanted.element), ("--coord", wanted.coord), ("--instruction", wanted.instruction))
     for option, value in given:
         if value is not None:
             raise SwzError("SWZ581", f"{option} goes with a layout; {path} has its own", hint=f"leave {option} out")
     spec = load_spec(path, target=wanted.target)
-    case, words = _case(spec, wanted)
+    case, words = case_of(spec, wanted)
     at = {name: value for name, value in wanted.at.items() if name not in case.chosen}
     if wanted.accesses:
         accesses = tuple(_named(case.accesses, name, "access", path) for name in wanted.accesses)
         tiles = list(dict.fromkeys(access.tile for access in accesses))
         if len(tiles) > 1 or (wanted.tile is not None and tiles[0] != case.tiles.get(wanted.tile)):
             raise SwzError("SWZ581", f"the accesses {', '.join(wanted.accesses)} are not to one tile")
-        return _Subject(tiles[0], accesses, words, at)
+        return Subject(tiles[0], accesses, words, at)
     if wanted.tile is not None:
         tile = _named(case.tiles, wanted.tile, "tile", path)
     elif len(case.tiles) == 1:
@@ -205,11 +210,13 @@ def _of_spec(path: str, wanted: ShowOptions) -> _Subject:
             "SWZ581", f"{path} has {len(case.tiles)} tiles: what is to be drawn?", hint=" or ".join(names[:8])
         )
     swept = [each for each in case.accesses.values() if each.tile == tile] if wanted.sweep is not None else []
-    return _Subject(tile, tuple(swept), words, at)
+    return Subject(tile, tuple(swept), words, at)
 
 
-def _case(spec: Spec, wanted: ShowOptions) -> tuple[SpecCase, tuple[str, ...]]:
-    """The first case of the constants, or the first one with the values that `--at` gives."""
+def case_of(spec: Spec, wanted: ShowOptions) -> tuple[SpecCase, tuple[str, ...]]:
+    """The first case of the constants, or the first one with the values that `--at` gives; and that in
+    words. Error: SWZ581.
+    """
     names = {name for case in spec.cases for name in case.chosen}
     asked = {name: value for name, value in wanted.at.items() if name in names}
     for case in spec.cases:
@@ -229,7 +236,7 @@ def _named(known: Mapping[str, _T], name: str, what: str, path: str) -> _T:
     return known[name]
 
 
-def _of_notation(text: str, wanted: ShowOptions) -> _Subject:
+def _of_notation(text: str, wanted: ShowOptions) -> Subject:
     for option, value in (("--tile", wanted.tile), ("--access", wanted.accesses or None)):
         if value is not None:
             raise SwzError("SWZ581", f"{option} names something of a spec, and '{text}' is no file", hint="a spec file")
@@ -240,7 +247,7 @@ def _of_notation(text: str, wanted: ShowOptions) -> _Subject:
             raise SwzError(
                 "SWZ581", "an instruction needs the coordinate that each lane reads", hint="--coord 'lane,0'"
             )
-        return _Subject(tile, (), words, wanted.at)
+        return Subject(tile, (), words, wanted.at)
     access = Access(
         "access",
         find_instruction(wanted.instruction or _load(tile)),
@@ -250,7 +257,7 @@ def _of_notation(text: str, wanted: ShowOptions) -> _Subject:
         tile=tile,
         coord=tuple(expression(each) for each in _parts(wanted.coord)),
     )
-    return _Subject(tile, (access,), words, wanted.at)
+    return Subject(tile, (access,), words, wanted.at)
 
 
 def _load(tile: AnyTile) -> str:

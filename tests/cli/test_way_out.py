@@ -18,6 +18,7 @@ from swzverify.cli import main
 COMMANDS = {
     "prove": (["prove", "a.swz.yaml"], "swzverify.run.run.run_specs"),
     "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.diff.run.compare"),
+    "explain": (["explain", "(8,8)"], "swzverify.run.explain.explain"),
     "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.run.crosscheck.run_crosscheck"),
     "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
@@ -29,6 +30,7 @@ COMMANDS = {
     "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
 }
 WORDS = {
+    "explain": "no explanation",
     "init": "nothing written",
     "recheck": "no judgement",
     "show": "no picture",

@@ -106,6 +106,10 @@ def _no_resvg(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "resvg_py", None)
 
 
+def _no_sympy(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setitem(sys.modules, "sympy", None)
+
+
 def _no_hypothesis(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "hypothesis", None)
     condition.delitem(sys.modules, "swzverify.testing.strategies", raising=False)
@@ -192,6 +196,7 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "no_proofs": _no_proofs,
     "no_solver": _no_solver,
     "no_resvg": _no_resvg,
+    "no_sympy": _no_sympy,
     "no_hypothesis": _no_hypothesis,
     "no_git": _no_git,
     "no_cuda_tools": _only_the_shell,

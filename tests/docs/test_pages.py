@@ -23,6 +23,7 @@ NOT_RUN: dict[str, list[str]] = {
         "the files of a new target",
         "the files of a new report format",
         "the files of a picture of a tile",
+        "the files of a new statement",
         "the files of a new format of pictures",
     ],
     "docs/benchmarks.md": ["it measures for minutes; tests/test_benchmarks.py runs its parts"],

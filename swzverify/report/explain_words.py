@@ -1,0 +1,305 @@
+"""The sentence of each statement of an explanation. Nothing is said that no field of it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from swzverify.explanations.statements import (
+    Apart,
+    BankBit,
+    BestPad,
+    BestSwizzle,
+    Change,
+    Cost,
+    Crowd,
+    Kernel,
+    LeastBase,
+    Level,
+    Limit,
+    Matrix,
+    Merged,
+    NotLinear,
+    OneToOne,
+    Parameter,
+    Period,
+    Pitch,
+    Rank,
+    Statement,
+    Steps,
+    SwizzleBits,
+    TileBankBit,
+    Unpriced,
+)
+from swzverify.hardware import BANK_PERIOD_BYTES
+
+_MOST_WORDS = 8
+"""Words that a sentence lists."""
+
+
+def sentence(statement: Statement) -> str:
+    """A statement in words.
+
+    >>> sentence(OneToOne("A", 12, 12))
+    'The map from the 12 bits of the coordinate to offsets has rank 12: it is one to one.'
+    """
+    match statement:
+        case Cost():
+            return _cost(statement)
+        case Limit():
+            return _limit(statement)
+        case BankBit() | TileBankBit():
+            return str(statement)
+        case Matrix():
+            return f"Its matrix over GF(2) has {_number(len(statement.columns), 'column')} and rank {statement.rank}."
+        case Rank():
+            return _rank(statement)
+        case Kernel():
+            return _kernel(statement)
+        case Merged(vector):
+            return f"Lanes l and l ^ {vector} of a group touch the same unit, which counts once."
+        case Crowd():
+            return _crowd(statement)
+        case Apart():
+            return _apart(statement)
+        case Steps():
+            return _steps(statement)
+        case Pitch():
+            return _pitch(statement)
+        case Period(mode=mode, extent=extent, period=period):
+            return _period(mode, extent, period)
+        case SwizzleBits():
+            return _swizzle_bits(statement)
+        case OneToOne(rank=rank, bits=bits):
+            each = f"{1 << (bits - rank)} coordinates share each offset"
+            so = "it is one to one" if rank == bits else each
+            return f"The map from the {_number(bits, 'bit')} of the coordinate to offsets has rank {rank}: {so}."
+        case Change():
+            return f"{_with(statement)} it takes {_price(statement.wavefronts, statement.bank_conflicts)}."
+        case Parameter():
+            return _parameter(statement)
+        case BestSwizzle():
+            return _best_swizzle(statement)
+        case LeastBase(least, on):
+            what = f"{_number(1 << least, 'element' if on == 'offset' else 'byte')}"
+            return f"A swizzle with M below {least} can tear vectors of {what} apart."
+        case BestPad(pad, row, layout, wavefronts, conflicts):
+            after = f"With a pad of {_number(pad, 'element')} after every {row}, {layout}"
+            return f"{after}, it takes {_price(wavefronts, conflicts)}."
+        case NotLinear(of, _, bits):
+            whose = "a lane's first word" if of == "access" else "an element"
+            told = f"of bank[{_list(bits)}]" if len(bits) == 1 else f"of the bits {_list(bits)} of the bank"
+            return f"No XOR of bits is known {told} of {whose}."
+        case Unpriced(why=why):
+            return f"Its warp instructions cannot be priced: {why}."
+        case _:
+            assert_never(statement)
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _price(wavefronts: int, conflicts: int) -> str:
+    clean = "no bank conflicts" if conflicts == 0 else _number(conflicts, "bank conflict")
+    return f"{_number(wavefronts, 'wavefront')}, {clean}"
+
+
+def _list(values: Sequence[int | str], last: str = "and") -> str:
+    """Numbers or runs of them in words.
+
+    >>> _list([3]), _list([0, 1, 2])
+    ('3', '0, 1 and 2')
+    """
+    shown = [str(value) for value in values]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+def spans(values: Sequence[int]) -> str:
+    """Lanes or bits in short.
+
+    >>> spans([0, 1, 2, 5]), spans([0, 4])
+    ('0-2 and 5', '0 and 4')
+    """
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    parts = [[f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(value) for value in run] for run in runs]
+    return _list([part for each in parts for part in each])
+
+
+def _at(where: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in where.items()) or "the only warp instruction"
+
+
+def _cost(said: Cost) -> str:
+    row = f"{said.instruction} on {said.target} ({said.evidence})"
+    every = f"the worst of {said.instructions} warp instructions"
+    many = every if said.instructions > 1 else "its only warp instruction"
+    place = f", at {_at(said.where)}" if said.where else ""
+    head = f"{row} takes at most {_number(said.wavefronts, 'wavefront')}, in {many}{place}"
+    least = f"; without conflicts that takes {said.minimum}" if said.wavefronts > said.minimum else ""
+    if said.bank_conflicts == 0:
+        return f"{head}{least}. There are no bank conflicts."
+    return f"{head}{least}. There are at most {_number(said.bank_conflicts, 'bank conflict')}."
+
+
+def _limit(said: Limit) -> str:
+    if said.at_most is None:
+        what = "no bank conflicts"
+    else:
+        what = f"{'exactly' if said.exactly else 'at most'} {_number(said.at_most, 'wavefront')}"
+    return f"The claim {said.kind} of {said.subject}, {what}, is {'kept' if said.kept else 'broken'} by these costs."
+
+
+def _rank(said: Rank) -> str:
+    lanes = 1 << said.group_bits
+    group = f"A group has {_number(lanes, 'lane')}" + (" (two joined)" if said.joined else "")
+    unit = f"{said.unit_bytes} bytes"
+    kind = "unit" if said.unit_rank == 0 else "different units"
+    units = f"2^{said.unit_rank} = {1 << said.unit_rank} {kind} of {unit} (rank {said.unit_rank})"
+    places = f"{1 << said.slot_rank} of the {said.slots} places of a 128-byte line"
+    slots = f"2^{said.slot_rank} = {places} (rank {said.slot_rank})"
+    if said.each == 1:
+        each = "So no two of them share a place"
+    elif said.counts_equal:
+        each = f"So 2^({said.group_bits} - {said.slot_rank}) = {said.each} lanes share each place, and each lane counts"
+    else:
+        each = f"So 2^({said.unit_rank} - {said.slot_rank}) = {said.each} of them share each place"
+    sums = f"{_number(said.each, 'wavefront')} per group, {said.wavefronts} in {_number(said.groups, 'group')}"
+    return f"{group}, which touch {units} in {slots}. {each}: {sums}."
+
+
+def _kernel(said: Kernel) -> str:
+    one, other = said.lanes
+    single = len(said.bits) == 1
+    bits = f"bit {said.bits[0]} only" if single else f"the bits {_list(said.bits)}"
+    if said.alone:
+        why = "which reaches no bank bit" if single else "none of which reaches a bank bit"
+    else:
+        why = "whose effects on the bank cancel"
+    first, second = said.words
+    words = f"the words {first} and {second}" if first != second else f"word {first} twice, where each counts,"
+    pair = (
+        f"Lanes {one} and {other} differ in {bits}, {why}: they need {words} of bank {said.bank} at {_at(said.where)}"
+    )
+    return f"{pair}. In every warp instruction, lanes l and l ^ {said.vector} of a group meet so."
+
+
+def _crowd(said: Crowd) -> str:
+    lanes = f"{'Lane' if len(said.lanes) == 1 else 'Lanes'} {spans(said.lanes)}"
+    need = "needs" if len(said.lanes) == 1 else "need"
+    if len(said.words) == 1:
+        words = f"word {said.words[0]}"
+    elif len(said.words) <= _MOST_WORDS:
+        words = f"the words {_list(said.words)}"
+    else:
+        words = f"{len(said.words)} words, from {said.words[0]} to {said.words[-1]},"
+    counted = ", and each lane counts" if said.counts_equal else ""
+    worst = f"No bank is needed for more: the group takes {_number(said.wavefronts, 'wavefront')}"
+    return f"{lanes} {need} {words} of bank {said.bank}{counted}, at {_at(said.where)}. {worst}."
+
+
+def _apart(said: Apart) -> str:
+    octet = f"the octet takes {_number(said.wavefronts, 'wavefront')}, and none takes more, at {_at(said.where)}"
+    classes = [spans(lanes) for lanes in said.classes]
+    if len(classes) == 1:
+        return f"Lanes {classes[0]} copy together: {octet}."
+    return f"Lanes {' | '.join(classes)} copy in wavefronts of their own: {octet}."
+
+
+def _residue(level: Level) -> str:
+    """The order of a step, with its reason."""
+    step = abs(level.step_bytes)
+    if level.order == 1:
+        return f"{step} is a multiple of {BANK_PERIOD_BYTES}, so that all of them lie in the same banks"
+    divisor = f"gcd({step}, {BANK_PERIOD_BYTES}) = {level.divisor}"
+    order = f"{BANK_PERIOD_BYTES}/{level.divisor} = {level.order}"
+    apart = f"{order} in a row lie at different places of a 128-byte line"
+    return f"{divisor}, so that {apart}, and the next ones at these again"
+
+
+def _steps(said: Steps) -> str:
+    parts = [f"{each.count} by {each.step_bytes} bytes" for each in said.levels]
+    then = ", repeated ".join(parts)
+    head = f"The addresses of lanes {spans(said.lanes)} go by steps, {then}, at {_at(said.where)}"
+    reasons = "; ".join(_residue(each) for each in said.levels if each.step_bytes)
+    if not reasons:
+        return f"{head}."
+    told = "" if said.wavefronts is None else f": {_number(said.wavefronts, 'wavefront')} for the group"
+    return f"{head}: {reasons}{told}."
+
+
+def _pitch(said: Pitch) -> str:
+    leaf = said.mode if said.leaves == 1 else f"leaf {said.leaf + 1} of {said.leaves} of {said.mode}"
+    head = "Without the swizzle, a step" if said.swizzled else "A step"
+    return f"{head} of {leaf} moves by {said.level.step_bytes} bytes: {_residue(said.level)}."
+
+
+def _period(mode: str, extent: int, period: int | None) -> str:
+    if period is None:
+        return f"Along {mode} the banks have no period of up to {extent // 2} steps."
+    if period == 1:
+        return f"A step along {mode} changes no element's bank."
+    return f"Along {mode} the banks repeat every {period} steps, and not before."
+
+
+def _swizzle_bits(said: SwizzleBits) -> str:
+    swizzle = said.swizzle
+    read = [bit for bit in range(said.width) if swizzle.yyy_mask >> bit & 1]
+    changed = [bit for bit in range(said.width) if swizzle.zzz_mask >> bit & 1]
+    what = "element offset" if said.on == "offset" else "byte address"
+    moves = f"Y ({spans(read)}) is XORed onto Z ({spans(changed)})"
+    head = f"{swizzle} acts on the bits of the {what}, {said.picture}: {moves}"
+    bank = said.bank_bits
+    if bank is None:
+        return f"{head}."
+    reach = "Z reaches no bit of the bank" if not bank else f"Z holds {_bits_of_bank(bank)}"
+    if said.on == "address":
+        return f"{head}. {reach}."
+    return f"{head}. Where the stage begins at a multiple of 128 bytes, {reach}."
+
+
+def _bits_of_bank(bits: Sequence[int]) -> str:
+    return f"bit {bits[0]} of the bank" if len(bits) == 1 else f"the bits {_list(bits)} of the bank"
+
+
+def _with(said: Change) -> str:
+    return "Without a swizzle" if said.swizzle is None else f"With {said.swizzle}"
+
+
+def _parameter(said: Parameter) -> str:
+    name, now, tried = said.parameter, said.now, f"any {said.parameter} {_range(said.tried)}"
+    if len(said.tried) == 1:
+        return f"{name} = {now} is the only {name} that goes with the other two."
+    if said.verdict == "right":
+        others = [value for value in said.values if value != now]
+        like = f", as with {_list(others)}" if others else ""
+        return f"{name} = {now} takes {_number(said.wavefronts, 'wavefront')}{like}, the fewest of {tried}."
+    if said.verdict == "no help":
+        return f"No other {name} alone helps: with {tried} it takes {_number(said.fewest, 'wavefront')} or more."
+    fewest = f"with {name} = {_list(said.values, 'or')} it takes {_number(said.fewest, 'wavefront')}"
+    return f"{name} = {now} is {said.verdict}: {fewest}, the fewest of {tried}; now it takes {said.wavefronts}."
+
+
+def _range(values: Sequence[int]) -> str:
+    """Values in order, in words.
+
+    >>> _range([3, 4, 5]), _range([-6, -3, -2])
+    ('from 3 to 5', 'of -6, -3 or -2')
+    """
+    if len(values) > 1 and values[-1] - values[0] == len(values) - 1:
+        return f"from {values[0]} to {values[-1]}"
+    return f"of {_list(values, 'or')}"
+
+
+def _best_swizzle(said: BestSwizzle) -> str:
+    what = "element offsets" if said.on == "offset" else "byte addresses"
+    among = f"Of the {said.count} swizzles of {what} with B up to {said.most_bits} and M from {said.least} on"
+    room = f"that look at the lowest {said.reach} bits"
+    best = f"{said.winners} {'takes' if said.winners == 1 else 'take'} the fewest"
+    price = _price(said.wavefronts, said.bank_conflicts)
+    return f"{among}, {room}, {best}: {price}. The first is {said.first}."

@@ -1,0 +1,23 @@
+"""Every statement of the explanations of the library, by brute force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from swzverify.explanations import explain_access, explain_tile
+from swzverify.spec import load_spec
+from tests.explanations.judge import Judge, check
+
+SPECS = Path(__file__).parents[2] / "specs"
+FILES = sorted(path.relative_to(SPECS).as_posix() for path in SPECS.rglob("*.swz.yaml"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_said_of_the_library_is_so(name: str) -> None:
+    case = load_spec(SPECS / name).cases[-1]
+    for access in case.accesses.values():
+        check(Judge(access, None), explain_access(access))
+    for tile in case.tiles.values():
+        check(Judge(None, tile), explain_tile(tile))
