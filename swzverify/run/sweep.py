@@ -25,6 +25,9 @@ from swzverify.sweep.folder import PARQUET, Folder
 from swzverify.sweep.local import run_locally
 from swzverify.sweep.summary import Summary, summarize
 
+MAX_NAME = 255
+"""Of a file; longer texts are none."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
@@ -116,15 +119,19 @@ def _question(path: str, options: SweepOptions) -> tuple[Question, Bench]:
 
 
 def _fingerprint(variants: Variants) -> str:
-    """What the cases depend on: the text, the constants that the code defines, and compiled files."""
+    """What the cases depend on: the text, the constants that the code defines, and the files that the
+    spec or a value of an axis names.
+    """
     spec = variants.checked.spec
     digest = hashlib.sha256(variants.text.encode())
     digest.update(json.dumps([[name, value] for name, value in spec.constants.items()]).encode())
     beside = Path(variants.path).parent
-    for access in spec.accesses.values():
-        if access.compiled is not None:
-            file = beside / access.compiled.file
-            digest.update(file.read_bytes() if file.is_file() else b"")
+    named = [access.compiled.file for access in spec.accesses.values() if access.compiled is not None]
+    if variants.sweep is not None:
+        named += [value for axis in variants.sweep.axes for value in axis.values if isinstance(value, str)]
+    for name in named:
+        if len(name) < MAX_NAME and "\0" not in name and (beside / name).is_file():
+            digest.update((beside / name).read_bytes())
     return digest.hexdigest()
 
 

@@ -93,6 +93,8 @@ def _axis(name: str, value: list[int] | AxisPart, checked: Checked, problems: Pr
     if is_constant and numbers is None:
         hint = "give each value its number: values: {i8: 1, f16: 2}"
         problems.add("SWZ105", f"'{name}' is a constant, and its values are texts", where, hint)
+    if {type(value) for value in values} == {int, str}:
+        values = tuple(map(str, values))  # a column has one type
     if len(set(values)) < len(values):
         problems.add("SWZ105", f"axis '{name}' has the same value twice", where, "each value is a case of its own")
     return Axis(name, values, numbers, tuple(place for place in places if place), is_constant)
@@ -199,16 +201,18 @@ def _conditions(
     return found
 
 
-def only_in_swizzles(root: Mapping, axes: Iterable[Axis]) -> dict[str, tuple[str, ...]]:
+def only_in_swizzles(root: Mapping, axes: Collection[Axis]) -> dict[str, tuple[str, ...]]:
     """For each tile the axes that nothing reads but its `swizzle`: what they vary can be looked at
-    for all their values at once.
+    for all their values at once. A swizzle that an axis puts there itself has none, and neither has
+    a constant that a value put elsewhere may name.
     """
     data = cast("dict[str, Data]", to_data(root))
     for section in ("sweep", "constants", "title", "source"):
         data.pop(section, None)
     tiles = cast("dict[str, dict[str, Data]]", data.get("tiles", {}))
     swizzles = {name: _words(tile.pop("swizzle", None)) for name, tile in tiles.items()}
-    others = _words(data)
+    others = _words(data).union(*(_words(list(axis.values)) for axis in axes if axis.places))
+    placed = {place[1] for axis in axes for place in axis.places if place[:1] == ("tiles",) and "swizzle" in place}
     found: dict[str, tuple[str, ...]] = {}
     for name, words in swizzles.items():
         elsewhere = others.union(*(words for other, words in swizzles.items() if other != name))
@@ -217,7 +221,7 @@ def only_in_swizzles(root: Mapping, axes: Iterable[Axis]) -> dict[str, tuple[str
             for axis in axes
             if axis.is_constant and not axis.places and axis.name in words and axis.name not in elsewhere
         )
-        if own:
+        if own and name not in placed:
             found[name] = own
     return found
 

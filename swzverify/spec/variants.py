@@ -96,12 +96,13 @@ class Variants:
 def _changed(checked: Checked, variant: Variant) -> Checked:
     spec = checked.spec
     changes: dict[str, object] = {"constants": {**spec.constants, **variant.constants}}
+    places = checked.claim_places
     if not variant.with_claims:
-        changes["claims"] = []
+        changes["claims"], places = [], ()
     if variant.unswizzled:
         bare = {name: spec.tiles[name].model_copy(update={"swizzle": None}) for name in variant.unswizzled}
         changes["tiles"] = {**spec.tiles, **bare}
-    return replace(checked, spec=spec.model_copy(update=changes))
+    return replace(checked, spec=spec.model_copy(update=changes), claim_places=places)
 
 
 def _with(node: Node, place: Place, value: int | str) -> MappingNode:

@@ -74,7 +74,13 @@ class Bench:
         spec = self.variants.checked.spec
         if not spec.accesses:
             raise SwzError("SWZ571", f"{question.path} has no accesses, so that nothing has a cost")
-        self.batched = _batched(self.variants, self.sweep) if together and not question.prove else None
+        if question.target is not None and any(("target",) in axis.places for axis in self.sweep.axes):
+            raise SwzError(
+                "SWZ572", "an axis sets the target, and --target does too", hint="leave out --target, or the axis"
+            )
+        # The numbering is that of cases that are measured together, whether they are or not.
+        self.batched = _batched(self.variants, self.sweep)
+        self.together = together and not question.prove
         inner = self.batched[1] if self.batched else ()
         single = {name: value for name, value in spec.constants.items() if not isinstance(value, list)}
         self.cases = Cases(self.sweep, single, inner)
@@ -115,10 +121,9 @@ class Bench:
 
     def _group(self, at: Mapping[str, int], inner: list[dict[str, int]]) -> list[Row]:
         """The rows of cases that differ in the inner axes alone."""
-        variant = self._variant(at)
-        if self.batched is None:
-            return [self._one(variant)]
-        tile = self.batched[0]
+        if self.batched is None or not self.together:
+            return [self._one(self._variant({**at, **own})) for own in inner]
+        tile, variant = self.batched[0], self._variant(at)
         bare = Variant(variant.constants, variant.placed, frozenset([tile]))
         try:
             built = self.variants.build(bare)

@@ -43,8 +43,8 @@ def case_columns(sweep: Sweep, accesses: tuple[str, ...], *, proves: bool) -> tu
     if proves:
         found += [Column("claims", "string"), Column("claims_proved", "int32")]
     found += [Column("spec_sha256", "string"), Column("swzverify", "string")]
-    names = [column.name for column in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    names = [column.name.lower() for column in found]  # as DuckDB and others compare them
+    twice = next((column.name for column in found if names.count(column.name.lower()) > 1), None)
     if twice is not None:
         raise SwzError(
             "SWZ572", f"two columns of the results would be called '{twice}'", hint="give the axis another name"

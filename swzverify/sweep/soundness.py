@@ -14,7 +14,7 @@ from swzverify.synth.frame import Frame
 from swzverify.synth.pricing import Fields, Path
 from swzverify.synth.starts import starts
 
-MAX_ELEMENTS = 1 << 22
+MAX_ELEMENTS = 1 << 21
 """Elements of a tile, times where its stages may begin, that are looked at one by one."""
 _CHUNK = 1 << 20
 Array = NDArray[np.int64]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import gcd
 
 from swzverify.claims.tile_points import base_values
+from swzverify.errors import SwzError
 from swzverify.subjects import Tile
 
+MAX_STARTS = 1 << 18
 ALWAYS_ZERO = 62
 """What stands for the number of low bits that are 0 where the only start is address 0."""
 
@@ -32,7 +34,7 @@ def free_bits(tile: Tile) -> int:
 
 def starts(tile: Tile, period: int, *, every_stage: bool = True) -> list[int]:
     """Where a stage can begin, in bytes modulo a power of two: over every base and every stage, or
-    for stage 0 alone.
+    for stage 0 alone. Error: SWZ206 more than 2^18 of them.
 
     >>> from swzverify.layout import Layout
     >>> from swzverify.subjects import AlignedBase
@@ -40,6 +42,13 @@ def starts(tile: Tile, period: int, *, every_stage: bool = True) -> list[int]:
     [0, 256, 512, 768]
     """
     place = tile.origin
-    bases = {(place.start_bytes + place.unit_bytes * i) % period for i in range(base_values(place, period))}
+    count = base_values(place, period)
+    if count * tile.stages > MAX_STARTS:
+        raise SwzError(
+            "SWZ206",
+            f"tile {tile.name} can begin at {count} places that differ for its swizzle; at most {MAX_STARTS} are listed",
+            hint="align the tile's base to more bytes, or choose a swizzle that looks at fewer bits",
+        )
+    bases = {(place.start_bytes + place.unit_bytes * i) % period for i in range(count)}
     stages = range(tile.stages if every_stage else 1)
     return sorted({(base + stage * tile.pitch_bytes) % period for base in bases for stage in stages})

@@ -232,3 +232,82 @@ def test_two_columns_of_one_name(spec: Path, tmp_path: Path) -> None:
     spec.write_text(TEXT.replace("M: [3, 4]", "M: [3, 4]\n    bytes: {at: tiles.A.swizzle, values: [none]}"))
     with pytest.raises(SwzError, match=r"SWZ572.*'bytes'"):
         sweep(spec, tmp_path / "out")
+
+
+def bench_rows(text: str, *, together: bool = True, target: str | None = None) -> list[dict[str, object]]:
+    bench = Bench(Question(text, "a.yaml", target), together=together)
+    return [dict(row) for row in bench.rows(0, len(bench.cases))]
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        'W: {at: tiles.A.swizzle, values: ["Swizzle<B,M,S>", "Swizzle<B,4,3>"]}',
+        'W: {at: accesses.column.coord.0, values: ["(lane*B)%32", "lane"]}',
+        'W: {at: tiles.A.layout.pad, values: ["B", "8*M"]}',
+    ],
+)
+def test_cases_together_are_what_each_is_alone(axis: str) -> None:
+    text = TEXT.replace("  where:", f"    {axis}\n  where:")
+    assert text != TEXT
+    assert bench_rows(text) == bench_rows(text, together=False)
+
+
+def test_an_axis_inside_a_swizzle() -> None:
+    text = TEXT.replace("swizzle: Swizzle<B,M,S>", "swizzle: {bits: B, base: M, shift: S, on: offset}")
+    text = text.replace("  where:", "    W: {at: tiles.A.swizzle.on, values: [offset, address]}\n  where:")
+    rows = bench_rows(text)
+    assert rows == bench_rows(text, together=False)
+    assert len({str(row["status"]) for row in rows if row["W"] == "address"}) > 1
+
+
+def test_cases_that_are_too_much_together_are_measured_alone() -> None:
+    text = TEXT.replace(
+        "swizzle: Swizzle<B,M,S>", "swizzle: {bits: B, base: M, shift: S, on: address}\n    base: {align: 16}"
+    )
+    text = text.replace("S: [3]", "S: [3, 24]")
+    rows = bench_rows(text)
+    assert rows == bench_rows(text, together=False)
+    assert {"SWZ206", ""} <= {str(row["code"]) for row in rows}
+
+
+def test_claims_are_left_out_where_they_are_not_proved(spec: Path, tmp_path: Path) -> None:
+    spec.write_text(TEXT + "claims: [{conflict_free: row}, {injective: A}]\n", encoding="utf-8")
+    assert sweep(spec, tmp_path / "out").summary.cases == CASES
+
+
+def test_the_numbers_of_cases_do_not_depend_on_proofs() -> None:
+    proved = Bench(Question(TEXT + "claims: standard\n", "a.yaml", prove=True))
+    plain = Bench(Question(TEXT, "a.yaml"))
+    assert proved.cases.between(0, 9)[1].keys() == plain.cases.between(0, 9)[1].keys()
+    for name, values in plain.cases.between(0, 40)[1].items():
+        assert values.tolist() == proved.cases.between(0, 40)[1][name].tolist()
+
+
+def test_an_axis_of_targets_and_a_target() -> None:
+    text = TEXT.replace("  where:", "    T: {at: target, values: [sm_70, sm_90]}\n  where:")
+    assert {str(row["code"]) for row in bench_rows(text) if row["T"] == "sm_70"} == {"SWZ403"}
+    with pytest.raises(SwzError, match=r"SWZ572.*target"):
+        bench_rows(text, target="sm_90")
+
+
+def test_integers_and_texts_in_one_axis(spec: Path, tmp_path: Path) -> None:
+    mixed = '    Q: {at: tiles.A.layout.pad, values: [0, "2*4"]}\n'
+    spec.write_text(TEXT.replace("    P: [0, 8]\n", mixed), encoding="utf-8")
+    sweep(spec, tmp_path / "out")
+    assert {row["Q"] for row in table(tmp_path / "out")} == {"0", "2*4"}
+
+
+def test_columns_that_differ_in_case_alone(spec: Path, tmp_path: Path) -> None:
+    spec.write_text(TEXT.replace("{E: 2,", "{E: 2, p: 0,").replace("    S: [3]", "    S: [3]\n    p: [0, 1]"))
+    with pytest.raises(SwzError, match=r"SWZ572.*'P'"):
+        sweep(spec, tmp_path / "out")
+
+
+def test_a_file_that_an_axis_names_is_a_part_of_what_is_swept(spec: Path, tmp_path: Path) -> None:
+    (tmp_path / "none").write_text("one")
+    spec.write_text(TEXT.replace("S: [3]", "S: [3]\n    T: {at: tiles.A.swizzle, values: [none]}"), encoding="utf-8")
+    sweep(spec, tmp_path / "out")
+    (tmp_path / "none").write_text("two")
+    with pytest.raises(SwzError, match=r"SWZ574.*another spec"):
+        sweep(spec, tmp_path / "out")
