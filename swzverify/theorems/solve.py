@@ -105,7 +105,7 @@ def _solve(
     wanted += [symbols.words[name] == value for name, value in (fixed or {}).items()]
     if at_most is not None:
         wanted.append(symbols.words[at_most[0]] <= at_most[1])
-    solver = z3.SolverFor("QF_BV", ctx=symbols.context)
+    solver = z3.SolverFor(symbols.logic, ctx=symbols.context)
     solver.set("rlimit", obligation.rlimit)
     solver.set("timeout", TIMEOUT_MS)
     solver.add(*[condition.term for condition in wanted])
