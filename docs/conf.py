@@ -49,7 +49,10 @@ pygments_dark_style = "github-dark"
 # Which pages stand where; a page that no section names comes under the first section without pages
 # of its own.
 navigation = [
-    ("Begin", ["why", "tutorial/index", "notebooks/layout_to_proof", "counterexamples", "costs", "show", "synth"]),
+    (
+        "Begin",
+        ["why", "tutorial/index", "notebooks/layout_to_proof", "counterexamples", "costs", "locality", "show", "synth"],
+    ),
     ("Research", ["sweep", "study/index"]),
     ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),
     ("In a repository", []),

@@ -20,6 +20,7 @@ COMMANDS = (
     "crosscheck",
     "diff",
     "init",
+    "locality",
     "prove",
     "recheck",
     "scan",

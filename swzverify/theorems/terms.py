@@ -244,16 +244,21 @@ class Symbols:
     def __init__(self, width: int = WIDTH) -> None:
         self.context = z3.Context()
         self.width = width
-        self.words: dict[str, Word | Whole] = {}
+        self.words: dict[str, Word] = {}
+        self.wholes: dict[str, Whole] = {}
         self.bounds: list[Truth] = []
 
     @property
     def logic(self) -> str:
         """The theory of the variables, as SMT-LIB names it. Error: TypeError where a query mixes two."""
-        kinds = {type(word) for word in self.words.values()}
-        if len(kinds) > 1:
+        if self.words and self.wholes:
             raise TypeError("a query has words of a width, or numbers without one, never both")
-        return "QF_NIA" if kinds == {Whole} else "QF_BV"
+        return "QF_NIA" if self.wholes else "QF_BV"
+
+    @property
+    def variables(self) -> dict[str, Word | Whole]:
+        """All variables by name."""
+        return {**self.words, **self.wholes}
 
     def whole(self, name: str, at_least: int = 0, at_most: int | None = None) -> Whole:
         """A new variable without a width: an integer from `at_least`, 0 or more, to `at_most`.
@@ -263,12 +268,12 @@ class Symbols:
         >>> len(symbols.bounds), symbols.logic
         (2, 'QF_NIA')
         """
-        if name in self.words:
+        if name in self.words or name in self.wholes:
             raise ValueError(f"two variables are called {name}")
         if at_least < 0:
             raise ValueError(f"{name} would be negative")
         made = Whole(z3.Int(name, self.context))
-        self.words[name] = made
+        self.wholes[name] = made
         self.bounds.append(made >= at_least)
         if at_most is not None:
             self.bounds.append(made <= at_most)
@@ -276,7 +281,7 @@ class Symbols:
 
     def word(self, name: str, below: int | None = None, *, width: int | None = None) -> Word:
         """A new variable: any word, or any of 0 .. below - 1."""
-        if name in self.words:
+        if name in self.words or name in self.wholes:
             raise ValueError(f"two variables are called {name}")
         made = Word(z3.BitVec(name, width or self.width, self.context))
         self.words[name] = made
