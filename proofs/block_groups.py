@@ -290,7 +290,8 @@ THEOREMS = (
     Theorem(
         "grouped-order",
         "Triton's grouped order gives every tile of an M x N grid to exactly one program, for every M, N and group "
-        "size up to 65,535, whether the group size divides M or not",
+        "size up to 65,535, whether the group size divides M or not, in integers that hold M N and G N: 32 bits "
+        "without a sign do",
         r"pid \mapsto (gG + \ell \bmod s,\ \lfloor \ell / s \rfloor),\ g = \lfloor pid / GN \rfloor,\ "
         r"\ell = pid \bmod GN,\ s = \min(M - gG, G) \text{ is a bijection onto } [0, M) \times [0, N)",
         TRITON_ORDER,

@@ -56,6 +56,8 @@ def locality(
     """
     if output is not None:
         check_output(output, [spec], "--output")
+    if picture and form not in (None, "text"):
+        raise click.UsageError("--picture draws as text; --format has a form of its own")
     form = form or ("json" if (output or "").lower().endswith(".json") else format_of(output))
     values = named_values(at, "--at", "such as GROUP=8")
     with one_way_out("nothing counted"):

@@ -86,6 +86,7 @@ def test_a_tile_of_two_blocks_is_marked(tmp_path: Path) -> None:
         (["--at", "G=3"], "no case with G = 3"),
         (["--at", "G"], "such as GROUP=8"),
         (["--wave", "0"], "--wave"),
+        (["--picture", "--format", "json"], "--picture draws as text"),
         (["-o", "a.swz.yaml"], "a.swz.yaml"),
     ],
 )

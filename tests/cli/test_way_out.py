@@ -21,16 +21,20 @@ COMMANDS = {
     "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.run.crosscheck.run_crosscheck"),
     "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
+    "locality": (["locality", "a.swz.yaml"], "swzverify.run.locality.count_locality"),
     "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
     "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
     "show": (["show", "(8,8)"], "swzverify.run.show.show"),
+    "sweep": (["sweep", "a.swz.yaml"], "swzverify.run.sweep.run_sweep"),
     "synth": (["synth", "a.swz.yaml"], "swzverify.run.synth.synthesize"),
     "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
 }
 WORDS = {
     "init": "nothing written",
+    "locality": "nothing counted",
     "recheck": "no judgement",
     "show": "no picture",
+    "sweep": "what is finished stays; run the same command again to go on",
     "synth": "no answer",
     "theorems": "no list",
 }
