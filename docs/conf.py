@@ -51,7 +51,17 @@ pygments_dark_style = "github-dark"
 navigation = [
     (
         "Begin",
-        ["why", "tutorial/index", "notebooks/layout_to_proof", "counterexamples", "costs", "show", "explain", "synth"],
+        [
+            "why",
+            "tutorial/index",
+            "notebooks/layout_to_proof",
+            "counterexamples",
+            "costs",
+            "locality",
+            "show",
+            "explain",
+            "synth",
+        ],
     ),
     ("Research", ["sweep", "study/index"]),
     ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),

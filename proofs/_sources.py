@@ -9,3 +9,12 @@ SIMPLE = '"cutlass swizzle简单理解"'
 CONFLICTS = '"bank confict和冲突消解"'
 MAXAS = "机器之心's article on how the maxas assembler works"
 RULE = "docs/semantics.md, section 4 (the rule that reproduces all 5,940 measured H100 patterns)"
+TRITON_ORDER = 'triton-lang/triton, python/tutorials/03-matrix-multiplication.py, "L2 Cache Optimizations"'
+COLUMN_GROUPS = (
+    'NVIDIA developer blog, "Optimizing Compute Shaders for L2 Locality using Thread-Group ID Swizzling" '
+    "(ThreadGroupTilingX)"
+)
+CUTLASS_ORDER = (
+    "NVIDIA CUTLASS, include/cutlass/gemm/threadblock/threadblock_swizzle.h, GemmIdentityThreadblockSwizzle "
+    "(get_grid_shape, get_tile_offset)"
+)

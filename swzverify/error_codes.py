@@ -132,6 +132,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ581": "nothing that can be drawn so",
         "SWZ582": "no program to make a PNG",
         "SWZ583": "no parameters to draw a map of",
+        "SWZ585": "no order of blocks to count",
         # explanations
         "SWZ591": "nothing that can be explained",
         "SWZ592": "no sympy to write matrices with",

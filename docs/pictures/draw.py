@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from swzverify import Access, Layout, Swizzle, Tile
+from swzverify.costs import locality
+from swzverify.ir.c_parse import parse
 from swzverify.layout.tma import TmaMode, tma_layout
 from swzverify.pictures import Cell, Panel, Picture, Scale
 from swzverify.pictures.chosen import chosen
@@ -18,8 +20,10 @@ from swzverify.pictures.svg import render_svg
 from swzverify.pictures.views.groups import CLASH, group_panels, groups
 from swzverify.pictures.views.ownership import ownership
 from swzverify.pictures.views.swizzled import swizzled_access
+from swzverify.pictures.views.waves import waves
 from swzverify.pictures.words import number
 from swzverify.run.show import ShowOptions, show
+from swzverify.subjects import IndexMap
 
 
 def column(tile: Tile, instruction: str = "ld.shared.b32", threads: int = 32) -> Access:
@@ -45,6 +49,22 @@ def published() -> str:
         [(str(swizzle), column(Tile("A", 32, layout, swizzle))) for swizzle in sides],
         "A column is a bank; a cell has the lanes that need one of its words.",
     )
+
+
+def block_orders() -> str:
+    """Waves of 16 blocks on 13 x 16 tiles: row by row, and in groups of four rows."""
+    grid = {"M": 13, "N": 16, "G": 4}
+    rows = "min(M - pid/(G*N)*G, G)"
+    values = {
+        "row by row": ("pid/N", "pid%N"),
+        "groups of 4 rows": (f"pid/(G*N)*G + pid%(G*N)%{rows}", f"pid%(G*N)/{rows}"),
+    }
+    box = (grid["M"], grid["N"])
+    orders = [
+        IndexMap(name, (("pid", box[0] * box[1]),), tuple(map(parse, value)), box, grid)
+        for name, value in values.items()
+    ]
+    return render_svg(waves([locality(order, 16) for order in orders]))
 
 
 def impossible() -> str:
@@ -150,6 +170,7 @@ PICTURES = {
     "chunks.svg": chunks,
     "pads.svg": pads,
     "sweep.svg": sweep,
+    "block_orders.svg": block_orders,
 }
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ COMMANDS = (
     "diff",
     "explain",
     "init",
+    "locality",
     "prove",
     "recheck",
     "scan",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from swzverify.cli.files import check_output
-from swzverify.cli.show import loops_of, values_of
+from swzverify.cli.numbers import named_values
+from swzverify.cli.show import loops_of
 from swzverify.cli.terminal import Failure, echo, one_way_out, terminal_style
 from swzverify.cli.values import Text, elements, instructions, targets
 from swzverify.cli.writing import write_text
@@ -77,8 +78,18 @@ def explain(
     with one_way_out("no explanation"):
         from swzverify.run.explain import ExplainOptions  # noqa: PLC0415 - `--help` is to be quick
 
+        values = named_values(at, "--at", "such as warp=1 or k=16")
         wanted = ExplainOptions(
-            tile, access, claim, element, instruction, coord, threads, loops_of(loops), values_of(at), target
+            tile,
+            access,
+            claim,
+            element,
+            instruction,
+            coord,
+            threads,
+            loops_of(loops),
+            values,
+            target,
         )
         _tell(_explained(what, wanted), form, output)
 

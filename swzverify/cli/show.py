@@ -9,6 +9,7 @@ import click
 
 from swzverify.cli.drawing import FORMATS, format_of, tell_picture
 from swzverify.cli.files import check_output
+from swzverify.cli.numbers import named_values
 from swzverify.cli.terminal import Failure, one_way_out
 from swzverify.cli.values import Text, elements, instructions, targets
 
@@ -22,7 +23,6 @@ TEXT_ROWS = 32
 """Rows that a terminal is shown unasked."""
 _WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 _LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
-_VALUE = re.compile(r"([A-Za-z_]\w*)=(-?[0-9]{1,12})")
 
 
 @click.command()
@@ -124,7 +124,7 @@ def show(
             coord,
             threads,
             loops_of(loops),
-            values_of(at),
+            named_values(at, "--at", "such as warp=1 or k=16"),
             target,
             cast("Literal['both', 'offset', 'bank']", numbers),
             sweep,
@@ -162,17 +162,4 @@ def loops_of(given: tuple[str, ...]) -> dict[str, range]:
         if parts[1] in found:
             raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--for")
         found[parts[1]] = range(int(parts[2] or 0), int(parts[3]), int(parts[4] or 1))
-    return found
-
-
-def values_of(given: tuple[str, ...]) -> dict[str, int]:
-    """The values of `--at`. Error: `click.BadParameter`."""
-    found: dict[str, int] = {}
-    for each in given:
-        parts = _VALUE.fullmatch(each)
-        if parts is None:
-            raise click.BadParameter(f"{each!r}: such as warp=1 or k=16", param_hint="--at")
-        if parts[1] in found:
-            raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--at")
-        found[parts[1]] = int(parts[2])
     return found

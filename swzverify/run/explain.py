@@ -10,7 +10,8 @@ from swzverify.errors import SwzError, nearest
 from swzverify.explanations import Explanation, explain_access, explain_tile
 from swzverify.explanations.explain import limit_of
 from swzverify.explanations.statements import Cost, Explained
-from swzverify.run.show import ShowOptions, case_of, is_file, subject_of
+from swzverify.run.one_case import one_case
+from swzverify.run.show import ShowOptions, is_file, subject_of
 from swzverify.spec import Spec, load_spec
 from swzverify.spec.build import SpecClaim
 from swzverify.subjects import Access, IndexMap, Tile
@@ -47,7 +48,7 @@ def explain(what: str, wanted: ExplainOptions) -> Explained:
     if wanted.claim is not None:
         return _of_claim(what, wanted, wanted.claim)
     spec = load_spec(what, target=wanted.target)
-    case, _ = case_of(spec, _shown(wanted))
+    case, _ = one_case(spec, _shown(wanted).at)
     chosen: Mapping[str, int] = case.chosen if len(spec.cases) > 1 else {}
     if wanted.tile is None and wanted.access is None:
         if not case.accesses and not case.tiles:

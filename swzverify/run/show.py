@@ -6,9 +6,8 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from swzverify.errors import SwzError, nearest
+from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import expression
 from swzverify.layout import ComposedLayout, Layout, PointerLayout, Swizzle, parse_notation, parse_swizzle
@@ -23,16 +22,15 @@ from swzverify.pictures.views.logical import Numbers, logical
 from swzverify.pictures.views.ownership import ownership
 from swzverify.pictures.views.physical import physical
 from swzverify.pictures.views.swizzled import swizzled_access, swizzled_tile
+from swzverify.run.one_case import named, one_case
 from swzverify.sources.languages import language_of
-from swzverify.spec import Spec, load_spec
-from swzverify.spec.build import SpecCase
+from swzverify.spec import load_spec
 from swzverify.spec.elements import element_bits
 from swzverify.subjects import Access as AnyAccess
 from swzverify.subjects import Tile as AnyTile
 
 TILE_VIEWS = ("logical", "physical", "swizzle")
 ACCESS_VIEWS = ("groups", "ownership", "swizzle")
-_T = TypeVar("_T")
 _MOST_BITS = 128
 _SWIZZLE = re.compile(r"\s*(?:Swizzle|Sw|S)\s*<[^>]*>\s*")
 _DSL = re.compile(r"\s*S\s*<")
@@ -192,16 +190,16 @@ def _of_spec(path: str, wanted: ShowOptions) -> Subject:
         if value is not None:
             raise SwzError("SWZ581", f"{option} goes with a layout; {path} has its own", hint=f"leave {option} out")
     spec = load_spec(path, target=wanted.target)
-    case, words = case_of(spec, wanted)
+    case, words = one_case(spec, wanted.at)
     at = {name: value for name, value in wanted.at.items() if name not in case.chosen}
     if wanted.accesses:
-        accesses = tuple(_named(case.accesses, name, "access", path) for name in wanted.accesses)
+        accesses = tuple(named(case.accesses, name, "access", path) for name in wanted.accesses)
         tiles = list(dict.fromkeys(access.tile for access in accesses))
         if len(tiles) > 1 or (wanted.tile is not None and tiles[0] != case.tiles.get(wanted.tile)):
             raise SwzError("SWZ581", f"the accesses {', '.join(wanted.accesses)} are not to one tile")
         return Subject(tiles[0], accesses, words, at)
     if wanted.tile is not None:
-        tile = _named(case.tiles, wanted.tile, "tile", path)
+        tile = named(case.tiles, wanted.tile, "tile", path)
     elif len(case.tiles) == 1:
         (tile,) = case.tiles.values()
     else:
@@ -211,29 +209,6 @@ def _of_spec(path: str, wanted: ShowOptions) -> Subject:
         )
     swept = [each for each in case.accesses.values() if each.tile == tile] if wanted.sweep is not None else []
     return Subject(tile, tuple(swept), words, at)
-
-
-def case_of(spec: Spec, wanted: ShowOptions) -> tuple[SpecCase, tuple[str, ...]]:
-    """The first case of the constants, or the first one with the values that `--at` gives; and that in
-    words. Error: SWZ581.
-    """
-    names = {name for case in spec.cases for name in case.chosen}
-    asked = {name: value for name, value in wanted.at.items() if name in names}
-    for case in spec.cases:
-        if all(case.chosen[name] == value for name, value in asked.items()):
-            if len(spec.cases) == 1:
-                return case, ()
-            chosen_words = ", ".join(f"{name} = {value}" for name, value in case.chosen.items())
-            return case, (f"Drawn is the case {chosen_words}, one of {len(spec.cases)}.",)
-    told = ", ".join(f"{name} = {value}" for name, value in asked.items())
-    raise SwzError("SWZ581", f"{spec.path} has no case with {told}", hint="`constants:` lists the values")
-
-
-def _named(known: Mapping[str, _T], name: str, what: str, path: str) -> _T:
-    if name not in known:
-        hint = nearest(name, known) or f"there are: {', '.join(known) or 'none'}"
-        raise SwzError("SWZ581", f"{path} has no {what} '{name}'", hint=hint)
-    return known[name]
 
 
 def _of_notation(text: str, wanted: ShowOptions) -> Subject:

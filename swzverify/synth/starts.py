@@ -46,7 +46,7 @@ def starts(tile: Tile, period: int, *, every_stage: bool = True) -> list[int]:
     if count * tile.stages > MAX_STARTS:
         raise SwzError(
             "SWZ206",
-            f"tile {tile.name} can begin at {count} places that differ for its swizzle; at most {MAX_STARTS} are listed",
+            f"tile {tile.name} can begin at {count} places that differ for a swizzle; at most {MAX_STARTS} are listed",
             hint="align the tile's base to more bytes, or choose a swizzle that looks at fewer bits",
         )
     bases = {(place.start_bytes + place.unit_bytes * i) % period for i in range(count)}

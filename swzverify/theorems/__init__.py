@@ -4,7 +4,7 @@ listed.
 
 from __future__ import annotations
 
-from swzverify.theorems.terms import Symbols, Truth, Word, choose, greater, lesser
+from swzverify.theorems.terms import Symbols, Truth, Whole, Word, choose, choose_whole, greater, lesser
 from swzverify.theorems.theorem import Encoding, Obligation, Outcome, Point, Sequent, Theorem
 
 __all__ = [
@@ -16,8 +16,10 @@ __all__ = [
     "Symbols",
     "Theorem",
     "Truth",
+    "Whole",
     "Word",
     "choose",
+    "choose_whole",
     "greater",
     "lesser",
 ]

@@ -12,15 +12,15 @@ from swzverify.theorems.theorem import Outcome
 INTRODUCTION = """\
 # Theorems
 
-Statements that hold for whole families of swizzles, pads and tiles, each proved by Z3 over bit-vectors of 32 bits
-with symbolic parameters, and published statements that do not hold, each with a counterexample that is replayed in
-plain Python integers.
+Statements that hold for whole families of swizzles, pads, tiles and block orders, each proved by Z3 with symbolic
+parameters, over bit-vectors of 32 bits or over the integers, and published statements that do not hold, each with a
+counterexample that is replayed in plain Python integers.
 
 ```sh
 swzverify theorems
 ```
 
-proves all of them again, in some 15 seconds on two processors. `-v` shows sources, LaTeX and every obligation, `-k
+proves all of them again, in some 30 seconds on two processors. `-v` shows sources, LaTeX and every obligation, `-k
 NAME` picks some, `--format json` is for programs. This page is `swzverify theorems --format markdown`; a test
 compares the two. The encodings are in `proofs/`, a file a family.
 

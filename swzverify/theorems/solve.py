@@ -102,10 +102,10 @@ def _solve(
     symbols = Symbols()
     wanted = conditions(symbols, obligation.encode(symbols))
     wanted += symbols.bounds
-    wanted += [symbols.words[name] == value for name, value in (fixed or {}).items()]
+    wanted += [symbols.variables[name] == value for name, value in (fixed or {}).items()]
     if at_most is not None:
-        wanted.append(symbols.words[at_most[0]] <= at_most[1])
-    solver = z3.SolverFor("QF_BV", ctx=symbols.context)
+        wanted.append(symbols.variables[at_most[0]] <= at_most[1])
+    solver = z3.SolverFor(symbols.logic, ctx=symbols.context)
     solver.set("rlimit", obligation.rlimit)
     solver.set("timeout", TIMEOUT_MS)
     solver.add(*[condition.term for condition in wanted])
@@ -121,4 +121,4 @@ def _solve(
 
 
 def _values(symbols: Symbols, model: Term) -> dict[str, int]:
-    return {name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.words.items()}
+    return {name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.variables.items()}

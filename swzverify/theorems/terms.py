@@ -2,8 +2,8 @@
 are never Python's.
 
 Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
-y)` is silently False, `BitVecVal(300, 8)` wraps. Proofs are written with these two classes and
-never see z3py.
+y)` is silently False, `BitVecVal(300, 8)` wraps. Proofs are written with these classes and never see
+z3py. Products of symbols are hard in bit-vectors: `Whole` is a number without a width.
 """
 
 # z3py ships no types: what comes out of it is Unknown to a type checker, here and in solve.py only.
@@ -183,6 +183,61 @@ class Word:
         return Word(z3.ZeroExt(width - self.width, self.term))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """An integer without a width: nothing wraps, a difference may be negative.
+
+    There is no division: a proof names the quotient and the remainder, and states what they are.
+    """
+
+    term: Term
+
+    def _operand(self, other: Whole | int) -> Term:
+        return other.term if isinstance(other, Whole) else z3.IntVal(other, self.term.ctx)
+
+    def __add__(self, other: Whole | int) -> Whole:
+        """The sum."""
+        return Whole(self.term + self._operand(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Whole | int) -> Whole:
+        """The difference, which may be negative."""
+        return Whole(self.term - self._operand(other))
+
+    def __mul__(self, other: Whole | int) -> Whole:
+        """The product."""
+        return Whole(self.term * self._operand(other))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Equal numbers."""
+        return Truth(self.term == self._operand(_whole_or_int(other)))
+
+    def __ne__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Different numbers."""
+        return Truth(self.term != self._operand(_whole_or_int(other)))
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __lt__(self, other: Whole | int) -> Truth:
+        """Less."""
+        return Truth(self.term < self._operand(other))
+
+    def __le__(self, other: Whole | int) -> Truth:
+        """At most."""
+        return Truth(self.term <= self._operand(other))
+
+    def __gt__(self, other: Whole | int) -> Truth:
+        """More."""
+        return Truth(self.term > self._operand(other))
+
+    def __ge__(self, other: Whole | int) -> Truth:
+        """At least."""
+        return Truth(self.term >= self._operand(other))
+
+
 class Symbols:
     """The variables of one query, each with the bound it was made with; `bounds` are hypotheses."""
 
@@ -190,11 +245,43 @@ class Symbols:
         self.context = z3.Context()
         self.width = width
         self.words: dict[str, Word] = {}
+        self.wholes: dict[str, Whole] = {}
         self.bounds: list[Truth] = []
+
+    @property
+    def logic(self) -> str:
+        """The theory of the variables, as SMT-LIB names it. Error: TypeError where a query mixes two."""
+        if self.words and self.wholes:
+            raise TypeError("a query has words of a width, or numbers without one, never both")
+        return "QF_NIA" if self.wholes else "QF_BV"
+
+    @property
+    def variables(self) -> dict[str, Word | Whole]:
+        """All variables by name."""
+        return {**self.words, **self.wholes}
+
+    def whole(self, name: str, at_least: int = 0, at_most: int | None = None) -> Whole:
+        """A new variable without a width: an integer from `at_least`, 0 or more, to `at_most`.
+
+        >>> symbols = Symbols()
+        >>> columns = symbols.whole("N", 1, 65535)
+        >>> len(symbols.bounds), symbols.logic
+        (2, 'QF_NIA')
+        """
+        if name in self.words or name in self.wholes:
+            raise ValueError(f"two variables are called {name}")
+        if at_least < 0:
+            raise ValueError(f"{name} would be negative")
+        made = Whole(z3.Int(name, self.context))
+        self.wholes[name] = made
+        self.bounds.append(made >= at_least)
+        if at_most is not None:
+            self.bounds.append(made <= at_most)
+        return made
 
     def word(self, name: str, below: int | None = None, *, width: int | None = None) -> Word:
         """A new variable: any word, or any of 0 .. below - 1."""
-        if name in self.words:
+        if name in self.words or name in self.wholes:
             raise ValueError(f"two variables are called {name}")
         made = Word(z3.BitVec(name, width or self.width, self.context))
         self.words[name] = made
@@ -230,6 +317,11 @@ def choose(condition: Truth, then: Word, otherwise: Word) -> Word:
     return Word(z3.If(condition.term, then.term, otherwise.term))
 
 
+def choose_whole(condition: Truth, then: Whole, otherwise: Whole) -> Whole:
+    """One of two numbers without a width."""
+    return Whole(z3.If(condition.term, then.term, otherwise.term))
+
+
 def greater(a: Word, b: Word) -> Word:
     """The larger of two words."""
     return choose(a < b, b, a)
@@ -250,3 +342,9 @@ def _word_or_int(value: object) -> Word | int:
     if isinstance(value, Word) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise TypeError(f"a word cannot be compared with {value!r}")
+
+
+def _whole_or_int(value: object) -> Whole | int:
+    if isinstance(value, Whole) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"a number cannot be compared with {value!r}")

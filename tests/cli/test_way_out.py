@@ -22,6 +22,7 @@ COMMANDS = {
     "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.run.crosscheck.run_crosscheck"),
     "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
+    "locality": (["locality", "a.swz.yaml"], "swzverify.run.locality.count_locality"),
     "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
     "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
     "show": (["show", "(8,8)"], "swzverify.run.show.show"),
@@ -32,6 +33,7 @@ COMMANDS = {
 WORDS = {
     "explain": "no explanation",
     "init": "nothing written",
+    "locality": "nothing counted",
     "recheck": "no judgement",
     "show": "no picture",
     "sweep": "what is finished stays; run the same command again to go on",

@@ -8,7 +8,10 @@ import pytest
 
 from swzverify.theorems import Outcome, Theorem
 from swzverify.theorems.discover import find_theorems
+from tests.theorems import orders_by_hand
 from tests.theorems.by_hand import CHECKS
+
+assert orders_by_hand  # its import adds its checks
 
 THEOREMS = find_theorems()
 

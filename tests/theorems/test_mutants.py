@@ -81,7 +81,40 @@ def firsts_but_all_of_many(v, lanes, width, which):
     return [first for lane in lanes for first in real_firsts(v, [lane], width, which)]
 
 
+def never_smaller(_, b):
+    return b
+
+
+def rest_of_any_size(a, divisor, quotient, rest):
+    return (a == quotient * divisor + rest) & (rest <= divisor)
+
+
+def rows_of(grid, _):
+    return grid.group
+
+
 MUTANTS: dict[str, list[Mutant]] = {
+    "quotients-are-unique": [Mutant("a rest may be the divisor", "block_groups", "divided", rest_of_any_size)],
+    "grouped-order": [
+        Mutant("no min", "block_groups", "smaller", never_smaller),
+        Mutant("a rest may be the divisor", "block_groups", "divided", rest_of_any_size),
+        Mutant("the groups overlap", "block_groups", "rows_in", lambda grid, _: grid.group + 1),
+    ],
+    "grouped-order-older-row": [
+        Mutant("no min", "block_groups", "rows_in", rows_of),
+        Mutant("a rest may be the divisor", "block_groups", "divided", rest_of_any_size),
+    ],
+    "column-groups": [
+        Mutant("no min", "block_groups", "rows_in", rows_of),
+        Mutant("a rest may be the divisor", "block_groups", "divided", rest_of_any_size),
+    ],
+    "identity-swizzle": [
+        Mutant("no mask", "block_strips", "tile_of", lambda x, y, log: (x >> log, (y << log) + x)),
+        Mutant("rows and columns change places", "block_strips", "tile_of", lambda x, y, log: (y, x >> log)),
+    ],
+    "identity-swizzle-exact": [
+        Mutant("no mask", "block_strips", "tile_of", lambda x, y, log: (x >> log, (y << log) + x)),
+    ],
     "xor-interval": [
         Mutant("the first element is left out", "xor_interval", "inside", lambda x, a, b: (a < x) & (x <= b)),
         Mutant("the interval is one longer", "xor_interval", "inside", lambda x, a, b: (a <= x) & (x <= b + 1)),

@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from swzverify.errors import SwzError
-from swzverify.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose
+from swzverify.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose, choose_whole
 from swzverify.theorems.discover import check_catalogue, find_theorems, proofs_folder, select_theorems
 from swzverify.theorems.judge import as_expected, judge
 from swzverify.theorems.pool import judge_all
@@ -112,6 +112,57 @@ class TestTerms:
         v.word("x")
         with pytest.raises(ValueError, match="two variables"):
             v.word("x")
+
+
+class TestWholeNumbers:
+    def test_nothing_wraps_and_differences_may_be_negative(self):
+        def encode(v: Symbols) -> Sequent:
+            a, b = v.whole("a", 1, 1 << 40), v.whole("b", 1, 1 << 40)
+            return Sequent((a < b,), (a - b < 0) & (a * b >= b) & (3 * a + 1 > a) & (a != b) & (b > a) & (a <= b))
+
+        assert settle(Obligation("o", encode)).outcome is Outcome.PROVED
+
+    def test_the_smallest_point(self):
+        def encode(v: Symbols) -> Sequent:
+            a, b = v.whole("a", 2), v.whole("b", 2)
+            return Sequent((), a * b != 35)
+
+        answer = settle(Obligation("o", encode))
+        assert (answer.outcome, answer.point) == (Outcome.REFUTED, (("a", 5), ("b", 7)))
+
+    def test_bounds_are_hypotheses(self):
+        def encode(v: Symbols) -> Sequent:
+            a = v.whole("a", 3, 4)
+            return Sequent((), (a == 3) | (a == 4))
+
+        assert settle(Obligation("o", encode)).outcome is Outcome.PROVED
+
+    def test_a_choice_is_either(self):
+        def encode(v: Symbols) -> Sequent:
+            a, b = v.whole("a"), v.whole("b")
+            least = choose_whole(a < b, a, b)
+            return Sequent((), (least <= a) & (least <= b) & ((least == a) | (least == b)))
+
+        assert settle(Obligation("o", encode)).outcome is Outcome.PROVED
+
+    def test_an_impossible_range_is_vacuous(self):
+        def encode(v: Symbols) -> Sequent:
+            return Sequent((), v.whole("a", 5, 4) == 0)
+
+        assert settle(Obligation("o", encode)).outcome is Outcome.VACUOUS
+
+    def test_what_has_no_meaning_is_refused(self):
+        v = Symbols()
+        a = v.whole("a")
+        with pytest.raises(ValueError, match="two variables"):
+            v.whole("a")
+        with pytest.raises(ValueError, match="negative"):
+            v.whole("b", -1)
+        with pytest.raises(TypeError, match="compared"):
+            _ = a == "1"
+        v.word("c")
+        with pytest.raises(TypeError, match="never both"):
+            _ = v.logic
 
 
 class TestVerdicts:

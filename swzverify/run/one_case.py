@@ -1,0 +1,38 @@
+"""One case of a spec, and one thing of it by name: what the commands that draw begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from swzverify.errors import SwzError, nearest
+from swzverify.spec import Spec
+from swzverify.spec.build import SpecCase
+
+_T = TypeVar("_T")
+
+
+def one_case(spec: Spec, at: Mapping[str, int]) -> tuple[SpecCase, tuple[str, ...]]:
+    """The first case of the constants, or the first one with the values of `at`; and which it is, in
+    words, where there are several.
+
+    `at` may name what is no constant. Error: SWZ581 where no case has those values.
+    """
+    names = {name for case in spec.cases for name in case.chosen}
+    asked = {name: value for name, value in at.items() if name in names}
+    for case in spec.cases:
+        if all(case.chosen[name] == value for name, value in asked.items()):
+            if len(spec.cases) == 1:
+                return case, ()
+            chosen_words = ", ".join(f"{name} = {value}" for name, value in case.chosen.items())
+            return case, (f"Drawn is the case {chosen_words}, one of {len(spec.cases)}.",)
+    told = ", ".join(f"{name} = {value}" for name, value in asked.items())
+    raise SwzError("SWZ581", f"{spec.path} has no case with {told}", hint="`constants:` lists the values")
+
+
+def named(known: Mapping[str, _T], name: str, what: str, path: str) -> _T:
+    """What has that name in the spec. Error: SWZ581 with the nearest name."""
+    if name not in known:
+        hint = nearest(name, known) or f"there are: {', '.join(known) or 'none'}"
+        raise SwzError("SWZ581", f"{path} has no {what} '{name}'", hint=hint)
+    return known[name]
