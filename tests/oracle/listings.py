@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 EVERY_SLOT = (2, 3, 4)
 
 FOUR_BANKS = {"sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"}
-TWO_BANKS = {"sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a"}
+TWO_BANKS = {"sm_70"}
 
 THREE, TWO, OPEN_THREE, OPEN_TWO = (2, 3, 4), (2, 3), (2, None, None), (2, None)
 OLD = {
@@ -161,7 +161,7 @@ def _cycles(registers: set[int], is_old: bool) -> int:
 
 
 def counted(steps: list[Step], is_old: bool) -> Conflicts:
-    """The sums of some instructions, for Maxwell and Pascal (`is_old`) or later targets."""
+    """The sums of some instructions, for Maxwell and Pascal (`is_old`) or Volta."""
     marked: set[Pair] = set().union(*(_pairs(r, s) for step in steps for r, s, mark in step.sources if mark))
     every = {(slot, register) for slot in EVERY_SLOT for register in range(255)}
     strange = [step.kind == "unknown" and bool(step.sources) for step in steps]

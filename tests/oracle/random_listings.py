@@ -7,7 +7,7 @@ import random
 from .listings import conflicts_of
 from .yaml_values import Spec, Yaml
 
-TARGETS = ("sm_52", "sm_52", "sm_61", "sm_70", "sm_86", "sm_90")
+TARGETS = ("sm_52", "sm_52", "sm_61", "sm_70")
 THREE_OLD = ("FFMA", "FFMA", "FFMA.FTZ", "IADD3", "LOP3.LUT", "XMAD", "SHF.L.W", "PRMT")
 THREE_NEW = ("FFMA", "FFMA", "FFMA.FTZ", "IADD3", "LOP3.LUT", "IMAD", "SHF.L.W", "PRMT", "LEA.HI")
 TWO = ("FADD", "FMUL.FTZ", "SEL", "LEA")
