@@ -179,8 +179,30 @@ CONTROL: Final = frozenset(
 CALLS: Final = frozenset({"CAL", "JCAL", "CALL"})
 INDIRECT: Final = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
 """Those whose targets the listing does not name."""
-TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY", "CAL", "JCAL", "CALL", "PRET"})
-"""Those that name a place in the code, to which control may come."""
+_TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY"})
+"""Those that always name a place in the code, to which control may come."""
+_PERHAPS_TARGETED: Final = CALLS | {"PRET", "RET"}
+"""Those that name a place of this code, or other code, or a register."""
+
+
+def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
+    """Whether control may come to a place that the operands name.
+
+    >>> may_name_a_place("WARPSYNC", ("COLLECTIVE",)), may_name_a_place("WARPSYNC", ("ALL",))
+    (True, False)
+    """
+    is_collective = name == "WARPSYNC" and "COLLECTIVE" in modifiers
+    return is_collective or name in _TARGETED | _PERHAPS_TARGETED | INDIRECT
+
+
+def must_name_a_place(name: str) -> bool:
+    """Whether one of these that names no place of the listing may go anywhere in it: a branch does, and
+    a call or a return goes to other code.
+
+    >>> must_name_a_place("BRA"), must_name_a_place("CALL")
+    (True, False)
+    """
+    return name not in _PERHAPS_TARGETED
 
 
 def form_of(name: str, modifiers: tuple[str, ...], banks: int) -> Form | None:

@@ -7,11 +7,11 @@ understood is none: it says so, and no claim on it is proved.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.sass.forms import CALLS, CONTROL, INDIRECT, OTHERS, TARGETED, form_of
+from swzverify.sass.forms import CALLS, CONTROL, INDIRECT, OTHERS, form_of, may_name_a_place, must_name_a_place
 from swzverify.sass.listing import ListingError
 from swzverify.sass.operands import (
     OperandError,
@@ -37,7 +37,11 @@ _SILENT: Final = re.compile(
     r"|identifier|has debug info|ptxasOptions)\b.*)?\s*"
 )
 _TAIL: Final = re.compile(r"\s*[&?]\S+")
-_HEX: Final = re.compile(r"0x([0-9a-f]+)")
+_DESTINATION: Final = re.compile(
+    r"(?:U?R\d{1,3}\s+)?(?:`\(\s*([A-Za-z_.$%@][\w.$%@]*)\s*([-+]\s*0x[0-9a-f]+)?\s*\)|([A-Za-z_.$%@][\w.$%@]*)"
+    r"|(0x[0-9a-f]+))"
+)
+"""A label with an offset, a label, or a place. A decimal number is neither: nobody says from where it counts."""
 _VECTOR: Final = 4
 """Registers that a load writes at most."""
 _SHOWN: Final = 60
@@ -178,7 +182,7 @@ class _Reader:
         code = self._code(number)
         if len(code.instructions) >= MOST_INSTRUCTIONS:
             raise ListingError(f"line {number}: a function has more than {MOST_INSTRUCTIONS} instructions")
-        if parts.name in TARGETED or parts.name in INDIRECT:
+        if may_name_a_place(parts.name, parts.modifiers):
             code.branches.append((parts.name, ", ".join(parts.operands)))
         shown = " ".join(body.split())
         code.instructions.append(replace(_decoded(number, shown, parts, self.banks), yields=yields))
@@ -242,8 +246,8 @@ def _arithmetic(
 
 
 def _words(text: str) -> frozenset[str]:
-    """The labels and numbers that operands name."""
-    return frozenset(re.findall(r"[\w.$%@]+", text))
+    """The labels that operands name."""
+    return frozenset(re.findall(r"[A-Za-z_.$%@][\w.$%@]*", text))
 
 
 def _names(words: frozenset[str], label: str) -> bool:
@@ -251,19 +255,36 @@ def _names(words: frozenset[str], label: str) -> bool:
     return label in words
 
 
+def _target_in(operands: str, code: _Code, places: Mapping[int, int]) -> int | None:
+    """The index of the instruction that the last operand names: by a label, alone or with an offset,
+    or by its place. None where it names none that the listing shows, or is not understood.
+    """
+    word = operands.rpartition(",")[2].strip()
+    found = _DESTINATION.fullmatch(word)
+    if found is None:
+        return None
+    label, offset = found[1] or found[3], found[2]
+    if label is None:
+        return places.get(int(found[4], 16))
+    index = code.labels.get(label)
+    if offset is None or index is None or index >= len(code.places):
+        return index
+    start = code.places[index]
+    return None if start is None else places.get(start + int("".join(offset.split()), 16))
+
+
 def _joined(code: _Code) -> list[ListedInstruction]:
     """The instructions, with those to which control may come from elsewhere."""
     named = _words(" ".join(operands for _, operands in code.branches))
     places = {place: index for index, place in enumerate(code.places) if place is not None}
     starts = {index for label, index in code.labels.items() if index or _names(named, label)}
-    anywhere = any(name in INDIRECT for name, _ in code.branches)
-    for name, operands in code.branches:
-        if name in INDIRECT or not _words(operands).isdisjoint(code.labels):
-            continue
-        for target in _HEX.findall(operands):
-            anywhere |= int(target, 16) not in places
-            starts.add(places.get(int(target, 16), 0))
+    targets = {
+        None if name in INDIRECT else _target_in(operands, code, places)
+        for name, operands in code.branches
+        if must_name_a_place(name) or not _words(operands).isdisjoint(code.labels) or "0x" in operands
+    }
+    anywhere = None in targets
     return [
-        replace(each, joined=True) if anywhere or index in starts else each
+        replace(each, joined=True) if anywhere or index in starts or index in targets else each
         for index, each in enumerate(code.instructions)
     ]
