@@ -86,13 +86,15 @@ def read_instructions(text: str, banks: int) -> ReadListing:
 
 
 def target_of(text: str) -> str:
-    r"""The target that a listing names; empty where it names none.
+    r"""The target that a listing names; empty where it names none. Errors: ListingError for several.
 
     >>> target_of("\t.target\tsm_86\n"), target_of("FFMA R0, R4, R5, R0;")
     ('sm_86', '')
     """
-    found = next((found for line in text.splitlines() if (found := _TARGET.fullmatch(line))), None)
-    return f"sm_{found[1]}" if found else ""
+    named = dict.fromkeys(f"sm_{found[1]}" for line in text.splitlines() if (found := _TARGET.fullmatch(line)))
+    if len(named) > 1:
+        raise ListingError(f"it has code for {', '.join(named)}: one target a listing")
+    return next(iter(named), "")
 
 
 def _uncommented(text: str) -> str:
@@ -144,6 +146,8 @@ class _Reader:
             raise ListingError(f"line {number} of the listing has more than {MOST_CHARACTERS} characters")
         if found := _SECTION.fullmatch(line):
             name = str(found[1] or found[2])
+            if self.codes.get(name, _Code()).instructions:
+                raise ListingError(f"line {number} of the listing begins {name} a second time")
             self.name = name
             self.codes.setdefault(name, _Code())
             return
@@ -158,7 +162,8 @@ class _Reader:
             place, rest = int(found[1], 16), rest[found.end() :].replace("{", " ", 1)
         while not _CODES.match(rest) and (found := _LABEL.match(rest)):
             code = self._code(number)
-            code.labels[found[1]] = len(code.instructions)
+            if code.labels.setdefault(found[1], len(code.instructions)) != len(code.instructions):
+                raise ListingError(f"line {number} of the listing has the label {found[1]} a second time")
             rest = rest[found.end() :]
         if _SILENT.fullmatch(rest):
             return

@@ -50,7 +50,7 @@ def listing(rng: random.Random, is_old: bool) -> str:
     labels = [f"L{n}" for n in range(rng.choice((0, 0, 1, 2)))]
     count = rng.randint(1, 14)
     places = {rng.randrange(count): label for label in labels}
-    strange = rng.random() < 0.15
+    strange = rng.random() < 0.25
     step = rng.choice((0, 0, 8, 16))
     shown = [f"0x{rng.randrange(count) * step:x}"] if step else []
     if labels and (step or rng.random() < 0.2):
@@ -79,7 +79,9 @@ def _instruction(rng: random.Random, registers: list[int], is_old: bool, labels:
         chosen = rng.choice(CONTROL)
         return "NOP" if "{label}" in chosen and not labels else chosen.format(label=(labels or [""])[-1])
     if kind < 0.2 and strange:
-        return rng.choice((*UNKNOWN, "CAL `(f)", "BRX R4 -0x8", "BRA 0x1230", "BRA 16", "BRA `(gone)")).format(**words)
+        return rng.choice(
+            (*UNKNOWN, "CAL `(f)", "BRX R4 -0x8", "BRX R4 -0x8", "BRA 0x1230", "BRA 16", "BRA `(gone)")
+        ).format(**words)
     predicate = rng.choice(("@P0 ", "@!P2 ", "@PT ")) if rng.random() < 0.08 else ""
     return predicate + _arithmetic(rng, registers, is_old)
 

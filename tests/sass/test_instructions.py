@@ -231,6 +231,19 @@ def test_the_dump_of_cuobjdump() -> None:
     assert target_of(CUOBJDUMP) == "sm_52"
 
 
+def test_code_for_two_targets_is_refused() -> None:
+    fat = CUOBJDUMP + CUOBJDUMP.replace("sm_52", "sm_80").replace("SM52", "SM80")
+    with pytest.raises(ListingError, match="it has code for sm_52, sm_80"):
+        target_of(fat)
+
+
+def test_a_function_or_a_label_that_stands_twice_is_refused() -> None:
+    with pytest.raises(ListingError, match="begins _Z1kPf a second time"):
+        read_instructions(CUOBJDUMP * 2, MAXWELL)
+    with pytest.raises(ListingError, match="line 3 of the listing has the label L a second time"):
+        read_instructions("L: NOP;\nNOP;\nL: NOP;\nBRA L;", MAXWELL)
+
+
 def test_what_maxas_extracts() -> None:
     text = "# Kernel: k\n\n<REGISTER_MAPPING>\n\n    0-15 : R<00-15>\n\n</REGISTER_MAPPING>\n\nStart:\n\n"
     (code,) = read_instructions(f"{text}--:-:-:-:6      MOV R1, c[0x0][0x20];\n", MAXWELL).functions.values()

@@ -56,6 +56,8 @@ def test_the_target_is_that_of_the_listing_its_text_or_the_spec() -> None:
         ({"text": PAIR, "target": "sm_100"}, "SWZ408", "no rule is known of the register banks of 'sm_100'"),
         ({"text": ".target sm_90\n" + PAIR}, "SWZ408", "no rule is known of the register banks of 'sm_90'"),
         ({"text": ".target sm_61\n" + PAIR, "target": "sm_52"}, "SWZ105", "listing code is for sm_61"),
+        ({"text": ".target sm_61\n.target sm_52\n" + PAIR}, "SWZ554", "it has code for sm_61, sm_52"),
+        ({"text": ".target sm_61\n.target sm_52\n" + PAIR, "target": "sm_52"}, "SWZ554", "it has code for sm_61"),
         ({"text": "# nothing\n"}, "SWZ554", "listing code has no instruction"),
         ({"text": "not code"}, "SWZ554", "line 1 of the listing is no instruction"),
         ({"text": TWO}, "SWZ554", "listing code has 2 functions"),
