@@ -231,16 +231,22 @@ def _arithmetic(
     parts: Parts, slots: tuple[int | None, ...], has_result: bool
 ) -> tuple[tuple[RegisterRead, ...], tuple[int, ...]]:
     """What it reads and writes. Where a source is no register, another one may stand in its slot."""
+    if strange := [each for each in parts.modifiers if not each.isupper() and not each.isdigit()]:
+        raise OperandError(f"the modifier .{strange[0]} is not understood")
     values = [value_of(each) for each in parts.operands if not is_predicate(each)]
     writes: tuple[int, ...] = ()
     if has_result:
         if not values or values[0] is None:
             raise OperandError("the register of the result is missing")
+        if values[0].reuse:
+            raise OperandError("the register of the result has a reuse mark")
         writes = () if values[0].number is None else (values[0].number,)
         values = values[1:]
     sources, more = values[: len(slots)], values[len(slots) :]
     if any(each is not None for each in more):
         raise OperandError(f"it has more than {len(slots)} sources")
+    if len(sources) < len(slots):
+        raise OperandError(f"it has fewer than {len(slots)} sources")
     whole = len(sources) == len(slots) and all(each is not None for each in sources)
     reads = tuple(
         RegisterRead(each.number, slot if whole or slot == slots[0] == 2 else None, each.reuse)
