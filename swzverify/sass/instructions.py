@@ -33,8 +33,10 @@ _TARGET: Final = re.compile(
     r"\s*(?:\.target\s+sm_|code for sm_|arch = sm_|\.headerflags\s.*?\bEF_CUDA_SM)(\d{2,3})[af]?\b.*"
 )
 _SILENT: Final = re.compile(
-    r"\s*(?:\.[A-Za-z].*|[=.\-]{3,}|[{}]|Fatbin \w+ code:|(?:code version|producer|host|compile_size|compressed"
-    r"|identifier|has debug info|ptxasOptions)\b.*)?\s*"
+    r"\s*(?:\.(?:2byte|4byte|8byte|align|address_size|ascii|asciz|byte|data|dword|elftype|file|global|headerflags|hidden"
+    r"|hword|line|loc|local|long|nv_debug_\w+|nv_fatbin\w*|other|quad|section|sectionentsize|sectionflags|sectioninfo"
+    r"|short|size|string|target|type|version|visibility|weak|word|zero)(?:\s[^;]*)?|[=.\-]{3,}|[{}]|Fatbin \w+ code:"
+    r"|(?:code version|producer|host|compile_size|identifier|ptxasOptions)\s*[=:][^;]*|compressed|has debug info)?\s*"
 )
 _TAIL: Final = re.compile(r"\s*[&?]\S+")
 _DESTINATION: Final = re.compile(
@@ -160,6 +162,8 @@ class _Reader:
         place: int | None = None
         if found := _PLACE.match(rest):
             place, rest = int(found[1], 16), rest[found.end() :].replace("{", " ", 1)
+        if _SILENT.fullmatch(rest):
+            return
         while not _CODES.match(rest) and (found := _LABEL.match(rest)):
             code = self._code(number)
             if code.labels.setdefault(found[1], len(code.instructions)) != len(code.instructions):

@@ -109,6 +109,9 @@ def test_what_is_not_understood_says_so(text: str, banks: int, says: str) -> Non
         ("LDG.E R253, desc[UR4][R2.64] ;", Work.OTHER, (253, 254)),
         ("UIADD3 UR4, UR4, 0x1, URZ ;", Work.OTHER, ()),
         ("BAR.SYNC 0x0;", Work.CONTROL, ()),
+        ("R2UR UR4, R4 ;", Work.OTHER, (4, 5, 6, 7)),
+        ("R2P PR, R4, 0x7f ;", Work.CONTROL, ()),
+        ("R2B R4, 0x0 ;", Work.CONTROL, ()),
         ("@P0 EXIT;", Work.CONTROL, ()),
         ("CALL.REL.NOINC `(f) ;", Work.CALL, ()),
     ],
@@ -135,6 +138,15 @@ def test_who_may_not_run(text: str, expected: bool) -> None:
         "12345",
         "FFMA R0; R1",
         "<SCHEDULE_BLOCK>",
+        ".L_2 : FFMA R1, R4, R8, R2;",
+        ".L_2 FFMA R1, R4, R8, R2;",
+        ".word FFMA R1, R4, R8, R2;",
+        "producer FFMA R1, R4, R8, R2;",
+        "host FFMA R1, R4, R8, R2;",
+        "host = FFMA R1, R4, R8, R2;",
+        "compressed FFMA R1, R4, R8, R2",
+        ".wordy",
+        "R2.H0 R4",
     ],
 )
 def test_what_is_no_instruction_is_refused(text: str) -> None:
@@ -248,6 +260,21 @@ def test_a_function_or_a_label_that_stands_twice_is_refused() -> None:
         read_instructions(CUOBJDUMP * 2, MAXWELL)
     with pytest.raises(ListingError, match="line 3 of the listing has the label L a second time"):
         read_instructions("L: NOP;\nNOP;\nL: NOP;\nBRA L;", MAXWELL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '.elftype\t@"ET_EXEC"',
+        ".align\t128",
+        ".type k,@function",
+        ".size\tk,(.L_x_2 - k)",
+        "identifier: a.cu",
+        "compressed",
+    ],
+)
+def test_directives_and_heads_say_nothing(text: str) -> None:
+    assert len(read_instructions(f"NOP;\n{text}\nNOP;\n", MAXWELL).functions[""]) == 2
 
 
 def test_what_maxas_extracts() -> None:
