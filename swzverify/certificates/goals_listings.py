@@ -14,9 +14,7 @@ from swzverify.certificates.draft import Asked, Draft, Goals, MeaninglessError, 
 
 BANKS = {
     **dict.fromkeys(("sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"), (4, 1, True)),
-    **dict.fromkeys(
-        ("sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a"), (2, 2, False)
-    ),
+    "sm_70": (2, 2, False),
 }
 """Of each target: banks, registers of one that a cycle reads, and whether other instructions leave
 the cache as it is.
@@ -26,7 +24,7 @@ the cache as it is.
 def conflicts(listing: Listing, limit: int) -> Goals:
     """The conflicts of all instructions are at most so many."""
     if listing.target not in BANKS:
-        raise MeaninglessError(f"nothing is known of the register banks of {listing.target}")
+        raise MeaninglessError(f"no rule is known of the register banks of {listing.target}")
     if not any(line.work == "arithmetic" for line in listing.lines):
         raise MeaninglessError(f"listing {listing.name} has no arithmetic instruction")
     if any(line.work == "unknown" for line in listing.lines):

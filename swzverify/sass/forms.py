@@ -2,8 +2,8 @@
 slots.
 
 Source: the grammar of S. Gray's maxas (fields r8, r20 and r39, and the types that take reuse flags)
-for Maxwell and Pascal; for later targets the reuse bits (122 to 125) of the encodings that nvdisasm
-prints (tests/data/reuse_slots.txt), of which only the slots that are certain are here.
+for Maxwell and Pascal; for Volta the reuse bits (122 to 125) of the encodings that nvdisasm prints
+for sm_75 to sm_90 (tests/data/reuse_slots.txt), of which only the slots that are certain are here.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _VOLTA: Final[Mapping[str, Form]] = {
     **_all("HFMA2 PRMT SHF", Form(_THREE_OPEN, barred=frozenset({"64", "U64", "S64"}))),
     "FMUL": Form(_TWO),
     "FADD": Form((2, 4)),  # its second source is the addend of a multiply-add
-    **_all("IMNMX FMNMX SEL FSEL FSET HADD2 HMUL2 LEA VIADD VIMNMX", Form(_TWO_OPEN)),
+    **_all("IMNMX FMNMX SEL FSEL FSET HADD2 HMUL2 LEA", Form(_TWO_OPEN)),
     **_all("FSETP ISETP HSETP2", Form(_TWO_OPEN, writes=False)),
     **_all("MOV IABS", Form((None,))),
 }
@@ -179,14 +179,36 @@ CONTROL: Final = frozenset(
 CALLS: Final = frozenset({"CAL", "JCAL", "CALL"})
 INDIRECT: Final = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
 """Those whose targets the listing does not name."""
-TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY", "CAL", "JCAL", "CALL", "PRET"})
-"""Those that name a place in the code, to which control may come."""
+_TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY"})
+"""Those that always name a place in the code, to which control may come."""
+_PERHAPS_TARGETED: Final = CALLS | {"PRET", "RET"}
+"""Those that name a place of this code, or other code, or a register."""
+
+
+def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
+    """Whether control may come to a place that the operands name.
+
+    >>> may_name_a_place("WARPSYNC", ("COLLECTIVE",)), may_name_a_place("WARPSYNC", ("ALL",))
+    (True, False)
+    """
+    is_collective = name == "WARPSYNC" and "COLLECTIVE" in modifiers
+    return is_collective or name in _TARGETED | _PERHAPS_TARGETED | INDIRECT
+
+
+def must_name_a_place(name: str) -> bool:
+    """Whether one of these that names no place of the listing may go anywhere in it: a branch does, and
+    a call or a return goes to other code.
+
+    >>> must_name_a_place("BRA"), must_name_a_place("CALL")
+    (True, False)
+    """
+    return name not in _PERHAPS_TARGETED
 
 
 def form_of(name: str, modifiers: tuple[str, ...], banks: int) -> Form | None:
     """How an arithmetic instruction reads its registers; None where that is not known.
 
-    `banks` tells Maxwell and Pascal (4) from later targets (2).
+    `banks` tells Maxwell and Pascal (4) from Volta (2).
 
     >>> form_of("FFMA", ("FTZ",), 4).slots, form_of("IMAD", ("WIDE",), 2)
     ((2, 3, 4), None)

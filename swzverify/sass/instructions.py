@@ -7,11 +7,11 @@ understood is none: it says so, and no claim on it is proved.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.sass.forms import CALLS, CONTROL, INDIRECT, OTHERS, TARGETED, form_of
+from swzverify.sass.forms import CALLS, CONTROL, INDIRECT, OTHERS, form_of, may_name_a_place, must_name_a_place
 from swzverify.sass.listing import ListingError
 from swzverify.sass.operands import (
     OperandError,
@@ -33,11 +33,17 @@ _TARGET: Final = re.compile(
     r"\s*(?:\.target\s+sm_|code for sm_|arch = sm_|\.headerflags\s.*?\bEF_CUDA_SM)(\d{2,3})[af]?\b.*"
 )
 _SILENT: Final = re.compile(
-    r"\s*(?:\.[A-Za-z].*|[=.\-]{3,}|[{}]|Fatbin \w+ code:|(?:code version|producer|host|compile_size|compressed"
-    r"|identifier|has debug info|ptxasOptions)\b.*)?\s*"
+    r"\s*(?:\.(?:2byte|4byte|8byte|align|address_size|ascii|asciz|byte|data|dword|elftype|file|global|headerflags|hidden"
+    r"|hword|line|loc|local|long|nv_debug_\w+|nv_fatbin\w*|other|quad|section|sectionentsize|sectionflags|sectioninfo"
+    r"|short|size|string|target|type|version|visibility|weak|word|zero)(?:\s[^;]*)?|[=.\-]{3,}|[{}]|Fatbin \w+ code:"
+    r"|(?:code version|producer|host|compile_size|identifier|ptxasOptions)\s*[=:][^;]*|compressed|has debug info)?\s*"
 )
 _TAIL: Final = re.compile(r"\s*[&?]\S+")
-_HEX: Final = re.compile(r"0x([0-9a-f]+)")
+_DESTINATION: Final = re.compile(
+    r"(?:U?R\d{1,3}\s+)?(?:`\(\s*([A-Za-z_.$%@][\w.$%@]*)\s*([-+]\s*0x[0-9a-f]+)?\s*\)|([A-Za-z_.$%@][\w.$%@]*)"
+    r"|(0x[0-9a-f]+))"
+)
+"""A label with an offset, a label, or a place. A decimal number is neither: nobody says from where it counts."""
 _VECTOR: Final = 4
 """Registers that a load writes at most."""
 _SHOWN: Final = 60
@@ -82,13 +88,15 @@ def read_instructions(text: str, banks: int) -> ReadListing:
 
 
 def target_of(text: str) -> str:
-    r"""The target that a listing names; empty where it names none.
+    r"""The target that a listing names; empty where it names none. Errors: ListingError for several.
 
     >>> target_of("\t.target\tsm_86\n"), target_of("FFMA R0, R4, R5, R0;")
     ('sm_86', '')
     """
-    found = next((found for line in text.splitlines() if (found := _TARGET.fullmatch(line))), None)
-    return f"sm_{found[1]}" if found else ""
+    named = dict.fromkeys(f"sm_{found[1]}" for line in text.splitlines() if (found := _TARGET.fullmatch(line)))
+    if len(named) > 1:
+        raise ListingError(f"it has code for {', '.join(named)}: one target a listing")
+    return next(iter(named), "")
 
 
 def _uncommented(text: str) -> str:
@@ -140,6 +148,8 @@ class _Reader:
             raise ListingError(f"line {number} of the listing has more than {MOST_CHARACTERS} characters")
         if found := _SECTION.fullmatch(line):
             name = str(found[1] or found[2])
+            if self.codes.get(name, _Code()).instructions:
+                raise ListingError(f"line {number} of the listing begins {name} a second time")
             self.name = name
             self.codes.setdefault(name, _Code())
             return
@@ -152,9 +162,12 @@ class _Reader:
         place: int | None = None
         if found := _PLACE.match(rest):
             place, rest = int(found[1], 16), rest[found.end() :].replace("{", " ", 1)
+        if _SILENT.fullmatch(rest):
+            return
         while not _CODES.match(rest) and (found := _LABEL.match(rest)):
             code = self._code(number)
-            code.labels[found[1]] = len(code.instructions)
+            if code.labels.setdefault(found[1], len(code.instructions)) != len(code.instructions):
+                raise ListingError(f"line {number} of the listing has the label {found[1]} a second time")
             rest = rest[found.end() :]
         if _SILENT.fullmatch(rest):
             return
@@ -178,7 +191,7 @@ class _Reader:
         code = self._code(number)
         if len(code.instructions) >= MOST_INSTRUCTIONS:
             raise ListingError(f"line {number}: a function has more than {MOST_INSTRUCTIONS} instructions")
-        if parts.name in TARGETED or parts.name in INDIRECT:
+        if may_name_a_place(parts.name, parts.modifiers):
             code.branches.append((parts.name, ", ".join(parts.operands)))
         shown = " ".join(body.split())
         code.instructions.append(replace(_decoded(number, shown, parts, self.banks), yields=yields))
@@ -222,16 +235,22 @@ def _arithmetic(
     parts: Parts, slots: tuple[int | None, ...], has_result: bool
 ) -> tuple[tuple[RegisterRead, ...], tuple[int, ...]]:
     """What it reads and writes. Where a source is no register, another one may stand in its slot."""
+    if strange := [each for each in parts.modifiers if not each.isupper() and not each.isdigit()]:
+        raise OperandError(f"the modifier .{strange[0]} is not understood")
     values = [value_of(each) for each in parts.operands if not is_predicate(each)]
     writes: tuple[int, ...] = ()
     if has_result:
         if not values or values[0] is None:
             raise OperandError("the register of the result is missing")
+        if values[0].reuse:
+            raise OperandError("the register of the result has a reuse mark")
         writes = () if values[0].number is None else (values[0].number,)
         values = values[1:]
     sources, more = values[: len(slots)], values[len(slots) :]
     if any(each is not None for each in more):
         raise OperandError(f"it has more than {len(slots)} sources")
+    if len(sources) < len(slots):
+        raise OperandError(f"it has fewer than {len(slots)} sources")
     whole = len(sources) == len(slots) and all(each is not None for each in sources)
     reads = tuple(
         RegisterRead(each.number, slot if whole or slot == slots[0] == 2 else None, each.reuse)
@@ -242,8 +261,8 @@ def _arithmetic(
 
 
 def _words(text: str) -> frozenset[str]:
-    """The labels and numbers that operands name."""
-    return frozenset(re.findall(r"[\w.$%@]+", text))
+    """The labels that operands name."""
+    return frozenset(re.findall(r"[A-Za-z_.$%@][\w.$%@]*", text))
 
 
 def _names(words: frozenset[str], label: str) -> bool:
@@ -251,19 +270,36 @@ def _names(words: frozenset[str], label: str) -> bool:
     return label in words
 
 
+def _target_in(operands: str, code: _Code, places: Mapping[int, int]) -> int | None:
+    """The index of the instruction that the last operand names: by a label, alone or with an offset,
+    or by its place. None where it names none that the listing shows, or is not understood.
+    """
+    word = operands.rpartition(",")[2].strip()
+    found = _DESTINATION.fullmatch(word)
+    if found is None:
+        return None
+    label, offset = found[1] or found[3], found[2]
+    if label is None:
+        return places.get(int(found[4], 16))
+    index = code.labels.get(label)
+    if offset is None or index is None or index >= len(code.places):
+        return index
+    start = code.places[index]
+    return None if start is None else places.get(start + int("".join(offset.split()), 16))
+
+
 def _joined(code: _Code) -> list[ListedInstruction]:
     """The instructions, with those to which control may come from elsewhere."""
     named = _words(" ".join(operands for _, operands in code.branches))
     places = {place: index for index, place in enumerate(code.places) if place is not None}
     starts = {index for label, index in code.labels.items() if index or _names(named, label)}
-    anywhere = any(name in INDIRECT for name, _ in code.branches)
-    for name, operands in code.branches:
-        if name in INDIRECT or not _words(operands).isdisjoint(code.labels):
-            continue
-        for target in _HEX.findall(operands):
-            anywhere |= int(target, 16) not in places
-            starts.add(places.get(int(target, 16), 0))
+    targets = {
+        None if name in INDIRECT else _target_in(operands, code, places)
+        for name, operands in code.branches
+        if must_name_a_place(name) or not _words(operands).isdisjoint(code.labels) or "0x" in operands
+    }
+    anywhere = None in targets
     return [
-        replace(each, joined=True) if anywhere or index in starts else each
+        replace(each, joined=True) if anywhere or index in starts or index in targets else each
         for index, each in enumerate(code.instructions)
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _INSTRUCTION: Final = re.compile(
-    r"(?:@(!?)(U?P[0-6T])\s+)?(?!U?R\d)([A-Z][A-Z0-9_]*)((?:\.[A-Za-z0-9_]+)*)(?:\s+(.*?))?\s*"
+    r"(?:@(!?)(U?P[0-6T])\s+)?(?!U?R\d+\b)([A-Z][A-Z0-9_]*)((?:\.[A-Za-z0-9_]+)*)(?:\s+(.*?))?\s*"
 )
 _REGISTER: Final = re.compile(r"[-~!+|]*R(\d{1,3}|Z)((?:\.[A-Za-z0-9_]+)*)\|?((?:\.[A-Za-z0-9_]+)*)")
 _PREDICATE: Final = re.compile(r"!?(?:U?P[0-6T]|PR|CC)(?:\.[A-Za-z0-9_]+)*")

@@ -67,7 +67,11 @@ def _of_file(file: str, spec: str) -> str:
 
 def _target(name: str, part: ListingPart, text: str, target: str) -> str:
     """The target of the code: what the spec says of it, which the listing must not contradict."""
-    named = target_of(text)
+    try:
+        named = target_of(text)
+    except ListingError as error:
+        hint = "`cuobjdump -sass -arch sm_52` prints the code of one target"
+        raise SwzError(NOT_READ, f"listing {name}: {error}", hint=hint) from None
     if part.target is not None and named and _number(part.target) != _number(named):
         message = f"listing {name} is for {named}, and the spec says {part.target}"
         raise SwzError("SWZ105", message, hint="leave `target` out, or take the listing of that target")

@@ -116,11 +116,26 @@ def nobody_jumps(patch: Patch) -> None:
 
 
 def indirect_branches_go_nowhere(patch: Patch) -> None:
-    patch.setattr(instructions, "INDIRECT", frozenset())
+    original = instructions.may_name_a_place
+    patch.setattr(instructions, "may_name_a_place", lambda name, more: name != "BRX" and original(name, more))
 
 
 def unshown_places_are_no_places(patch: Patch) -> None:
-    patch.setattr(instructions, "_HEX", operands.re.compile(r"nothing"))
+    original = instructions._target_in
+    patch.setattr(instructions, "_target_in", lambda *stated: -1 if (at := original(*stated)) is None else at)
+
+
+def offsets_from_labels_are_not_seen(patch: Patch) -> None:
+    original = instructions._target_in
+    bare = operands.re.compile(r"\s*\+\s*0x[0-9a-f]+")
+    patch.setattr(instructions, "_target_in", lambda text, *rest: original(bare.sub("", text), *rest))
+
+
+def places_are_not_seen(patch: Patch) -> None:
+    original = instructions._target_in
+    patch.setattr(
+        instructions, "_target_in", lambda text, *rest: -1 if text.startswith("0x") else original(text, *rest)
+    )
 
 
 def the_first_label_is_always_entered(patch: Patch) -> None:

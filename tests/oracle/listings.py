@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 EVERY_SLOT = (2, 3, 4)
 
 FOUR_BANKS = {"sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"}
-TWO_BANKS = {"sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a"}
+TWO_BANKS = {"sm_70"}
 
 THREE, TWO, OPEN_THREE, OPEN_TWO = (2, 3, 4), (2, 3), (2, None, None), (2, None)
 OLD = {
@@ -52,6 +52,7 @@ class Step:
     always: bool = True
     yields: bool = False
     label: str = ""
+    place: int | None = None
     goes_to: str = ""
     indirect: bool = False
 
@@ -96,6 +97,9 @@ def _step(line: str, is_old: bool, label: str) -> Step | None:
     bare = line.split("//", maxsplit=1)[0].split("#", maxsplit=1)[0].strip().rstrip(";").strip()
     if not bare:
         return None
+    place: int | None = None
+    if at := re.match(r"/\*([0-9a-f]{4})\*/\s*", bare):
+        place, bare = int(at[1], 16), bare[at.end() :]
     yields = False
     if code := re.match(r"\S\S:\S:\S:(\S):\S\s+", bare):
         yields = code[1] == "Y"
@@ -108,7 +112,7 @@ def _step(line: str, is_old: bool, label: str) -> Step | None:
     words = bare.split(None, 1)
     name, _, modifiers = words[0].partition(".")
     operands = [each.strip() for each in words[1].split(",")] if len(words) > 1 else []
-    rest = {"always": always, "yields": yields, "label": label}
+    rest = {"always": always, "yields": yields, "label": label, "place": place}
     slots = (OLD if is_old else NEW).get(name)
     if name == "LEA" and modifiers.startswith("HI"):
         slots = THREE if is_old else OPEN_THREE
@@ -160,21 +164,38 @@ def _cycles(registers: set[int], is_old: bool) -> int:
     return sum((count + width - 1) // width - 1 for count in counts.values())
 
 
+def _named(goes_to: str, steps: list[Step]) -> int | None:
+    """The number of the instruction that a branch names; None where the listing does not show it."""
+    label, _, offset = goes_to.strip("`()").partition(" + ")
+    at = [number for number, step in enumerate(steps) if step.label == label]
+    if label.startswith("0x"):
+        wanted = int(label, 16)
+    elif at and not offset:
+        return at[0]
+    elif at and (start := steps[at[0]].place) is not None:
+        wanted = start + int(offset, 16)
+    else:
+        return None
+    return next((number for number, step in enumerate(steps) if step.place == wanted), None)
+
+
 def counted(steps: list[Step], is_old: bool) -> Conflicts:
-    """The sums of some instructions, for Maxwell and Pascal (`is_old`) or later targets."""
+    """The sums of some instructions, for Maxwell and Pascal (`is_old`) or Volta."""
     marked: set[Pair] = set().union(*(_pairs(r, s) for step in steps for r, s, mark in step.sources if mark))
     every = {(slot, register) for slot in EVERY_SLOT for register in range(255)}
     strange = [step.kind == "unknown" and bool(step.sources) for step in steps]
     if any(strange):
         marked = every
     named = {step.goes_to for step in steps if step.goes_to}
-    anywhere = any(step.indirect for step in steps) or any(name.startswith("0x") for name in named)
+    words = set(re.findall(r"\w+", " ".join(named)))
+    went = [_named(step.goes_to, steps) for step in steps if step.goes_to and step.kind == "control"]
+    anywhere = any(step.indirect for step in steps) or None in went
     most, least, is_known = 0, 0, True
     sure: set[Pair] = set()
     perhaps: set[Pair] = set()
     for number, step in enumerate(steps):
-        enters = step.label and (number > 0 or step.label in named)
-        if enters or anywhere:
+        enters = step.label and (number > 0 or step.label in words)
+        if enters or anywhere or number in went:
             sure, perhaps = set(), perhaps | marked
         if step.kind == "arithmetic":
             most += _cycles({r for r, s, _ in step.sources if s is None or (s, r) not in sure}, is_old)

@@ -7,7 +7,7 @@ import random
 from .listings import conflicts_of
 from .yaml_values import Spec, Yaml
 
-TARGETS = ("sm_52", "sm_52", "sm_61", "sm_70", "sm_86", "sm_90")
+TARGETS = ("sm_52", "sm_52", "sm_61", "sm_70")
 THREE_OLD = ("FFMA", "FFMA", "FFMA.FTZ", "IADD3", "LOP3.LUT", "XMAD", "SHF.L.W", "PRMT")
 THREE_NEW = ("FFMA", "FFMA", "FFMA.FTZ", "IADD3", "LOP3.LUT", "IMAD", "SHF.L.W", "PRMT", "LEA.HI")
 TWO = ("FADD", "FMUL.FTZ", "SEL", "LEA")
@@ -50,14 +50,21 @@ def listing(rng: random.Random, is_old: bool) -> str:
     labels = [f"L{n}" for n in range(rng.choice((0, 0, 1, 2)))]
     count = rng.randint(1, 14)
     places = {rng.randrange(count): label for label in labels}
-    strange = rng.random() < 0.15
+    strange = rng.random() < 0.25
+    step = rng.choice((0, 0, 8, 16))
+    shown = [f"0x{rng.randrange(count) * step:x}"] if step else []
+    if labels and (step or rng.random() < 0.2):
+        shown.append(f"`({labels[0]} + 0x{rng.randrange(3) * (step or 8):x})")
     lines: list[str] = []
     for number in range(count):
         text = _instruction(rng, registers, is_old, labels, strange)
+        if shown and rng.random() < 0.06:
+            text = f"@P0 BRA {rng.choice(shown)}"
+        place = f"/*{number * step:04x}*/ " if step else ""
         if number in places:
             lines.append(f"{places[number]}:")
         code = f"--:-:-:{'Y' if rng.random() < 0.07 else '-'}:1 " if rng.random() < 0.7 else ""
-        lines.append(f"{code}{text};" + (" // as it is" if rng.random() < 0.1 else ""))
+        lines.append(f"{place}{code}{text};" + (" // as it is" if rng.random() < 0.1 else ""))
         if rng.random() < 0.05:
             lines.append("# nothing")
     return "\n".join(lines) + "\n"
@@ -72,7 +79,9 @@ def _instruction(rng: random.Random, registers: list[int], is_old: bool, labels:
         chosen = rng.choice(CONTROL)
         return "NOP" if "{label}" in chosen and not labels else chosen.format(label=(labels or [""])[-1])
     if kind < 0.2 and strange:
-        return rng.choice((*UNKNOWN, "CAL `(f)", "BRX R4 -0x8", "BRA 0x1230")).format(**words)
+        return rng.choice(
+            (*UNKNOWN, "CAL `(f)", "BRX R4 -0x8", "BRX R4 -0x8", "BRA 0x1230", "BRA 16", "BRA `(gone)")
+        ).format(**words)
     predicate = rng.choice(("@P0 ", "@!P2 ", "@PT ")) if rng.random() < 0.08 else ""
     return predicate + _arithmetic(rng, registers, is_old)
 

@@ -84,6 +84,12 @@ def test_the_sources_from_volta_on(text: str, expected: list[tuple[int, int | No
         ("FFMA R0, R1, [R2], R3 ;", MAXWELL, "[R2] is not understood"),
         ("FFMA R0, R1, c[0x0][R2], R3 ;", MAXWELL, "c[0x0][R2] is not understood"),
         ("FFMA R0, R1, R2, R3, R4 ;", MAXWELL, "more than 3 sources"),
+        ("FFMA R3, R4 ;", MAXWELL, "it has fewer than 3 sources"),
+        ("FADD R1, R4 ;", MAXWELL, "it has fewer than 2 sources"),
+        ("IADD3 R1, R4, R5 ;", VOLTA, "it has fewer than 3 sources"),
+        ("MOV R1 ;", VOLTA, "it has fewer than 1 sources"),
+        ("FFMA.reuse R3, R4, R5, R6 ;", MAXWELL, "the modifier .reuse is not understood"),
+        ("FFMA R3.reuse, R4, R5, R6 ;", MAXWELL, "the register of the result has a reuse mark"),
         ("FFMA 1, R1, R2, R3 ;", MAXWELL, "the register of the result is missing"),
         ("FFMA R0, R1, R255, R3 ;", MAXWELL, "the register R255 does not exist"),
         ("FFMA R0, R1, SR_TID, R3 ;", MAXWELL, "SR_TID is not understood"),
@@ -103,6 +109,9 @@ def test_what_is_not_understood_says_so(text: str, banks: int, says: str) -> Non
         ("LDG.E R253, desc[UR4][R2.64] ;", Work.OTHER, (253, 254)),
         ("UIADD3 UR4, UR4, 0x1, URZ ;", Work.OTHER, ()),
         ("BAR.SYNC 0x0;", Work.CONTROL, ()),
+        ("R2UR UR4, R4 ;", Work.OTHER, (4, 5, 6, 7)),
+        ("R2P PR, R4, 0x7f ;", Work.CONTROL, ()),
+        ("R2B R4, 0x0 ;", Work.CONTROL, ()),
         ("@P0 EXIT;", Work.CONTROL, ()),
         ("CALL.REL.NOINC `(f) ;", Work.CALL, ()),
     ],
@@ -129,6 +138,15 @@ def test_who_may_not_run(text: str, expected: bool) -> None:
         "12345",
         "FFMA R0; R1",
         "<SCHEDULE_BLOCK>",
+        ".L_2 : FFMA R1, R4, R8, R2;",
+        ".L_2 FFMA R1, R4, R8, R2;",
+        ".word FFMA R1, R4, R8, R2;",
+        "producer FFMA R1, R4, R8, R2;",
+        "host FFMA R1, R4, R8, R2;",
+        "host = FFMA R1, R4, R8, R2;",
+        "compressed FFMA R1, R4, R8, R2",
+        ".wordy",
+        "R2.H0 R4",
     ],
 )
 def test_what_is_no_instruction_is_refused(text: str) -> None:
@@ -153,7 +171,20 @@ def joined(text: str, banks: int = MAXWELL) -> list[int]:
         ("/*0000*/ NOP;\n/*0010*/ BRA 0x40;", [0, 1]),
         ("NOP;\nBRA 0x10;", [0, 1]),
         ("NOP;\nBRX R2 -0x10;", [0, 1]),
-        ("NOP;\nBRA OUTSIDE;", []),
+        ("NOP;\nBRA OUTSIDE;", [0, 1]),
+        ("NOP;\nBRA `(.L_9);", [0, 1]),
+        ("/*0000*/ NOP;\n/*0010*/ NOP;\n/*0020*/ BRA 16;", [0, 1, 2]),
+        (".L_1:\n/*0000*/ NOP;\n/*0008*/ NOP;\n/*0010*/ @P0 BRA `(.L_1 + 0x8);", [0, 1]),
+        ("/*0000*/ NOP;\n/*0008*/ NOP;\n.L_1:\n/*0010*/ @P0 BRA `(.L_1-0x8);", [1, 2]),
+        (".L_1:\nNOP;\nNOP;\n@P0 BRA `(.L_1 + 0x8);", [0, 1, 2]),
+        (".L_1:\n/*0000*/ NOP;\n/*0008*/ NOP;\n/*0010*/ @P0 BRA `(.L_1 + 0x4);", [0, 1, 2]),
+        ("/*0000*/ NOP;\n/*0010*/ NOP;\n/*0020*/ WARPSYNC.COLLECTIVE R9, 0x10;", [1]),
+        ("/*0000*/ NOP;\n/*0010*/ NOP;\n/*0020*/ WARPSYNC 0xffffffff;", []),
+        ("/*0000*/ NOP;\n/*0010*/ NOP;\n/*0020*/ RET.REL.NODEC R20 0x10;", [1]),
+        ("/*0000*/ NOP;\n/*0010*/ NOP;\n/*0020*/ BSSY B0, 0x10;", [1]),
+        ("/*0000*/ NOP;\n/*0010*/ CALL.REL.NOINC 0x40;", [0, 1]),
+        ("NOP;\nCALL.REL.NOINC `(f);\nRET.REL.NODEC R20 `(k);\nRET;\nCALL.ABS.NOINC R2;", []),
+        ("NOP;\nBRA;", [0, 1]),
     ],
 )
 def test_where_control_may_come_from_elsewhere(text: str, expected: list[int]) -> None:
@@ -216,6 +247,34 @@ def test_the_dump_of_cuobjdump() -> None:
     (code,) = read_instructions(CUOBJDUMP, MAXWELL).functions.values()
     assert [each.text.split()[0] for each in code] == ["MOV", "FADD", "LDS"]
     assert target_of(CUOBJDUMP) == "sm_52"
+
+
+def test_code_for_two_targets_is_refused() -> None:
+    fat = CUOBJDUMP + CUOBJDUMP.replace("sm_52", "sm_80").replace("SM52", "SM80")
+    with pytest.raises(ListingError, match="it has code for sm_52, sm_80"):
+        target_of(fat)
+
+
+def test_a_function_or_a_label_that_stands_twice_is_refused() -> None:
+    with pytest.raises(ListingError, match="begins _Z1kPf a second time"):
+        read_instructions(CUOBJDUMP * 2, MAXWELL)
+    with pytest.raises(ListingError, match="line 3 of the listing has the label L a second time"):
+        read_instructions("L: NOP;\nNOP;\nL: NOP;\nBRA L;", MAXWELL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '.elftype\t@"ET_EXEC"',
+        ".align\t128",
+        ".type k,@function",
+        ".size\tk,(.L_x_2 - k)",
+        "identifier: a.cu",
+        "compressed",
+    ],
+)
+def test_directives_and_heads_say_nothing(text: str) -> None:
+    assert len(read_instructions(f"NOP;\n{text}\nNOP;\n", MAXWELL).functions[""]) == 2
 
 
 def test_what_maxas_extracts() -> None:

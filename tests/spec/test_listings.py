@@ -25,7 +25,7 @@ TWO = '.section .text.one,"ax",@progbits\nFADD R0, R1, R2;\n.section .text.two,"
 
 def spec(claim: dict[str, object] | None = None, **listing: object) -> str:
     stated = claim or {"register_conflict_free": "code"}
-    return json.dumps({"swzverify": 1, "target": "sm_80", "listings": {"code": listing}, "claims": [stated]})
+    return json.dumps({"swzverify": 1, "target": "sm_70", "listings": {"code": listing}, "claims": [stated]})
 
 
 def listing_of(read: Spec) -> Listing:
@@ -41,11 +41,11 @@ def problem_of(text: str) -> tuple[str, str]:
 
 def test_the_target_is_that_of_the_listing_its_text_or_the_spec() -> None:
     named = ".target sm_61\n" + PAIR
-    assert listing_of(parse_spec(spec(text=PAIR))).target == "sm_80"
+    assert listing_of(parse_spec(spec(text=PAIR))).target == "sm_70"
     assert listing_of(parse_spec(spec(text=PAIR, target="sm_52"))).target == "sm_52"
     assert listing_of(parse_spec(spec(text=named))).target == "sm_61"
     assert listing_of(parse_spec(spec(text=named), target="sm_90")).target == "sm_61"
-    assert listing_of(parse_spec(spec(text=".target sm_90\n" + PAIR, target="sm_90a"))).target == "sm_90a"
+    assert listing_of(parse_spec(spec(text=".target sm_61\n" + PAIR, target="sm_61"))).target == "sm_61"
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,11 @@ def test_the_target_is_that_of_the_listing_its_text_or_the_spec() -> None:
     [
         ({}, "SWZ104", "a listing has `text` or `file`, one of both"),
         ({"text": PAIR, "file": "a.sass"}, "SWZ104", "a listing has `text` or `file`, one of both"),
-        ({"text": PAIR, "target": "sm_100"}, "SWZ408", "nothing is known of the register banks of 'sm_100'"),
+        ({"text": PAIR, "target": "sm_100"}, "SWZ408", "no rule is known of the register banks of 'sm_100'"),
+        ({"text": ".target sm_90\n" + PAIR}, "SWZ408", "no rule is known of the register banks of 'sm_90'"),
         ({"text": ".target sm_61\n" + PAIR, "target": "sm_52"}, "SWZ105", "listing code is for sm_61"),
+        ({"text": ".target sm_61\n.target sm_52\n" + PAIR}, "SWZ554", "it has code for sm_61, sm_52"),
+        ({"text": ".target sm_61\n.target sm_52\n" + PAIR, "target": "sm_52"}, "SWZ554", "it has code for sm_61"),
         ({"text": "# nothing\n"}, "SWZ554", "listing code has no instruction"),
         ({"text": "not code"}, "SWZ554", "line 1 of the listing is no instruction"),
         ({"text": TWO}, "SWZ554", "listing code has 2 functions"),
@@ -96,7 +99,7 @@ def test_a_cubin_is_listed_by_nvdisasm(tmp_path: Path, monkeypatch: pytest.Monke
 
     def listed(data: bytes) -> str:
         asked.append(data)
-        return '.target sm_80\n.section .text.k,"ax",@progbits\n' + PAIR
+        return '.target sm_70\n.section .text.k,"ax",@progbits\n' + PAIR
 
     monkeypatch.setattr(build_listing, "listing_of_cubin", listed)
     assert len(listing_of(load_spec(cubin(tmp_path))).instructions) == 2

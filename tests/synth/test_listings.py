@@ -22,7 +22,7 @@ from swzverify.synth.code.order import least_bank_reads
 from tests.oracle.listings import conflicts_of
 
 ROOT = Path(__file__).parents[2]
-TARGETS = ("sm_52", "sm_60", "sm_75", "sm_90")
+TARGETS = ("sm_52", "sm_60", "sm_70")
 _SOURCES = re.compile(r"(?<=, )(-?R\d+)(?:\.reuse)?")
 
 
