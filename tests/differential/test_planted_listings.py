@@ -16,7 +16,7 @@ from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
 from tests.differential.test_random_listings import compared
 
 Patch = pytest.MonkeyPatch
-SEEDS = range(5_000, 5_150)
+SEEDS = range(5_000, 5_400)
 
 
 def decoded_as(patch: Patch, change: Callable[[ListedInstruction], ListedInstruction]) -> None:
