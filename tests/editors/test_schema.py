@@ -129,7 +129,10 @@ WHOLE = {
         "grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]},
         "strips": {"over": {"bid": 128}, "value": ["bid%16", "bid/16"], "onto": [16, 8]},
     },
-    "listings": {"inner_loop": {"target": "sm_52", "text": CODE}, "epilogue": {"text": "FADD R0, R1, R2;"}},
+    "listings": {
+        "inner_loop": {"target": "sm_52", "text": CODE},
+        "epilogue": {"target": "sm_52", "text": "FADD R0, R1, R2;"},
+    },
     "claims": [],
 }
 """A spec with everything that an example may name."""

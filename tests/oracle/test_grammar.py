@@ -149,7 +149,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         for name, field in part.model_fields.items()
         if takes_expression(field.annotation, tuple(field.metadata))
     }
-    assert found == set(FIELDS)
+    assert found == set(FIELDS) | {"SweepPart.where"}  # tests/sweep has a generator and an oracle of its own
     listed = {position for positions in FIELDS.values() for position in positions}
     others = (*OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS, *WEIGHT_POSITIONS, *LISTING_POSITIONS)
     known = {*POSITIONS, *LANE_POSITIONS, *others}
