@@ -100,6 +100,10 @@ def run_sweep(path: str, options: SweepOptions, watch: Callable[[Progress], None
             rows = folder.join(chunks, bench.columns, asked)
             manifest = {**manifest, "finished": True, "cases": rows}
             folder.write_manifest(manifest)
+        if not (folder.path / PARQUET).is_file():
+            raise SwzError(
+                "SWZ574", f"{options.output} says that it is finished, and has no {PARQUET}", hint="--restart"
+            )
         folder.drop_parts()
         axes = {axis.name: axis.values for axis in bench.sweep.axes}
         summary = summarize(folder.path / PARQUET, axes, options.heatmap)

@@ -161,6 +161,13 @@ def test_a_folder_of_something_else_stays_as_it_is(spec: Path, tmp_path: Path) -
         sweep(spec, out)
 
 
+def test_a_finished_folder_without_its_table(spec: Path, tmp_path: Path) -> None:
+    sweep(spec, tmp_path / "out")
+    (tmp_path / "out" / "cases.parquet").unlink()
+    with pytest.raises(SwzError, match=r"SWZ574.*cases\.parquet"):
+        sweep(spec, tmp_path / "out")
+
+
 def test_two_sweeps_do_not_share_a_folder(spec: Path, tmp_path: Path) -> None:
     def again(progress: Progress) -> None:
         if progress.done:
