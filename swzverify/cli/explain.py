@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from swzverify.cli.files import check_output
+from swzverify.cli.layout_options import layout_options, loops_of
 from swzverify.cli.numbers import named_values
-from swzverify.cli.show import loops_of
 from swzverify.cli.terminal import Failure, echo, one_way_out, terminal_style
-from swzverify.cli.values import Text, elements, instructions, targets
+from swzverify.cli.values import Text, targets
 from swzverify.cli.writing import write_text
 
 if TYPE_CHECKING:
@@ -26,16 +26,7 @@ _SUFFIXES = {".tex": "latex", ".json": "json", ".txt": "text"}
 @click.option("--access", metavar="NAME", help="An access of the spec.  [default: the only one]")
 @click.option("--tile", metavar="NAME", help="A tile of the spec.")
 @click.option("--claim", metavar="ID", help="A claim of the spec, such as read_A::conflict_free.")
-@click.option("--element", metavar="TYPE", type=Text(elements), help="The elements of a layout.  [default: f32]")
-@click.option("--coord", metavar="EXPRS", help="Beside a layout: what each lane accesses, such as 'lane,0'.")
-@click.option(
-    "--instruction", metavar="NAME", type=Text(instructions), help="What accesses it.  [default: a load of one element]"
-)
-@click.option("--threads", type=click.IntRange(1, 1024), default=32, show_default=True, help="The block of --coord.")
-@click.option("--for", "loops", multiple=True, metavar="NAME=STOP", help="A loop of --coord: k=4, or k=0:64:16.")
-@click.option(
-    "--at", multiple=True, metavar="NAME=N", help="The warp instruction at warp=1, a loop's or a constant's value."
-)
+@layout_options
 @click.option("--target", metavar="NAME", type=Text(targets), help="The GPU.  [default: the spec's, else sm_90]")
 @click.option(
     "--format",

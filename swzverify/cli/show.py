@@ -9,9 +9,10 @@ import click
 
 from swzverify.cli.drawing import FORMATS, format_of, tell_picture
 from swzverify.cli.files import check_output
+from swzverify.cli.layout_options import layout_options, loops_of
 from swzverify.cli.numbers import named_values
 from swzverify.cli.terminal import Failure, one_way_out
-from swzverify.cli.values import Text, elements, instructions, targets
+from swzverify.cli.values import Text, targets
 
 if TYPE_CHECKING:
     from swzverify.pictures import Picture
@@ -22,7 +23,6 @@ VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
 TEXT_ROWS = 32
 """Rows that a terminal is shown unasked."""
 _WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
-_LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
 
 
 @click.command()
@@ -32,16 +32,7 @@ _LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9
 @click.option(
     "--access", "accesses", multiple=True, metavar="NAME", help="An access of the spec; a sweep takes several."
 )
-@click.option("--element", metavar="TYPE", type=Text(elements), help="The elements of a layout.  [default: f32]")
-@click.option("--coord", metavar="EXPRS", help="Beside a layout: what each lane accesses, such as 'lane,0'.")
-@click.option(
-    "--instruction", metavar="NAME", type=Text(instructions), help="What accesses it.  [default: a load of one element]"
-)
-@click.option("--threads", type=click.IntRange(1, 1024), default=32, show_default=True, help="The block of --coord.")
-@click.option("--for", "loops", multiple=True, metavar="NAME=STOP", help="A loop of --coord: k=4, or k=0:64:16.")
-@click.option(
-    "--at", multiple=True, metavar="NAME=N", help="The warp instruction at warp=1, a loop's or a constant's value."
-)
+@layout_options
 @click.option(
     "--sweep", metavar="B,S|pad", help="Worst-case wavefronts under every swizzle, or every pad; also B,S,M=3."
 )
@@ -150,16 +141,3 @@ def _window(text: str | None, option: str) -> tuple[int, int] | None:
     if found is None:
         raise click.BadParameter(f"{text!r}: from and to, such as 0:32", param_hint=option)
     return int(found[1]), int(found[2])
-
-
-def loops_of(given: tuple[str, ...]) -> dict[str, range]:
-    """The loops of `--for`. Error: `click.BadParameter`."""
-    found: dict[str, range] = {}
-    for each in given:
-        parts = _LOOP.fullmatch(each)
-        if parts is None or parts[4] == "0":
-            raise click.BadParameter(f"{each!r}: such as k=4 or k=0:64:16", param_hint="--for")
-        if parts[1] in found:
-            raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--for")
-        found[parts[1]] = range(int(parts[2] or 0), int(parts[3]), int(parts[4] or 1))
-    return found
