@@ -188,7 +188,7 @@ def test_claims_are_proved_where_asked(spec: Path, tmp_path: Path) -> None:
     assert sum(row["status"] == "free" for row in rows) >= 2
 
 
-def test_chunks_take_about_as_long_as_they_should() -> None:
+def test_chunks_are_whole_groups_one_behind_the_other() -> None:
     bench = Bench(Question(TEXT, "a.yaml"))
     cases = chunk_cases(bench, seconds=0.001)
     assert cases % bench.cases.group == 0
