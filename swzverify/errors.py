@@ -185,3 +185,22 @@ def _may_be_misspelt(name: str, known: str) -> bool:
 def _are_alike(one: int, other: int) -> bool:
     """Whether two names of these lengths can be near."""
     return 7 * min(one, other) >= 3 * max(one, other)
+
+
+class SpecError(Exception):
+    """A spec file that cannot be used; `problems` are all of its mistakes, in the order of the
+    file.
+    """
+
+    def __init__(self, problems: tuple[Problem, ...], left_out: int = 0) -> None:
+        """`left_out` is how many more there were than are kept."""
+        super().__init__(problems, left_out)
+        self.problems = problems
+        self.left_out = left_out
+
+    def __str__(self) -> str:
+        """Every problem, one below the other."""
+        parts = [str(problem) for problem in self.problems]
+        if self.left_out:
+            parts.append(f"... and {self.left_out} more")
+        return "\n".join(parts)

@@ -1,7 +1,8 @@
 """The command line: one command per file, of the command's name, imported when it is asked for.
 
-Only click is imported at the top; what proves and renders is imported when a command runs, so that
-`--help` is quick.
+A file declares a command's arguments, options and help. What the command does is the function of
+the same name in `swzverify/commands/`, which `body.py` imports when the command runs, so that `--help`
+is quick.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from importlib import import_module
 
 import click
 
+from swzverify.cli.body import run
 from swzverify.cli.values import complete_values
 
 __all__ = ["COMMANDS", "main"]
@@ -37,9 +39,7 @@ COMMANDS = (
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return
-    from swzverify.run.version import installed_version  # noqa: PLC0415 - see the top
-
-    click.echo(f"swzverify {installed_version()}")
+    run("version", {})
     context.exit()
 
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from swzverify.cli.drawing import FORMATS, format_of, tell_picture
-from swzverify.cli.files import check_output
-from swzverify.cli.numbers import named_values
-from swzverify.cli.terminal import Failure, one_way_out, terminal_style
-from swzverify.cli.writing import write_text
-
-if TYPE_CHECKING:
-    from swzverify.run.locality import Counted, LocalityOptions
+from swzverify.cli.body import run
+from swzverify.commands.choices import PICTURE_FORMATS
 
 
 @click.command()
@@ -29,20 +21,11 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["json", *FORMATS]),
+    type=click.Choice(["json", *PICTURE_FORMATS]),
     help="[default: by the file's name, else text]; svg, html, latex and png are pictures.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
-def locality(
-    *,
-    spec: str,
-    maps: tuple[str, ...],
-    wave: int,
-    at: tuple[str, ...],
-    picture: bool,
-    form: str | None,
-    output: str | None,
-) -> None:
+def locality(**given: object) -> None:
     """Count the tiles of A and B that each wave of blocks needs.
 
     SPEC is a spec with maps from blocks to tiles: value is [row, column] of the tile. A block reads
@@ -54,39 +37,4 @@ def locality(
     swzverify locality orders.swz.yaml --map row_major --map grouped --wave 132
     swzverify locality orders.swz.yaml --map grouped -o grouped.svg
     """
-    if output is not None:
-        check_output(output, [spec], "--output")
-    if picture and form not in (None, "text"):
-        raise click.UsageError("--picture draws as text; --format has a form of its own")
-    form = form or ("json" if (output or "").lower().endswith(".json") else format_of(output))
-    values = named_values(at, "--at", "such as GROUP=8")
-    with one_way_out("nothing counted"):
-        from swzverify.run.locality import LocalityOptions  # noqa: PLC0415 - `--help` is to be quick
-
-        _tell(_counted(spec, LocalityOptions(maps, wave, values)), form, picture, output)
-
-
-def _counted(spec: str, wanted: LocalityOptions) -> Counted:
-    from swzverify.run.locality import count_locality  # noqa: PLC0415
-    from swzverify.spec import SpecError  # noqa: PLC0415
-
-    try:
-        return count_locality(spec, wanted)
-    except SpecError as error:
-        raise Failure(str(error)) from error
-
-
-def _tell(found: Counted, form: str, picture: bool, output: str | None) -> None:
-    from swzverify.report.locality import locality_json, render_locality  # noqa: PLC0415 - `--help` is to be quick
-
-    if form == "json":
-        write_text(locality_json(found.path, found.orders, found.words), output)
-    elif form != "text" or picture:
-        from swzverify.pictures.views.waves import waves  # noqa: PLC0415
-
-        tell_picture(waves(found.orders, found.words), form, output)
-    else:
-        from swzverify.report.style import TextStyle  # noqa: PLC0415
-
-        style = TextStyle() if output is not None else terminal_style(err=False, verbosity=0)
-        write_text(render_locality(found.path, found.orders, found.words, style), output)
+    run("locality", given)

@@ -1,48 +1,14 @@
-"""Where the reports of `swzverify prove` and `swzverify scan` go, and as what: one to the terminal
-or `--output`, others by `--report`.
-"""
+"""The options of `swzverify prove` and `swzverify scan` on where reports go, and as what."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, assert_never
-
 import click
 
-from swzverify.cli.files import check_output
-from swzverify.cli.terminal import FILE_WIDTH, Failure, echo, terminal_style
-
-if TYPE_CHECKING:
-    from swzverify.report.result import ExitCode, Report
-    from swzverify.report.style import TextStyle
+from swzverify.commands.choices import Format, ReportFile
 
 
-class Format(StrEnum):
-    """What a report can be written as."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    JUNIT = "junit"
-    SARIF = "sarif"
-    GITHUB = "github"
-    MARKDOWN = "markdown"
-    HTML = "html"
-
-
-@dataclass(frozen=True, slots=True)
-class ReportFile:
-    """A file to write, and what to write it as."""
-
-    form: Format
-    path: str
-
-
-def report_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[ReportFile, ...]:
-    """The callback of an option that takes FORMAT=FILE; a usage error for what is no such pair."""
+def _report_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[ReportFile, ...]:
+    """The pairs FORMAT=FILE; a usage error for what is no such pair."""
     return tuple(map(_report_file, values))
 
 
@@ -67,123 +33,8 @@ output_option = click.option("--output", metavar="FILE", help="Write the report 
 report_option = click.option(
     "--report",
     "reports",
-    callback=report_files,
+    callback=_report_files,
     multiple=True,
     metavar="FORMAT=FILE",
     help="Write the report to this file as well, such as sarif=out.sarif; may be given again.",
 )
-
-
-def wants_pictures(form: str, others: Sequence[ReportFile]) -> bool:
-    """Whether one of the reports shows pictures, which are drawn while the run goes."""
-    return Format.HTML in {form, *(file.form for file in others)}
-
-
-def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that cannot be written, or that has another use as
-    well.
-
-    `taken` are the files that other options name, by the option.
-    """
-    used = {os.path.realpath(path): option for option, path in taken.items() if path is not None}
-    for file in files:
-        check_output(file.path, specs, "--report")
-        place = os.path.realpath(file.path)
-        if place in used:
-            raise click.BadParameter(f"{file.path!r} is the file of {used[place]} too", param_hint="--report")
-        used[place] = "another --report"
-
-
-def write_reports(
-    report: Report, code: ExitCode, form: Format, output: str | None, others: Sequence[ReportFile], verbosity: int
-) -> None:
-    """Write them all, then fail if one could not be; without `output` the main one goes to standard
-    output.
-
-    Problems go to standard error as well where the main report is text.
-    """
-    from swzverify.report.problems import render_problems  # noqa: PLC0415 - `--help` is to be quick
-    from swzverify.report.words import summary_line  # noqa: PLC0415
-
-    errors = terminal_style(err=True, verbosity=verbosity)
-    if form is Format.TEXT and report.problems:
-        echo(render_problems(report.problems, errors), errors, err=True)
-    if output is None:
-        style = terminal_style(err=False, verbosity=verbosity)
-        echo(_rendered(report, code, form, style), style, err=False)
-    else:
-        others = [ReportFile(form, output), *others]
-    _to_files(report, code, others, verbosity)
-    if verbosity >= 0 and others:
-        places = ", ".join(file.path for file in others)
-        echo(f"{summary_line(report)}; report in {places}\n", errors, err=True)
-
-
-def _to_files(report: Report, code: ExitCode, files: Sequence[ReportFile], verbosity: int) -> None:
-    """Write each, whatever becomes of the others; then fail where one could not be written."""
-    failures: list[str] = []
-    faults: list[Exception] = []
-    for file in files:
-        try:
-            _to_file(report, code, file, verbosity)
-        except OSError as error:
-            failures.append(f"SWZ504 cannot write the report {file.path!r}: {error.strerror}")
-        except Exception as error:  # noqa: BLE001 - it is raised again when the others are written
-            faults.append(error)
-    if faults:
-        raise faults[0]
-    if failures:
-        raise Failure("\n".join(failures))
-
-
-def _to_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -> None:
-    from swzverify.report.problems import render_problems  # noqa: PLC0415 - `--help` is to be quick
-    from swzverify.report.style import TextStyle  # noqa: PLC0415
-
-    style = TextStyle(FILE_WIDTH, verbosity=verbosity)
-    text = _rendered(report, code, file.form, style)
-    if file.form is Format.TEXT and report.problems:
-        text = render_problems(report.problems, style) + text
-    with open(file.path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-        stream.write(text)
-
-
-def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) -> str:
-    """The report in a format; only what that format needs is imported."""
-    match form:
-        case Format.TEXT:
-            from swzverify.report.text import render_text  # noqa: PLC0415
-
-            return render_text(report, replace(style, by_file=True))
-        case Format.JSON:
-            from swzverify.report.json import render_json  # noqa: PLC0415
-
-            return render_json(report)
-        case Format.JSONL:
-            from swzverify.report.jsonl import render_jsonl  # noqa: PLC0415
-
-            return render_jsonl(report, code)
-        case Format.JUNIT:
-            from swzverify.report.junit import render_junit  # noqa: PLC0415
-            from swzverify.run.version import installed_version  # noqa: PLC0415
-
-            return render_junit(report, version=installed_version(), exit_code=code)
-        case Format.SARIF:
-            from swzverify.report.sarif import render_sarif  # noqa: PLC0415
-            from swzverify.run.version import installed_version  # noqa: PLC0415
-
-            return render_sarif(report, version=installed_version(), exit_code=code)
-        case Format.GITHUB:
-            from swzverify.report.github import render_github  # noqa: PLC0415
-
-            return render_github(report, style, code)
-        case Format.MARKDOWN:
-            from swzverify.report.markdown import render_markdown  # noqa: PLC0415
-
-            return render_markdown(report, exit_code=code)
-        case Format.HTML:
-            from swzverify.report.html.page import render_html  # noqa: PLC0415
-
-            return render_html(report, exit_code=code)
-        case _:
-            assert_never(form)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from swzverify.cli.writing import write_text
+from swzverify.cli.body import run
 
 
 @click.command()
 @click.option("--output", metavar="FILE", help="Write the schema to a file instead of standard output.")
-def schema(*, output: str | None) -> None:
+def schema(**given: object) -> None:
     """Print the JSON Schema (draft 7) of spec files, version 1.
 
     Editors complete, explain and check a spec by it; docs/editors.md shows how. It accepts every
@@ -21,6 +21,4 @@ def schema(*, output: str | None) -> None:
       0  written
       2  the file cannot be written, or an error in the usage
     """
-    from swzverify.spec.schema import schema_text  # noqa: PLC0415 - `--help` is to be quick
-
-    write_text(schema_text(), output)
+    run("schema", given)

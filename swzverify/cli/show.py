@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Literal, cast
-
 import click
 
-from swzverify.cli.drawing import FORMATS, format_of, tell_picture
-from swzverify.cli.files import check_output
-from swzverify.cli.layout_options import layout_options, loops_of
-from swzverify.cli.numbers import named_values
-from swzverify.cli.terminal import Failure, one_way_out
-from swzverify.cli.values import Text, targets
-
-if TYPE_CHECKING:
-    from swzverify.pictures import Picture
-    from swzverify.run.show import ShowOptions
-
-VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
-"""The views; listed here, and checked against `run/show.py` by a test."""
-TEXT_ROWS = 32
-"""Rows that a terminal is shown unasked."""
-_WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+from swzverify.cli.body import run
+from swzverify.cli.layout_options import layout_options
+from swzverify.cli.values import Text
+from swzverify.commands.choices import PICTURE_FORMATS, VIEWS
 
 
 @click.command()
@@ -52,37 +37,15 @@ _WINDOW = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 @click.option(
     "--base", type=click.IntRange(min=0), metavar="BYTES", help="The tile's base address.  [default: its first one]"
 )
-@click.option("--target", metavar="NAME", type=Text(targets), help="The GPU.  [default: the spec's, else sm_90]")
+@click.option("--target", metavar="NAME", type=Text("target"), help="The GPU.  [default: the spec's, else sm_90]")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=click.Choice(PICTURE_FORMATS),
     help="[default: by the file's name, else text]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
-def show(
-    *,
-    what: str,
-    view: str | None,
-    tile: str | None,
-    accesses: tuple[str, ...],
-    element: str | None,
-    coord: str | None,
-    instruction: str | None,
-    threads: int,
-    loops: tuple[str, ...],
-    at: tuple[str, ...],
-    sweep: str | None,
-    numbers: str,
-    vector: int | None,
-    rows: str | None,
-    columns: str | None,
-    stage: int,
-    base: int | None,
-    target: str | None,
-    form: str | None,
-    output: str | None,
-) -> None:
+def show(**given: object) -> None:
     """Draw a layout, a swizzle, or a tile or access of a spec.
 
     LAYOUT is what CuTe prints, such as 'Sw<3,3,3> o (8,64):(64,1)', or a swizzle alone; FILE is a
@@ -97,47 +60,4 @@ def show(
     swzverify show kernel.swz.yaml --access read_A -o read_A.svg
     swzverify show '(32,16):(16,1)' --coord lane,0 --sweep B,S
     """
-    if output is not None:
-        check_output(output, [what], "--output")
-    form = form or format_of(output)
-    with one_way_out("no picture"):
-        from swzverify.pictures.grid import MAX_ROWS, View  # noqa: PLC0415 - `--help` is to be quick
-        from swzverify.run.show import ShowOptions  # noqa: PLC0415
-
-        most = TEXT_ROWS if form == "text" else MAX_ROWS
-        window = View(vector, _window(rows, "--rows"), _window(columns, "--columns"), stage, base, most)
-        wanted = ShowOptions(
-            view,
-            tile,
-            accesses,
-            element,
-            instruction,
-            coord,
-            threads,
-            loops_of(loops),
-            named_values(at, "--at", "such as warp=1 or k=16"),
-            target,
-            cast("Literal['both', 'offset', 'bank']", numbers),
-            sweep,
-            window,
-        )
-        tell_picture(_picture(what, wanted), form, output)
-
-
-def _picture(what: str, wanted: ShowOptions) -> Picture:
-    from swzverify.run.show import show as draw  # noqa: PLC0415
-    from swzverify.spec import SpecError  # noqa: PLC0415
-
-    try:
-        return draw(what, wanted)
-    except SpecError as error:
-        raise Failure(str(error)) from error
-
-
-def _window(text: str | None, option: str) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    found = _WINDOW.fullmatch(text)
-    if found is None:
-        raise click.BadParameter(f"{text!r}: from and to, such as 0:32", param_hint=option)
-    return int(found[1]), int(found[2])
+    run("show", given)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from typing import Literal
 
 import click
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
-SWIZZLES = ("auto", "none", "Swizzle<3,3,3>", "Swizzle<2,3,3>", "Swizzle<1,3,3>", "Swizzle<5,0,5>")
-"""Examples: a swizzle has any numbers."""
+from swzverify.cli.body import words
 
 
 class Text(StringParamType):
@@ -17,49 +16,20 @@ class Text(StringParamType):
     it is read.
     """
 
-    def __init__(self, known: Callable[[], Iterable[str]] = tuple, kind: str = "plain") -> None:
-        """`known` gives the values to complete; `kind` is "file" or "dir" where the shell completes
-        paths itself.
-        """
-        self.known = known
-        self.kind = kind
+    def __init__(self, what: Literal["element", "instruction", "swizzle", "target", "file", "dir"]) -> None:
+        """`what` the text is; a shell completes the paths of files and folders itself."""
+        self.what = what
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """What the shell offers for a beginning."""
         del ctx, param
-        if self.kind != "plain":
-            return [CompletionItem(incomplete, type=self.kind)]
-        return [CompletionItem(value) for value in self.known() if value.startswith(incomplete)]
+        if self.what in {"file", "dir"}:
+            return [CompletionItem(incomplete, type=self.what)]
+        return [CompletionItem(value) for value in words(self.what) if value.startswith(incomplete)]
 
 
-def targets() -> Iterable[str]:
-    """The names of the targets."""
-    from swzverify.hardware import TARGETS  # noqa: PLC0415 - few commands complete anything
-
-    return TARGETS
-
-
-def instructions() -> Iterable[str]:
-    """The names of the instructions."""
-    from swzverify.hardware import INSTRUCTIONS  # noqa: PLC0415 - likewise
-
-    return INSTRUCTIONS
-
-
-def elements() -> Iterable[str]:
-    """The names of the types of elements."""
-    from swzverify.spec.elements import ELEMENT_BITS  # noqa: PLC0415 - likewise
-
-    return ELEMENT_BITS
-
-
-def swizzles() -> Iterable[str]:
-    """Examples: a swizzle has any numbers."""
-    return SWIZZLES
-
-
-_BY_METAVAR = {"FILE": Text(kind="file"), "PATH": Text(kind="file"), "DIR": Text(kind="dir")}
-_BY_OPTION = {"--target": Text(targets), "--instruction": Text(instructions)}
+_BY_METAVAR = {"FILE": Text("file"), "PATH": Text("file"), "DIR": Text("dir")}
+_BY_OPTION = {"--target": Text("target"), "--instruction": Text("instruction")}
 
 
 def complete_values(command: click.Command) -> None:

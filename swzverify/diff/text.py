@@ -10,8 +10,9 @@ from rich.text import Text
 from swzverify.diff.change import Direction
 from swzverify.diff.result import ClaimDiff, DiffCode, DiffReport, Status
 from swzverify.diff.words import change_words, cost_facts, side_words, summary_words, verdict_words
+from swzverify.report.console import indented, rendered
 from swzverify.report.escape import prose, visible
-from swzverify.report.style import TextStyle, indented, rendered
+from swzverify.report.style import TextStyle
 
 _COLOURS = {Status.DELETED: "bold red", Status.WEAKENED: "bold red", Status.NOT_COMPARED: "yellow"}
 

@@ -13,11 +13,13 @@ from rich.text import Text
 
 from swzverify.claims.verdict import Outcome
 from swzverify.hardware.targets import Evidence
+from swzverify.report.console import indented
 from swzverify.report.escape import visible
+from swzverify.report.marks import mark, mark_colour
 from swzverify.report.matrix import cell_words
 from swzverify.report.result import ClaimResult
 from swzverify.report.story import subject_words
-from swzverify.report.style import TextStyle, indented, mark, mark_colour
+from swzverify.report.style import TextStyle
 
 _MAX_FILE = 60
 _INDENT = 4

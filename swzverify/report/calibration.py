@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from swzverify.gpu.calibration import About, RowResult
+from swzverify.report.console import indented, rendered
 from swzverify.report.escape import visible
-from swzverify.report.style import TextStyle, indented, rendered
+from swzverify.report.style import TextStyle
 
 
 def render_calibration(about: About, rows: Sequence[RowResult], style: TextStyle) -> str:

@@ -11,10 +11,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from swzverify.report.console import indented, rendered
 from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
 from swzverify.report.json import Json
-from swzverify.report.style import TextStyle, indented, rendered
+from swzverify.report.style import TextStyle
 from swzverify.report.words import counted
 
 SCHEMA = "swzverify.crosscheck/1"

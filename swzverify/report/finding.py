@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 
 from swzverify.claims.verdict import Outcome
+from swzverify.report.console import rendered
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.story import story
-from swzverify.report.style import TextStyle, rendered
+from swzverify.report.style import TextStyle
 
 _STYLE = TextStyle(width=120)
 

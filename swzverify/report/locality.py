@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from swzverify.costs import Locality
+from swzverify.report.console import rendered
 from swzverify.report.escape import visible
-from swzverify.report.style import TextStyle, rendered
+from swzverify.report.style import TextStyle
 
 SCHEMA = "swzverify.locality/1"
 WAVES_SHOWN = 16

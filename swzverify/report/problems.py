@@ -11,8 +11,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from swzverify.errors import Problem
+from swzverify.report.console import indented, rendered
 from swzverify.report.escape import visible, visible_lines
-from swzverify.report.style import TextStyle, indented, rendered
+from swzverify.report.style import TextStyle
 
 _SOURCE_WIDTH = 110
 """Characters of a source line that are shown; a longer one is cut around the caret."""

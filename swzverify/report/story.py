@@ -10,9 +10,11 @@ from rich.text import Text
 
 from swzverify.claims.verdict import Outcome
 from swzverify.report import words
+from swzverify.report.console import indented
 from swzverify.report.escape import prose, visible, visible_lines
+from swzverify.report.marks import mark, mark_colour
 from swzverify.report.result import ClaimResult
-from swzverify.report.style import TextStyle, indented, mark, mark_colour
+from swzverify.report.style import TextStyle
 from swzverify.report.table import ROW_LIMIT, lanes_table, remainder
 
 

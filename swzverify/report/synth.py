@@ -11,8 +11,9 @@ from rich.text import Text
 
 from swzverify.claims import Outcome
 from swzverify.hardware import evidence
+from swzverify.report.console import rendered
 from swzverify.report.escape import visible
-from swzverify.report.style import TextStyle, rendered
+from swzverify.report.style import TextStyle
 from swzverify.report.synth_code import cuda_text, cute_text
 from swzverify.report.synth_result import SynthResult, is_confirmed
 from swzverify.synth.problem import Problem

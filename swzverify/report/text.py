@@ -15,11 +15,13 @@ from swzverify.claims.verdict import Outcome
 from swzverify.report import words
 from swzverify.report.by_file import file_lines, is_for_files
 from swzverify.report.cases import Told, told_once
+from swzverify.report.console import indented, rendered
 from swzverify.report.escape import prose, visible
+from swzverify.report.marks import mark, mark_colour
 from swzverify.report.matrix import TITLE, Matrix, matrix
 from swzverify.report.result import BaselineUse, ClaimResult, ExitCode, Report
 from swzverify.report.story import engine_words, expectation, story, subject_words
-from swzverify.report.style import TextStyle, indented, mark, mark_colour, rendered
+from swzverify.report.style import TextStyle
 
 _MAX_SUBJECT = 36
 _INDENT = 6

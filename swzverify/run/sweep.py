@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import Any
 
 import swzverify
-from swzverify.errors import InternalError, SwzError
+from swzverify.errors import InternalError, SpecError, SwzError
 from swzverify.processes import usable_cpus
-from swzverify.spec.problems import Problems, SpecError
+from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_text
 from swzverify.spec.variants import Variants
 from swzverify.sweep.arrow import require_pyarrow

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swzverify.errors import Problem
+from swzverify.errors import Problem, SpecError
 from swzverify.lazy import importer, lister
-from swzverify.spec.problems import SpecError
 
 if TYPE_CHECKING:
     from swzverify.spec.build import SpecClaim

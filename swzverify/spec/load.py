@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swzverify.errors import Problem, SwzError
+from swzverify.errors import Problem, SpecError, SwzError
 from swzverify.shown import Shown, html_facts, text_facts
 from swzverify.sources.languages import Language, language_of
 from swzverify.spec.build import BuiltSpec, SpecClaim, build
@@ -15,7 +15,7 @@ from swzverify.spec.check import check
 from swzverify.spec.guard import MAX_BYTES, decoded, refuse_size
 from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
-from swzverify.spec.problems import Problems, SpecError, TooManyProblems
+from swzverify.spec.problems import Problems, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
 from swzverify.spec.tree import Place
 

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 
-from swzverify.errors import Problem, SwzError
+from swzverify.errors import Problem, SpecError, SwzError
 from swzverify.spec.tree import Node, Place, Scalar, place_of
 
 MAX_PROBLEMS = 100
@@ -46,25 +46,6 @@ MAX_NOTED = 300
 _NUMBER = re.compile(r"-?[0-9]+")
 _LONGEST_MESSAGE = 400
 _LONGEST_HINT = 1000
-
-
-class SpecError(Exception):
-    """A spec file that cannot be used; `problems` are all of its mistakes, in the order of the
-    file.
-    """
-
-    def __init__(self, problems: tuple[Problem, ...], left_out: int = 0) -> None:
-        """`left_out` is how many more there were than are kept."""
-        super().__init__(problems, left_out)
-        self.problems = problems
-        self.left_out = left_out
-
-    def __str__(self) -> str:
-        """Every problem, one below the other."""
-        parts = [str(problem) for problem in self.problems]
-        if self.left_out:
-            parts.append(f"... and {self.left_out} more")
-        return "\n".join(parts)
 
 
 class TooManyProblems(Exception):  # noqa: N818 - no error by itself: it ends the reading, the problems tell

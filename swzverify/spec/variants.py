@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from swzverify.errors import Problem
+from swzverify.errors import Problem, SpecError
 from swzverify.spec.build import BuiltSpec, build
 from swzverify.spec.check import Checked, check
 from swzverify.spec.load import LOAD_SECONDS, Read, read_checked
 from swzverify.spec.patience import OutOfPatience, patience
-from swzverify.spec.problems import Problems, SpecError, TooManyProblems
+from swzverify.spec.problems import Problems, TooManyProblems
 from swzverify.spec.sweep_axes import Place, Sweep, read_sweep
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence

@@ -12,9 +12,10 @@ from types import FrameType
 
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
+from swzverify.report.console import rendered
 from swzverify.report.result import ClaimResult
 from swzverify.report.story import story
-from swzverify.report.style import TextStyle, rendered
+from swzverify.report.style import TextStyle
 
 _STYLE = TextStyle(unicode=False)
 

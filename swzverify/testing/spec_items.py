@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swzverify.errors import Problem
+from swzverify.report.console import rendered
 from swzverify.report.escape import prose, visible, visible_lines
 from swzverify.report.problems import render_problems
 from swzverify.report.result import ClaimResult
 from swzverify.report.story import engine_words, story
-from swzverify.report.style import TextStyle, rendered
+from swzverify.report.style import TextStyle
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.one import run_claim
 from swzverify.run.reading import read_spec

@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from swzverify.claims.verdict import OF_CLAIMS
-from swzverify.report.style import TextStyle, indented, rendered
+from swzverify.report.console import indented, rendered
+from swzverify.report.style import TextStyle
 from swzverify.theorems.judge import Judgement, as_expected
 from swzverify.theorems.solve import Settled
 from swzverify.theorems.theorem import Outcome, Theorem

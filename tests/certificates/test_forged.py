@@ -553,7 +553,7 @@ def test_the_page_names_every_field(folder: Folder) -> None:
 
 
 def test_the_spec_of_the_tests_has_every_kind() -> None:
-    from swzverify.cli.prove import KINDS as ALL
+    from swzverify.claims import KINDS as ALL
 
     assert set(KINDS) == set(ALL)
     assert SPEC.count("expect: refuted") == 1

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from swzverify.certificates.recheck import Status
 from swzverify.certificates.solvers import NAMES
 from swzverify.cli import main
-from swzverify.cli.recheck import SOLVERS
+from swzverify.commands.choices import SOLVERS
 from tests.certificates.conftest import COUNTED, PROVED, SPEC, Folder
 
 pytest.importorskip("bitwuzla")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.cli.reports import Format
+from swzverify.commands.choices import Format
 
 FORMATS = [form.value for form in Format]
 

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from swzverify.cli import drawing
-from swzverify.cli import show as command
+from swzverify.commands.choices import VIEWS, picture_format
 from swzverify.run.show import ACCESS_VIEWS, TILE_VIEWS
 
 SPEC = """\
@@ -39,7 +38,7 @@ accesses:
 
 
 def test_the_views_are_those_that_run_knows() -> None:
-    assert set(command.VIEWS) == {*TILE_VIEWS, *ACCESS_VIEWS}
+    assert set(VIEWS) == {*TILE_VIEWS, *ACCESS_VIEWS}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_what_cannot_be_shown_is_told_in_words(write, swzverify, arguments: list
 def test_the_file_s_name_chooses_the_format(here: Path, swzverify, name: str, begins: str) -> None:
     assert swzverify("show", "(8,8)", "-o", name).exit_code == 0
     assert (here / name).read_text("utf-8").startswith(begins)
-    assert swzverify("show", "(8,8)", "-o", "other", "--format", drawing.SUFFIXES[Path(name).suffix]).exit_code == 0
+    assert swzverify("show", "(8,8)", "-o", "other", "--format", picture_format(name)).exit_code == 0
     assert (here / "other").read_bytes() == (here / name).read_bytes()
 
 

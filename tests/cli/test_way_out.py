@@ -16,19 +16,19 @@ from swzverify.cli import COMMANDS as EVERY_COMMAND
 from swzverify.cli import main
 
 COMMANDS = {
-    "prove": (["prove", "a.swz.yaml"], "swzverify.run.run.run_specs"),
-    "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.diff.run.compare"),
-    "explain": (["explain", "(8,8)"], "swzverify.run.explain.explain"),
-    "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.run.crosscheck.run_crosscheck"),
-    "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
-    "init": (["init", "-"], "swzverify.run.starter.make_starter"),
-    "locality": (["locality", "a.swz.yaml"], "swzverify.run.locality.count_locality"),
-    "recheck": (["recheck", "."], "swzverify.certificates.folder.load_list"),
-    "scan": (["scan", "a.ptx"], "swzverify.run.scan.scan_files"),
-    "show": (["show", "(8,8)"], "swzverify.run.show.show"),
-    "sweep": (["sweep", "a.swz.yaml"], "swzverify.run.sweep.run_sweep"),
-    "synth": (["synth", "a.swz.yaml"], "swzverify.run.synth.synthesize"),
-    "theorems": (["theorems"], "swzverify.theorems.pool.judge_all"),
+    "prove": (["prove", "a.swz.yaml"], "swzverify.commands.prove.run_specs"),
+    "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.commands.diff.compare"),
+    "explain": (["explain", "(8,8)"], "swzverify.commands.explain.told"),
+    "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.commands.crosscheck.run_crosscheck"),
+    "calibrate": (["calibrate"], "swzverify.commands.calibrate.measure"),
+    "init": (["init", "-"], "swzverify.commands.init.make_starter"),
+    "locality": (["locality", "a.swz.yaml"], "swzverify.commands.locality.count_locality"),
+    "recheck": (["recheck", "."], "swzverify.commands.recheck.load_list"),
+    "scan": (["scan", "a.ptx"], "swzverify.commands.scan.scan_files"),
+    "show": (["show", "(8,8)"], "swzverify.commands.show.draw"),
+    "sweep": (["sweep", "a.swz.yaml"], "swzverify.commands.sweep.run_sweep"),
+    "synth": (["synth", "a.swz.yaml"], "swzverify.commands.synth.synthesize"),
+    "theorems": (["theorems"], "swzverify.commands.theorems.judge_all"),
 }
 WORDS = {
     "explain": "no explanation",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
-from swzverify.cli.diff import ALLOWED
+from swzverify.commands.choices import ALLOWED
 from swzverify.diff.result import Allow, Status
 from tests.judging import by_verdict
 

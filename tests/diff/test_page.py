@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from swzverify.cli.diff import ALLOWED, DiffFormat
+from swzverify.commands.choices import ALLOWED, PageFormat
 from swzverify.diff.json import SCHEMA
 from swzverify.diff.points import MAX_POINTS
 from swzverify.diff.result import DiffCode, Status
@@ -30,6 +30,6 @@ def test_it_names_every_status_code_and_choice():
     assert all(f"--allow {choice}" in TEXT for choice in ALLOWED)
     assert SCHEMA in TEXT
     assert BASELINE in TEXT
-    assert all(f"--format {form.value}" in TEXT for form in DiffFormat if form is not DiffFormat.TEXT)
+    assert all(f"--format {form.value}" in TEXT for form in PageFormat if form is not PageFormat.TEXT)
     assert MAX_POINTS == 1 << 20
     assert "2^20 points" in TEXT

@@ -18,7 +18,6 @@ import swzverify
 from swzverify import pool, testing
 from swzverify.certificates import solvers
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.gpu import calibrate as gpu_calibrate
 from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import DeviceAnswer
@@ -56,7 +55,7 @@ def _a_gpu(condition: pytest.MonkeyPatch, _: Path) -> None:
 
     condition.setattr(gpu_crosscheck, "run_functions", functions)
     condition.setattr(gpu_crosscheck, "measure", lambda wanted, *_: priced(wanted))
-    condition.setattr(gpu_calibrate, "calibrate", lambda *_: honest())
+    condition.setattr("swzverify.commands.calibrate.measure", lambda *_: honest())
 
 
 def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:

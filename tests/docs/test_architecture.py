@@ -20,7 +20,7 @@ SEARCHES = {
     "the files of a new target": (r"sm_120|\(120, ", set[str]()),
     "the files of a new report format": (r"(?i)\bsarif\b|sarif_", set[str]()),
     "the files of a picture of a tile": (r"ownership\(|\"ownership\"", set[str]()),
-    "the files of a new format of pictures": (r"render_latex|`latex`", set[str]()),
+    "the files of a new format of pictures": (r"\brender_latex\b|`latex`|\"latex\", \"png\"", set[str]()),
 }
 """What names an existing one in the package, and the files to touch that do not name it."""
 

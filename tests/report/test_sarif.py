@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 from markdown_it import MarkdownIt
 
-from swzverify.cli.prove import KINDS
+from swzverify.claims import KINDS
 from swzverify.error_codes import TITLES
 from swzverify.report.escape import visible, visible_lines
 from swzverify.report.result import Report

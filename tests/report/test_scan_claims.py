@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
 from swzverify.claims.verdict import Outcome
-from swzverify.cli.reports import Format
-from swzverify.cli.scan_reports import rendered
+from swzverify.commands.choices import Format
+from swzverify.commands.scan_reports import rendered
 from swzverify.errors import Problem
 from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report

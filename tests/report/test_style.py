@@ -11,8 +11,9 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from swzverify.report.console import indented, rendered
 from swzverify.report.escape import log_lines
-from swzverify.report.style import TextStyle, indented, rendered
+from swzverify.report.style import TextStyle
 
 # Wide, zero-width and control characters, blanks at both ends, breaks of every kind.
 WORDS = st.text(st.sampled_from("ab [x]\t\n\r\x0b\x0c\x1b\u200b\u0301\u4e2d\U0001f600:"), max_size=60)

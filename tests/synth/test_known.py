@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.cli.synth import FAMILIES
+from swzverify.commands.choices import FAMILIES
 from swzverify.errors import SwzError
 from swzverify.layout.tma import TmaMode
 from swzverify.spec import parse_spec

@@ -39,7 +39,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch):
             assert processes is None or processes >= 1
             return iter([Judgement(t.name, outcome or t.expected, (), "a reason") for t in theorems])
 
-        monkeypatch.setattr("swzverify.theorems.pool.judge_all", instead)
+        monkeypatch.setattr("swzverify.commands.theorems.judge_all", instead)
 
     return install
 

@@ -10,9 +10,10 @@ from swzverify.report.cases import Told
 from swzverify.report.escape import html_text, shortened
 from swzverify.report.finding import severity
 from swzverify.report.html.picture import figure
+from swzverify.report.marks import mark
 from swzverify.report.result import ClaimResult
 from swzverify.report.story import expectation, facts, subject_words
-from swzverify.report.style import TextStyle, mark
+from swzverify.report.style import TextStyle
 from swzverify.report.table import cells, cut_rows, header, remainder
 
 ROWS = 64

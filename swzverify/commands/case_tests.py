@@ -7,14 +7,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
-from swzverify.cli.files import check_output
-
-if TYPE_CHECKING:
-    from swzverify.report.result import Report
+from swzverify.commands.files import check_output
+from swzverify.report.escape import visible
+from swzverify.report.result import Report
+from swzverify.report.words import counted
+from swzverify.run.case_tests import is_ours, save_case_tests
 
 OPTION = "--write-test"
 
@@ -43,7 +43,6 @@ class CaseTests:
         for option, path in taken.items():
             if path is not None and os.path.realpath(path) == os.path.realpath(self.path):
                 raise click.BadParameter(f"{self.path!r} is the file of {option} too", param_hint=OPTION)
-        from swzverify.run.case_tests import is_ours  # noqa: PLC0415 - `--help` is to be quick
 
         if os.path.lexists(self.path) and not is_ours(self.path):
             message = f"{self.path!r} exists, and was not written by {OPTION}; name another file, or delete it"
@@ -55,9 +54,6 @@ class CaseTests:
         """
         if self.path is None:
             return
-        from swzverify.report.escape import visible  # noqa: PLC0415 - see above
-        from swzverify.report.words import counted  # noqa: PLC0415
-        from swzverify.run.case_tests import save_case_tests  # noqa: PLC0415
 
         written = save_case_tests(self.path, report, self.target)
         if quiet:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
-from swzverify.cli.terminal import Failure
-
-if TYPE_CHECKING:
-    from swzverify.report.result import Report
-    from swzverify.run.settings import Settings
+from swzverify.report.result import Report
+from swzverify.run.baseline import accept_known, known_failures, load_baseline, save_baseline
+from swzverify.run.settings import Settings
 
 
 def check_output(output: str, specs: list[str], option: str) -> None:
@@ -46,23 +43,10 @@ class Known:
                 raise click.BadParameter(f"{output!r} is the report's file too", param_hint="--write-baseline")
         if self.read is None:
             return lambda report: report
-        from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
-        from swzverify.run.baseline import accept_known, load_baseline  # noqa: PLC0415
-
-        try:
-            known = load_baseline(self.read)
-        except SwzError as error:
-            raise Failure(str(error)) from error
+        known = load_baseline(self.read)
         return lambda report: accept_known(report, known)
 
     def save(self, report: Report) -> None:
         """Write down what fails, known or new."""
-        if self.write is None:
-            return
-        from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
-        from swzverify.run.baseline import known_failures, save_baseline  # noqa: PLC0415
-
-        try:
+        if self.write is not None:
             save_baseline(self.write, known_failures(report))
-        except SwzError as error:
-            raise Failure(str(error)) from error

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
-from swzverify.cli.files import check_output
-from swzverify.cli.terminal import Failure
-
-if TYPE_CHECKING:
-    from swzverify.report.scan import ScannedFile
+from swzverify.commands.files import check_output
+from swzverify.commands.terminal import Failure
+from swzverify.report.escape import visible
+from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_spec import scan_spec
 
 OPTION = "--write-spec"
 FIRST_LINE = "# Written by swzverify scan --write-spec."
@@ -47,8 +46,6 @@ def save_written(path: str | None, found: Sequence[ScannedFile], target: str) ->
     """Write the spec, and say to standard error how many accesses it has. Errors: SWZ504."""
     if path is None:
         return
-    from swzverify.report.escape import visible  # noqa: PLC0415 - `--help` is to be quick
-    from swzverify.report.scan_spec import scan_spec  # noqa: PLC0415
 
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.cli.terminal import Failure, say, say_bytes
+from swzverify.commands.terminal import Failure, say, say_bytes
 
 
 def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:

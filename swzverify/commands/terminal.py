@@ -5,15 +5,18 @@ in one line.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import click
 
-if TYPE_CHECKING:
-    from swzverify.report.style import TextStyle
+from swzverify.errors import SpecError, SwzError
+from swzverify.report.escape import visible_lines
+from swzverify.report.style import TextStyle
+from swzverify.run.fault import fault, what_to_send
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
@@ -34,8 +37,6 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
 
     A mistake of the user's is told as it is, a fault of ours with what to send; never a traceback.
     """
-    from swzverify.errors import SwzError  # noqa: PLC0415 - `--help` is to be quick
-
     try:
         yield
     except KeyboardInterrupt:
@@ -43,12 +44,9 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
         sys.exit(INTERRUPTED)
     except (click.ClickException, click.exceptions.Exit):
         raise
-    except SwzError as error:
-        raise Failure(str(error)) from error
+    except (SwzError, SpecError) as error:
+        raise Failure("\n".join(visible_lines(str(error)))) from error
     except Exception as error:
-        from swzverify.report.escape import visible_lines  # noqa: PLC0415
-        from swzverify.run.fault import fault, what_to_send  # noqa: PLC0415
-
         raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
 
 
@@ -58,10 +56,6 @@ def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
 
     Errors: `Failure` where the stream is closed.
     """
-    import shutil  # noqa: PLC0415 - see the top
-
-    from swzverify.report.style import TextStyle  # noqa: PLC0415
-
     stream = _stream(err=err)
     wanted = stream.isatty() and os.environ.get("TERM") != "dumb"
     forced = bool(os.environ.get("FORCE_COLOR"))

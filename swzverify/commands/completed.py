@@ -1,0 +1,27 @@
+"""The words that a shell is offered for a value that is not one of a few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from swzverify.hardware import INSTRUCTIONS, TARGETS
+from swzverify.spec.elements import ELEMENT_BITS
+
+SWIZZLES = ("auto", "none", "Swizzle<3,3,3>", "Swizzle<2,3,3>", "Swizzle<1,3,3>", "Swizzle<5,0,5>")
+"""Examples: a swizzle has any numbers."""
+
+_WORDS: dict[str, Iterable[str]] = {
+    "element": ELEMENT_BITS,
+    "instruction": INSTRUCTIONS,
+    "swizzle": SWIZZLES,
+    "target": TARGETS,
+}
+
+
+def words(what: str) -> list[str]:
+    """The words for what is asked for: "element", "instruction", "swizzle" or "target".
+
+    >>> words("target")[:2]
+    ['sm_50', 'sm_52']
+    """
+    return list(_WORDS[what])

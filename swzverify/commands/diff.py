@@ -1,0 +1,102 @@
+"""`swzverify diff`: two states of a repository's claims in, what was lost and an exit code out."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn, assert_never
+
+import click
+
+from swzverify.commands.choices import PageFormat
+from swzverify.commands.files import check_output
+from swzverify.commands.terminal import FILE_WIDTH, Failure, echo, one_way_out, terminal_style
+from swzverify.diff.json import render_diff_json
+from swzverify.diff.markdown import render_diff_markdown
+from swzverify.diff.result import Allow, DiffReport
+from swzverify.diff.run import Wanted, compare
+from swzverify.diff.text import render_diff_text
+from swzverify.diff.words import summary_words
+from swzverify.hardware import find_target
+from swzverify.report.escape import visible
+from swzverify.report.problems import render_problems
+from swzverify.report.style import TextStyle
+from swzverify.run.progress import progress_line
+from swzverify.run.settings import Settings
+
+
+def diff(
+    *,
+    base: str,
+    head: str | None,
+    paths: tuple[str, ...],
+    merge_base: bool,
+    allow: tuple[str, ...],
+    allow_claim: tuple[str, ...],
+    no_prove: bool,
+    form: str,
+    output: str | None,
+    jobs: int | None,
+    target: str | None,
+    rlimit: int | None,
+    verbose: bool,
+    quiet: bool,
+) -> NoReturn:
+    """Compare two states of the claims, and tell what was lost."""
+    if verbose and quiet:
+        raise click.UsageError("-v and -q cannot be used together")
+    if output is not None:
+        check_output(output, [], "--output")
+    with one_way_out():
+        report = _compare(base, head, paths, merge_base, allow, allow_claim, not no_prove, jobs, target, rlimit, quiet)
+        _write(report, PageFormat(form), output, int(verbose) - int(quiet))
+    sys.exit(int(report.exit_code))
+
+
+def _compare(
+    base: str,
+    head: str | None,
+    paths: tuple[str, ...],
+    merge_base: bool,
+    allow: tuple[str, ...],
+    allow_claim: tuple[str, ...],
+    prove: bool,
+    jobs: int | None,
+    target: str | None,
+    rlimit: int | None,
+    quiet: bool,
+) -> DiffReport:
+    if target is not None:
+        find_target(target)
+    settings = Settings(target=target, rlimit=rlimit, jobs=jobs)
+    allowed = frozenset(map(Allow, allow))
+    wanted = Wanted(paths, allowed, allow_claim, merge_base, prove, settings)
+    with progress_line(enabled=not quiet) as watch:
+        return compare(base, head, wanted, watch=watch)
+
+
+def _write(report: DiffReport, form: PageFormat, output: str | None, verbosity: int) -> None:
+    """Put the comparison where it belongs; the problems go to standard error when it is text."""
+    errors = terminal_style(err=True, verbosity=verbosity)
+    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
+    match form:
+        case PageFormat.TEXT:
+            for side, problems in (("base", report.base_problems), ("head", report.head_problems)):
+                if problems:
+                    echo(f"{side}:\n{render_problems(problems, errors)}", errors, err=True)
+            text = render_diff_text(report, style)
+        case PageFormat.JSON:
+            text = render_diff_json(report)
+        case PageFormat.MARKDOWN:
+            text = render_diff_markdown(report)
+        case _:
+            assert_never(form)
+    if output is None:
+        echo(text, style, err=False)
+        return
+    try:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise Failure(f"SWZ504 cannot write the comparison {output!r}: {error.strerror}") from error
+    if verbosity >= 0:
+        echo(f"{visible(summary_words(report))}; comparison in {output}\n", errors, err=True)

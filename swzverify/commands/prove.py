@@ -1,0 +1,153 @@
+"""`swzverify prove`: spec files in, a report and an exit code out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+import click
+
+from swzverify.certificates.folder import prepare
+from swzverify.commands.case_tests import CaseTests
+from swzverify.commands.choices import Format, ReportFile
+from swzverify.commands.files import Known, check_output
+from swzverify.commands.reports import (
+    check_reports,
+    wants_pictures,
+    write_reports,
+)
+from swzverify.commands.terminal import one_way_out
+from swzverify.errors import SwzError
+from swzverify.gpu.calibration import load_calibration
+from swzverify.gpu.recording import load_recording
+from swzverify.hardware import find_target
+from swzverify.report.result import ExitCode, Report
+from swzverify.run.collect import Collected, collect_specs
+from swzverify.run.progress import progress_line
+from swzverify.run.run import run_specs
+from swzverify.run.settings import STDIN, Settings
+from swzverify.spec.guard import MAX_BYTES
+
+_Limit = TypeVar("_Limit", float | None, int | None)
+
+
+def prove(
+    *,
+    paths: tuple[str, ...],
+    form: str,
+    output: str | None,
+    reports: tuple[ReportFile, ...],
+    jobs: int | None,
+    select: tuple[str, ...],
+    target: str | None,
+    rlimit: int | None,
+    time_limit_s: float | None,
+    memory_limit_mib: int | None,
+    certificates: str | None,
+    recording: str | None,
+    calibration: str | None,
+    baseline: str | None,
+    write_baseline: str | None,
+    write_test: str | None,
+    allow_no_claims: bool,
+    single_engine: bool,
+    no_cures: bool,
+    verbose: bool,
+    quiet: bool,
+) -> NoReturn:
+    """Prove the claims, write the reports, and end with the exit code."""
+    if verbose and quiet:
+        raise click.UsageError("-v and -q cannot be used together")
+    if write_test is not None and "-" in paths:
+        raise click.UsageError("--write-test needs the spec's file, which its tests read: save standard input to one")
+    with one_way_out():
+        settings = Settings(
+            frozenset(select),
+            target,
+            rlimit,
+            single_engine,
+            jobs,
+            _isolated(time_limit_s),
+            _isolated(memory_limit_mib),
+            certificates,
+            recording,
+            calibration,
+            cures=not no_cures,
+            pictures=wants_pictures(form, reports),
+        )
+        known = Known(baseline, write_baseline)
+        tests = CaseTests(write_test, settings.target)
+        report = _run(paths, settings, output, reports, known, tests, quiet)
+        code = _exit_code(report, allow_no_claims)
+        write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
+        known.save(report)
+        tests.save(report, quiet=quiet)
+    sys.exit(int(code))
+
+
+def _exit_code(report: Report, allow_no_claims: bool) -> ExitCode:
+    nothing = report.exit_code is ExitCode.NO_CLAIM
+    return ExitCode.AS_EXPECTED if nothing and allow_no_claims else report.exit_code
+
+
+def _isolated(limit: _Limit) -> _Limit:
+    """A limit on a query, where the system has what it takes."""
+    if limit is not None and not hasattr(os, "fork"):
+        raise click.UsageError("--time-limit and --memory-limit need a system that can fork; this one cannot")
+    return limit
+
+
+def _run(
+    paths: tuple[str, ...],
+    settings: Settings,
+    output: str | None,
+    reports: tuple[ReportFile, ...],
+    known: Known,
+    tests: CaseTests,
+    quiet: bool,
+) -> Report:
+    if settings.target is not None:
+        _check_target(settings.target)
+    settings, collected = _with_stdin(settings, paths)
+    if output is not None:
+        check_output(output, collected.files, "--output")
+    taken = {"--output": output, "--baseline": known.read, "--write-baseline": known.write}
+    taken |= {"--recording": settings.recording, "--calibration": settings.calibration}
+    tests.check(collected.files, taken)
+    check_reports(reports, collected.files, {**taken, "--write-test": tests.path})
+    accepted = known.prepare(settings, output, collected.files)
+    if settings.certificates is not None:
+        prepare(settings.certificates)  # refuses, before minutes of work, a folder that holds anything else
+    _check_evidence(settings.recording, settings.calibration)
+    with progress_line(enabled=not quiet) as watch:
+        report = run_specs(collected.files, settings, problems=collected.problems, watch=watch)
+    return accepted(report)
+
+
+def _with_stdin(settings: Settings, paths: tuple[str, ...]) -> tuple[Settings, Collected]:
+    """The spec files; where one of the paths is `-`, the settings get the spec on standard input."""
+    if "-" not in paths:
+        return settings, collect_specs(paths)
+    if any(file == STDIN for file in collect_specs(path for path in paths if path != "-").files):
+        raise click.UsageError(f"a file is called {STDIN}, as standard input is: give it another name")
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    return replace(settings, stdin=data), collect_specs(paths, STDIN)
+
+
+def _check_target(target: str) -> None:
+    """Refuse an unknown target once, instead of for every spec."""
+    try:
+        find_target(target)
+    except SwzError as error:
+        raise click.BadParameter(f"{error.code} {error.message}; {error.hint}", param_hint="--target") from error
+
+
+def _check_evidence(recording: str | None, calibration: str | None) -> None:
+    """Refuse a file that is no recording or calibration, once, instead of for every claim."""
+    if recording is not None:
+        load_recording(Path(recording))
+    if calibration is not None:
+        load_calibration(Path(calibration))

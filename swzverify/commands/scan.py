@@ -1,0 +1,129 @@
+"""`swzverify scan`: compiled kernels in, a verdict for every shared-memory access out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from enum import IntEnum
+from typing import NoReturn
+
+import click
+
+from swzverify.claims.verdict import Outcome
+from swzverify.commands.choices import FAILURES, Format, ReportFile
+from swzverify.commands.files import Known, check_output
+from swzverify.commands.reports import (
+    check_reports,
+    wants_pictures,
+)
+from swzverify.commands.scan_check import DISAGREEMENT, held_against, read_counters, spelled
+from swzverify.commands.scan_reports import write_scan
+from swzverify.commands.scan_spec import check_written, save_written
+from swzverify.commands.terminal import one_way_out
+from swzverify.report.result import Report
+from swzverify.report.scan_claims import KINDS, report_of
+from swzverify.run.scan import ScanSettings, scan_files
+from swzverify.run.settings import Settings
+from swzverify.scan import Given
+
+MOST_THREADS = 1024
+"""Threads of a block. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
+_AXES = 3
+_MOST_ALONG_Z = 64
+
+
+class ExitCode(IntEnum):
+    """The exit codes of `swzverify scan`."""
+
+    DONE = 0
+    FOUND = 1
+    NO_ACCESS = 5
+
+
+def scan(
+    *,
+    files: tuple[str, ...],
+    kernel: str | None,
+    block: str | None,
+    target: str,
+    smem: int | None,
+    parameters: tuple[str, ...],
+    assumptions: tuple[str, ...],
+    nvcc_arguments: tuple[str, ...],
+    cubins: tuple[str, ...],
+    form: str,
+    output: str | None,
+    reports: tuple[ReportFile, ...],
+    fail_on: tuple[str, ...],
+    baseline: str | None,
+    write_baseline: str | None,
+    write_spec: str | None,
+    exports: tuple[str, ...],
+    check_run: str | None,
+    no_suggest: bool,
+    jobs: int | None,
+    quiet: bool,
+) -> NoReturn:
+    """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
+    with one_way_out():
+        given = Given(parameters, assumptions)
+        settings = ScanSettings(
+            _shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins, suggest=not no_suggest
+        )
+        known = Known(baseline, write_baseline)
+        if output is not None:
+            check_output(output, [*files, *cubins], "--output")
+        taken = {"--output": output, "--baseline": baseline, "--write-baseline": write_baseline}
+        check_written(write_spec, [*files, *cubins], taken)
+        taken["--write-spec"] = write_spec
+        check_reports(reports, [*files, *cubins], taken)
+        accepted = known.prepare(Settings(), output, [*files, *cubins])
+        counters = read_counters(exports, check_run, kernel)
+        begin = time.monotonic()
+        found = scan_files(files, settings)
+        asked = {
+            "--block": block,
+            "--kernel": kernel,
+            "--target": None if target == "sm_90" else target,
+            "--smem": smem,
+            "--param": parameters,
+            "--assume": assumptions,
+            "--nvcc-arg": nvcc_arguments,
+            "--cubin": cubins,
+            "--check": exports,
+            "--check-run": check_run,
+        }
+        found, check = held_against(found, counters, spelled(files, asked))
+        report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=wants_pictures(form, reports)))
+        if baseline is not None and not fail_on:
+            fail_on = FAILURES
+        fail_on = (*fail_on, DISAGREEMENT)
+        code = _exit_code(report, fail_on)
+        write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet, check=check)
+        known.save(report)
+        save_written(write_spec, found, target)
+    sys.exit(int(code))
+
+
+def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:
+    if not report.results and not report.problems:
+        return ExitCode.NO_ACCESS
+    new = {(result.kind, result.verdict.outcome) for result in report.results if result.failing}
+    found = {name for name, kind in KINDS.items() if (kind, Outcome.REFUTED) in new}
+    if (KINDS["conflict"], Outcome.UNKNOWN) in new or report.problems:
+        found.add("unknown")
+    return ExitCode.FOUND if found & set(fail_on) else ExitCode.DONE
+
+
+def _shape(block: str | None) -> tuple[int, int, int] | None:
+    if block is None:
+        return None
+    words = block.split(",")
+    if len(words) > _AXES or not all(
+        word.isascii() and word.strip().isdigit() and len(word) <= _AXES + 1 for word in words
+    ):
+        raise click.UsageError(f"--block is {block!r}; give one to three numbers, such as 32,8")
+    x, y, z = (*(int(word) for word in words), 1, 1)[:_AXES]
+    if not 1 <= x * y * z <= MOST_THREADS or z > _MOST_ALONG_Z:
+        raise click.UsageError(f"--block is {block!r}; a block has 1 to {MOST_THREADS} threads, 64 at most along z")
+    return x, y, z
