@@ -17,6 +17,22 @@ from tests.differential.test_random_listings import compared
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(5_000, 5_400)
+SHOWN_FROM = {
+    "a_write_leaves_the_cache": 5_090,
+    "a_load_writes_one_register": 5_140,
+    "predicates_are_not_seen": 5_020,
+    "indirect_branches_go_nowhere": 5_090,
+    "unshown_places_are_no_places": 5_020,
+    "offsets_from_labels_are_not_seen": 5_140,
+    "places_are_not_seen": 5_020,
+    "yields_are_not_seen": 5_060,
+    "loads_clear_the_old_cache": 5_140,
+    "loads_keep_the_new_cache": 5_140,
+    "calls_leave_the_cache": 5_050,
+    "the_unknown_is_another_instruction": 5_030,
+    "the_formula_looks_past_a_yield": 5_140,
+}
+"""Where a mistake shows late: listings before this one are left out, to save time."""
 
 
 def decoded_as(patch: Patch, change: Callable[[ListedInstruction], ListedInstruction]) -> None:
@@ -240,7 +256,7 @@ MISTAKES = [each for each in MISTAKES if each not in (decoded_as, after_as)]
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.__name__)
 def test_it_is_noticed(mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mistake(monkeypatch)
-    for start in range(SEEDS.start, SEEDS.stop, 10):
+    for start in range(SHOWN_FROM.get(mistake.__name__, SEEDS.start), SEEDS.stop, 10):
         if compared(range(start, start + 10), every_engine_each=10**9).differing:
             return
     pytest.fail("no random listing shows it")

@@ -82,23 +82,25 @@ def a_base_that_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(soundness, "starts", lambda *_: [0])
 
 
-PLANTS: list[Plant] = [
-    a_condition_that_is_forgotten,
-    a_swizzle_axis_that_something_else_reads,
-    a_tile_that_is_not_looked_at,
-    an_allocation_that_holds_everything,
-    vectors_that_are_always_whole,
-    lanes_that_never_leave,
-    a_vector_of_one_element,
-    weights_that_do_not_count,
-    a_base_that_is_forgotten,
-]
+PLANTS: dict[Plant, int] = {
+    a_condition_that_is_forgotten: 13,
+    a_swizzle_axis_that_something_else_reads: 3,
+    a_tile_that_is_not_looked_at: 11,
+    an_allocation_that_holds_everything: 8,
+    vectors_that_are_always_whole: 3,
+    lanes_that_never_leave: 1,
+    a_vector_of_one_element: 3,
+    weights_that_do_not_count: 3,
+    a_base_that_is_forgotten: 70,
+}
+"""The mistakes, each with the first sweep to look at; those before it do not show it."""
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 def test_a_planted_mistake_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
-    assert any(differences(puzzle(seed))[0] for seed in range(80))
+    first = PLANTS[plant]
+    assert any(differences(puzzle(seed))[0] for seed in range(first, first + 80))
 
 
 def test_rows_in_the_wrong_order_are_found() -> None:
