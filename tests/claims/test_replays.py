@@ -1,17 +1,12 @@
 """Each claim's words and its counterexamples at given points, whole: no engine is asked.
 
-Row by row in replays.json: the claim, its subject, scope and evidence, its facts, why it is empty,
-its goals' names, and its replays: the goal's number, the point, and null where the claim holds
-there, else the binding, the note, the columns, how many rows there are, how many of them are
-marked, and the first two of those.
+`golden/replays` has them, and golden.py says what an entry is.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +15,7 @@ from swzverify.claims import Claim, Contiguous, Covers, Equivalent, Permutation,
 from swzverify.errors import SwzError
 from swzverify.spec.load import parse_spec
 from swzverify.subjects import AlignedBase
+from tests.claims.golden import Entry, entries, entry_of, points
 
 SPEC = """\
 swzverify: 1
@@ -61,7 +57,7 @@ maps:
   flipped: {over: {r: 8, c: 64}, value: ["base + 2*(r*64 + (c ^ 1))"]}
 claims: []
 """
-WHOLE: list[dict[str, Any]] = json.loads(Path(__file__).with_name("replays.json").read_text(encoding="utf-8"))
+WHOLE = entries("replays")
 
 
 def made(text: str) -> Claim:
@@ -69,21 +65,9 @@ def made(text: str) -> Claim:
     return claim.claim
 
 
-@pytest.mark.parametrize("row", WHOLE, ids=[row["claim"] for row in WHOLE])
-def test_words_and_replays(row: dict[str, Any]) -> None:
-    claim = made(row["claim"])
-    plan = claim.plan()
-    assert (claim.subject, claim.scope(), str(claim.evidence())) == (row["subject"], row["scope"], row["evidence"])
-    assert ([[fact.holds, fact.note] for fact in plan.facts], plan.empty) == (row["facts"], row["empty"])
-    assert [goal.what for goal in plan.goals] == row["goals"]
-    for number, point, wanted in row["replays"]:
-        found = claim.replay(plan.goals[number], point)
-        if found is None:
-            assert wanted is None, point
-            continue
-        marked = [(each.mark, each.cells) for each in found.rows if each.mark]
-        shown = (dict(found.binding), found.note, found.columns, len(found.rows), len(marked), marked[:2])
-        assert json.loads(json.dumps(shown)) == wanted, point
+@pytest.mark.parametrize("entry", WHOLE, ids=[entry["claim"] for entry in WHOLE])
+def test_words_and_replays(entry: Entry) -> None:
+    assert entry_of(entry["claim"], made(entry["claim"]), points(entry)) == entry
 
 
 UNRELATED = (

@@ -1,99 +1,31 @@
 """What reports print of each claim in edges.py, whole: subject, scope, evidence, facts, the names
-of goals, tables.
-
-words.json has a line per claim. `enough` says how many bases stand for all: one more or one less is
-a fault, for fewer miss cases and more put goals out of exhaustion's reach. `cases` are the
-variables of each goal and how many values they take: what a proof ranges over. `found` has for each
-goal points at which it fails, and there the binding, the note, the columns, the marks of the rows
-and the first and last marked ones; every cell of every table is computed again here from the
-definition or by the oracle.
+of goals, tables. `golden/edges` has it, and golden.py says what an entry is; every cell of every
+table is computed again here from the definition or by the oracle.
 """
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from swzverify.claims import Claim, Counterexample, Covers, Disjoint, Equivalent, Permutation
 from swzverify.claims.common_base import common_origins
-from swzverify.ir.expr import Var
-from swzverify.obligations import Apart, Obligation
-from swzverify.obligations import Covers as Cover
 from swzverify.subjects import Access, Tile
 from tests.claims.edges import alone, claims
+from tests.claims.golden import Entry, entries, entry_of, points
 from tests.oracle.subjects import Tile as Judged
 from tests.oracle.subjects import read_memories, read_tile
 
-WORDS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
+WORDS = entries("edges")
 
 
-def marks(example: Counterexample) -> str:
-    """The rows' marks in short: `x*3 .*29`."""
-    runs: list[tuple[str, int]] = []
-    for row in example.rows:
-        mark = "." if row.mark == "" else row.mark
-        if runs and runs[-1][0] == mark:
-            runs[-1] = (mark, runs[-1][1] + 1)
-        else:
-            runs.append((mark, 1))
-    return " ".join(f"{mark}*{count}" for mark, count in runs)
+@pytest.mark.parametrize("entry", WORDS, ids=[entry["claim"] for entry in WORDS])
+def test_words_and_tables(entry: Entry) -> None:
+    assert entry_of(entry["claim"], claims()[entry["claim"]], points(entry)) == entry
 
 
-def shown(example: Counterexample) -> list[Any]:
-    """A counterexample as words.json has it."""
-    marked = [row.cells for row in example.rows if row.mark]
-    some = [*marked[:2], *marked[-1:]]
-    found = [dict(example.binding), example.note, example.columns, marks(example), some]
-    return json.loads(json.dumps(found))
-
-
-def over(obligation: Obligation) -> tuple[Var, ...]:
-    """Every variable of an obligation."""
-    match obligation:
-        case Apart(shared=shared, first=first, second=second):
-            return (*shared, *first.variables, *second.variables)
-        case Cover(shared=shared, points=points, elements=elements):
-            return (*shared, *points.variables, *elements)
-        case _:
-            return obligation.domain.variables
-
-
-def line(text: str, points: list[list[dict[str, int]]]) -> dict[str, Any]:
-    """The line of a claim, with its tables at some points for each goal."""
-    claim = claims()[text]
-    plan = claim.plan()
-    cases = [{node.name: node.limit for node in over(goal.obligation)} for goal in plan.goals]
-    enough = [
-        dict(getattr(g.obligation, "enough", ()) or getattr(g.obligation, "domain", g.obligation).enough)
-        for g in plan.goals
-    ]
-    found: list[list[Any]] = []
-    for goal, here in zip(plan.goals, points, strict=True):
-        tables = [claim.replay(goal, point) for point in here]
-        found.append(
-            [[point, None if table is None else shown(table)] for point, table in zip(here, tables, strict=True)]
-        )
-    return {
-        "claim": text,
-        "subject": claim.subject,
-        "scope": claim.scope(),
-        "evidence": claim.evidence(),
-        "facts": [[fact.holds, fact.note] for fact in plan.facts],
-        "empty": plan.empty,
-        "goals": [goal.what for goal in plan.goals],
-        "cases": cases,
-        "enough": enough,
-        "found": found,
-    }
-
-
-@pytest.mark.parametrize("row", WORDS, ids=[row["claim"] for row in WORDS])
-def test_words_and_tables(row: dict[str, Any]) -> None:
-    assert line(row["claim"], [[point for point, _ in tables] for tables in row["found"]]) == row
+def test_every_claim_has_an_entry() -> None:
+    assert sorted(entry["claim"] for entry in WORDS) == sorted(claims())
 
 
 def check_lanes(access: Access, point: dict[str, int], example: Counterexample) -> None:
@@ -176,14 +108,14 @@ def check_two(first: Access, second: Access, point: dict[str, int], example: Cou
         assert row.mark == ("x" if a != b else "")
 
 
-TABLES = [(row["claim"], number) for row in WORDS for number, tables in enumerate(row["found"]) if tables]
+TABLES = [(entry["claim"], number, at) for entry in WORDS for number, at in enumerate(points(entry)) if at]
 
 
-@pytest.mark.parametrize(("text", "number"), TABLES)
-def test_cells_of_tables(text: str, number: int) -> None:
+@pytest.mark.parametrize(("text", "number", "at"), TABLES)
+def test_cells_of_tables(text: str, number: int, at: list[dict[str, int]]) -> None:
     claim: Claim = claims()[text]
     goal = claim.plan().goals[number]
-    for point, _ in next(row["found"][number] for row in WORDS if row["claim"] == text):
+    for point in at:
         example = claim.replay(goal, point)
         assert example is not None
         access = getattr(claim, "access", getattr(claim, "about", None))
