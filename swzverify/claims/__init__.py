@@ -5,6 +5,8 @@ May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `i
 """
 
 from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from swzverify.lazy import importer, lister
@@ -80,10 +82,11 @@ __getattr__ = importer(
 __dir__ = lister("swzverify.claims", __all__)
 
 
-def claim_types() -> dict[str, type["Claim"]]:
+@cache
+def claim_types() -> Mapping[str, type["Claim"]]:
     """The class of every kind of claim, by its kind.
 
     >>> list(claim_types()) == list(KINDS)
     True
     """
-    return {kind: cast("type[Claim]", __getattr__(name)) for kind, name in KINDS.items()}
+    return MappingProxyType({kind: cast("type[Claim]", __getattr__(name)) for kind, name in KINDS.items()})

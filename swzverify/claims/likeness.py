@@ -17,6 +17,7 @@ from swzverify.claims.claim import Claim
 from swzverify.ir.formula import Formula
 
 _CONSTANTS = "constants"
+_PLAIN = (type(None), bool, int, str, bytes)
 
 
 class _NoKeyError(Exception):
@@ -41,10 +42,10 @@ def likeness(claim: Claim) -> Hashable | None:
 
 
 def _key(value: object) -> Hashable:
-    if value is None or isinstance(value, (bool, int, str, bytes, Formula)):
-        return (type(value), _hashable(value))
     if isinstance(value, tuple | list):
         return (tuple, *(_key(each) for each in cast("tuple[object, ...]", value)))
+    if isinstance(value, _PLAIN) or isinstance(value, Formula):  # noqa: SIM101 - a protocol takes its time
+        return (type(value), _hashable(value))
     if is_dataclass(value) and not isinstance(value, type):
         return (type(value), *_fields(value))
     raise _NoKeyError
@@ -75,8 +76,8 @@ def _fields(value: Any) -> Iterator[Hashable]:
 
 def _formulas(value: object) -> Iterator[Formula]:
     """The formulas in an object's own fields; objects in it have constants of their own."""
-    if isinstance(value, Formula):
-        yield value
-    elif isinstance(value, tuple | list):
+    if isinstance(value, tuple | list):
         for each in cast("tuple[object, ...]", value):
             yield from _formulas(each)
+    elif not isinstance(value, _PLAIN) and isinstance(value, Formula):
+        yield value
