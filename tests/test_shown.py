@@ -119,7 +119,10 @@ def test_the_cost_of_one_warp_instruction_is_readable() -> None:
     found = access_cost("ld.shared.v4.b32", [16 * lane if lane != 3 else None for lane in range(32)])
     lines = str(found).splitlines()
     assert lines[0] == "ld.shared.v4.b32: 4 wavefronts (minimum 4), 0 bank conflicts"
-    assert [line.split() for line in lines[2:4]] == [["0-2,", "4-7", "1", "0"], ["8-15", "1", "0"]]
+    assert [line.split() for line in lines[2:4]] == [
+        ["0-2,", "4-7", "1", "0", "banks", "0-11,", "16-31:", "1"],
+        ["8-15", "1", "0", "banks", "0-31:", "1"],
+    ]
     assert "0-2, 4-7" in read(found._repr_html_()).words
     assert str(access_cost("ld.shared.b32", [None] * 32)).startswith("ld.shared.b32: 0 wavefronts (minimum 0)")
 
