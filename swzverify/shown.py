@@ -34,6 +34,13 @@ class Shown:
 
     __slots__ = ()
 
+    def __init_subclass__(cls) -> None:
+        """IPython takes the first class that has either this or a `repr` of its own, and a dataclass
+        has one: so each class has this itself.
+        """
+        super().__init_subclass__()
+        cls._repr_pretty_ = Shown._repr_pretty_
+
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         """The text of `print`."""
         del cycle  # nothing here holds itself
@@ -49,7 +56,12 @@ class Drawn:
 
     def _repr_svg_(self) -> str | None:
         """The picture; None where there is nothing to draw, so that a notebook shows the text."""
-        return _HANDS[-1](self) if _HANDS else None
+        return drawn(self)
+
+
+def drawn(value: object) -> str | None:
+    """The picture of a value as SVG; None where it has none."""
+    return _HANDS[-1](value) if _HANDS else None
 
 
 def draw_by(draw: Callable[[object], str | None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from swzverify.pictures.scale import Scale
 from swzverify.shown import Drawn
@@ -58,7 +58,7 @@ class Picture(Drawn):
 
     title: str
     captions: tuple[str, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel, ...] = field(repr=False)
     scale: Scale | None = None
     marks: str = ""
 

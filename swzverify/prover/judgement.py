@@ -27,7 +27,7 @@ from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.obligations import Answer, Cost, Finding, GatherCost
 from swzverify.prover.options import Options
 from swzverify.prover.panel import FOLDING, Panel
-from swzverify.shown import Drawn, Shown, html_facts
+from swzverify.shown import Shown, drawn, html_facts
 
 ARITHMETIC = "arithmetic"
 """What stands for an engine where plain numbers decide."""
@@ -35,7 +35,7 @@ _SEND = "this is a fault of swzverify: please send the spec and this text to the
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement(Shown, Drawn):
+class Judgement(Shown):
     """What became of a claim: the verdict, and what those need who tell more of it than the verdict
     does.
 
@@ -68,7 +68,7 @@ class Judgement(Shown, Drawn):
         cost.
         """
         told = self.verdict._repr_html_()  # pyright: ignore[reportPrivateUsage]  # IPython's name
-        return html_facts(self._heading, []) + told + (self._repr_svg_() or "")
+        return html_facts(self._heading, []) + told + (drawn(self) or "")
 
     @property
     def _heading(self) -> str:

@@ -56,7 +56,8 @@ DRAWN: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("make", DRAWN.values(), ids=DRAWN)
 @pytest.mark.parametrize("name", ["A", EVIL], ids=["plain", "hostile"])
 def test_a_picture_is_xml_of_shapes_and_words_only(make: Callable[[str], object], name: str) -> None:
-    svg = make(name)._repr_svg_()
+    svg = svg_of(make(name))
+    assert svg is not None
     root = ElementTree.fromstring(svg)  # noqa: S314 - our own text
     allowed = {"svg", "style", "rect", "text", "path", "g", "title"}
     assert {each.tag.rpartition("}")[2] for each in root.iter()} <= allowed
@@ -127,7 +128,8 @@ HUGE: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("make", HUGE.values(), ids=HUGE)
 def test_a_picture_is_small_whatever_it_is_of(make: Callable[[], object]) -> None:
-    svg = make()._repr_svg_()
+    svg = svg_of(make())
+    assert svg is not None
     ElementTree.fromstring(svg)  # noqa: S314 - our own text
     assert len(svg) < MOST_BYTES
 
@@ -156,7 +158,7 @@ def test_what_cannot_be_drawn_has_no_picture() -> None:
     misaligned = Tile("A", 16, Layout("(32,33):(33,1)")).read("ld.shared.b32", **COLUMN)
     assert misaligned._repr_svg_() is None
     assert Tile("A", 8, Layout(1 << 23))._repr_svg_() is None
-    assert judge(Bijective(Tile("A", 8, Layout(8))))._repr_svg_() is None
+    assert svg_of(judge(Bijective(Tile("A", 8, Layout(8))))) is None
     assert svg_of("text") is None
 
 
