@@ -47,6 +47,8 @@ def test_a_notebook_has_the_form_of_one(path: Path) -> None:
         assert set(cell) == {"cell_type", "id", "metadata", "source"} | (
             {"outputs", "execution_count"} if cell["cell_type"] == "code" else set()
         )
+        if cell["cell_type"] == "markdown":
+            assert [line for line in cell["source"] if len(line.rstrip("\n")) > 100] == []
         for link in links_of("".join(cell["source"])) if cell["cell_type"] == "markdown" else []:
             assert (path.parent / link.partition("#")[0]).is_file(), link
 
