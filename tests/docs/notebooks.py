@@ -1,9 +1,9 @@
 """Runs the notebooks of docs/notebooks/ in a kernel of Jupyter: `python -m tests.docs.notebooks`
 writes their outputs again, of all of them or of those that are named.
 
-One kernel runs them all, each in an empty folder and with names of its own: a kernel takes a second
-to start, which a run in IPython's shell would save, but only a kernel shows what Jupyter shows of
-`%%bash` cells.
+One kernel runs them all, each in an empty folder and with names of its own. It takes some 0.4 s more
+than IPython's shell in this process would. But Jupyter makes the outputs, so that no code here turns
+values into them, and nothing of IPython stays in the process of the tests.
 """
 
 from __future__ import annotations
