@@ -4,9 +4,11 @@ conflicts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 from swzverify.lazy import importer, lister
+from swzverify.shown import draw_by
 
 if TYPE_CHECKING:
     from swzverify.costs import AccessCosts, cost
@@ -36,3 +38,12 @@ __getattr__ = importer(
     },
 )
 __dir__ = lister("swzverify", __all__)
+
+
+def _svg_of(value: object) -> str | None:
+    """Notebooks' pictures are drawn by `notebook`, which is imported with the first of them."""
+    draw = importer("swzverify", {"svg_of": ".notebook.drawing"})("svg_of")
+    return cast("Callable[[object], str | None]", draw)(value)
+
+
+draw_by(_svg_of)

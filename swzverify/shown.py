@@ -9,7 +9,7 @@ x    10     5
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
 from swzverify.errors import graphic
@@ -34,12 +34,43 @@ class Shown:
 
     __slots__ = ()
 
+    def __init_subclass__(cls) -> None:
+        """IPython takes the first class that has either this or a `repr` of its own, and a dataclass
+        has one: so each class has this itself.
+        """
+        super().__init_subclass__()
+        cls._repr_pretty_ = Shown._repr_pretty_
+
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         """The text of `print`."""
         del cycle  # nothing here holds itself
         printer.text(str(self))
 
 
+class Drawn:
+    """What notebooks show as a picture. A class says here only that it has one: `swzverify.notebook`
+    draws it, which knows pictures, and is imported when the first one is asked for.
+    """
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str | None:
+        """The picture; None where there is nothing to draw, so that a notebook shows the text."""
+        return drawn(self)
+
+
+def drawn(value: object) -> str | None:
+    """The picture of a value as SVG; None where it has none."""
+    return _HANDS[-1](value) if _HANDS else None
+
+
+def draw_by(draw: Callable[[object], str | None]) -> None:
+    """Say who draws what is `Drawn`. The package does when it is imported."""
+    _HANDS[:] = [draw]
+
+
+_HANDS: list[Callable[[object], str | None]] = []
+"""Who draws: none, or one."""
 LINES_SHOWN = 32
 """Lines of a table that are shown; a warp has so many lanes."""
 
@@ -82,7 +113,8 @@ def html_facts(title: str, facts: Iterable[tuple[str, str]]) -> str:
     '<p><strong>proved</strong></p><table><tbody><tr><th>scope</th><td>the warp</td></tr></tbody></table>'
     """
     rows = "".join(f"<tr><th>{html_text(name)}</th><td>{html_text(text)}</td></tr>" for name, text in facts if text)
-    return f"<p><strong>{html_text(title)}</strong></p><table><tbody>{rows}</tbody></table>"
+    table = f"<table><tbody>{rows}</tbody></table>" if rows else ""
+    return f"<p><strong>{html_text(title)}</strong></p>{table}"
 
 
 def text_facts(title: str, facts: Iterable[tuple[str, str]]) -> str:

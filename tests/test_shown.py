@@ -7,9 +7,11 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from IPython.lib.pretty import pretty
 
 from swzverify import Layout, Spec, Tile, access_cost, prove
 from swzverify.claims import ConflictFree, Counterexample, Injective, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.prover import judge
 from swzverify.shown import html_facts, html_table, html_text, text_facts, text_table
 
 EVIL = "<script>alert(1)</script>\x1b[31m\u202e&'\""
@@ -119,14 +121,25 @@ def test_the_cost_of_one_warp_instruction_is_readable() -> None:
     found = access_cost("ld.shared.v4.b32", [16 * lane if lane != 3 else None for lane in range(32)])
     lines = str(found).splitlines()
     assert lines[0] == "ld.shared.v4.b32: 4 wavefronts (minimum 4), 0 bank conflicts"
-    assert [line.split() for line in lines[2:4]] == [["0-2,", "4-7", "1", "0"], ["8-15", "1", "0"]]
+    assert [line.split() for line in lines[2:4]] == [
+        ["0-2,", "4-7", "1", "0", "banks", "0-11,", "16-31:", "1"],
+        ["8-15", "1", "0", "banks", "0-31:", "1"],
+    ]
     assert "0-2, 4-7" in read(found._repr_html_()).words
     assert str(access_cost("ld.shared.b32", [None] * 32)).startswith("ld.shared.b32: 0 wavefronts (minimum 0)")
 
 
 def test_ipython_shows_what_print_does() -> None:
-    shown: list[str] = []
-    printer = type("Printer", (), {"text": lambda _, text: shown.append(text)})()
-    for each in (access_cost("ld.shared.b32", [None] * 32), Counterexample({}, "note"), Spec.from_text("swzverify: 1")):
-        each._repr_pretty_(printer, False)
-        assert shown.pop() == str(each)
+    read = Tile("A", 32, Layout("(32,32):(32,1)")).read("ld.shared.b32", coord=["lane", "warp"], threads=64)
+    judged = judge(ConflictFree(read))
+    for each in (
+        access_cost("ld.shared.b32", [None] * 32),
+        Counterexample({}, "note"),
+        Spec.from_text("swzverify: 1"),
+        read.cost(),
+        judged.verdict,
+        judged,
+    ):
+        assert pretty(each) == str(each)
+        assert pretty([each]) == f"[{each}]"
+        assert repr(each) != str(each)

@@ -11,6 +11,17 @@ if TYPE_CHECKING:
 
 _ORDERED = {
     "tutorial": ("transpose", "gemm", "next"),
+    "notebooks": (
+        "layout_to_proof",
+        "layouts_and_swizzles",
+        "banks_and_wavefronts",
+        "counterexamples",
+        "explain",
+        "finding_a_swizzle",
+        "parameter_maps",
+        "scanning_a_kernel",
+        "block_orders",
+    ),
     "reference": ("spec", "commands", "python"),
     "claims": (
         "injective",

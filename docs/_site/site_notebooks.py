@@ -1,42 +1,34 @@
-"""Notebooks as pages: their cells are Markdown, Python and what it showed. Nothing is executed while
-the site is built; `tests/docs/test_notebooks.py` does that.
+"""Pictures of notebooks are called what the SVG itself says: MyST-NB, which makes the notebooks'
+pages, gives them the name of a file.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import html
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docutils import nodes
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+_CALLED = re.compile(r'<svg\b[^>]*\baria-label="([^"]*)"')
+
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Take part in the build."""
-    app.add_source_suffix(".ipynb", "markdown")
-    app.connect("source-read", show, priority=100)
+    app.connect("doctree-read", call)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def show(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put Markdown in a notebook's place."""
-    if str(app.env.doc2path(page)).endswith(".ipynb"):
-        source[0] = "\n\n".join(part for cell in json.loads(source[0])["cells"] for part in _parts(cell)) + "\n"
-
-
-def _parts(cell: dict[str, Any]) -> Iterator[str]:
-    text = "".join(cell["source"]).rstrip()
-    if cell["cell_type"] == "markdown":
-        yield text
+def call(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the pictures of a page that is a notebook their names."""
+    if not str(app.env.doc2path(app.env.docname)).endswith(".ipynb"):
         return
-    yield f"```python\n{text}\n```"
-    for output in cell["outputs"]:
-        if output["output_type"] == "stream":
-            yield f"```text\n{''.join(output['text']).rstrip()}\n```"
-        elif "text/html" in output["data"]:
-            yield "".join(output["data"]["text/html"])
-        elif "image/svg+xml" in output["data"]:
-            yield "".join(output["data"]["image/svg+xml"])
-        else:
-            yield f"```text\n{''.join(output['data']['text/plain'])}\n```"
+    for image in doctree.findall(nodes.image):
+        path = Path(app.srcdir, image["uri"].lstrip("/"))
+        found = _CALLED.search(path.read_text("utf-8")[:2000]) if path.suffix == ".svg" and path.is_file() else None
+        if found:
+            image["alt"] = html.unescape(found[1])

@@ -53,8 +53,10 @@ for each in spec.claims:
 print(spec.cases[0].tiles["A"].size)  # 4096
 ```
 
-- `print` shows verdicts, counterexamples, costs and specs as text; a notebook shows them as tables.
-  [This notebook](../notebooks/layout_to_proof.ipynb) goes from a layout to a proof.
+- `print` shows verdicts, counterexamples, costs and specs as text; a notebook shows them as tables,
+  and draws layouts, swizzles, tiles, accesses and orders of blocks.
+- [A notebook](../notebooks/layout_to_proof.ipynb) goes from a layout to a proof; there is [one for
+  each topic](../notebooks/index.md).
 - numpy's integers are ints everywhere. Truth values, floats and texts are none
   ([SWZ202](../errors/SWZ202.md)).
 - What is wrong raises `swzverify.errors.SwzError`, or `swzverify.spec.SpecError` with all mistakes of

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
+from swzverify.shown import Drawn
 from swzverify.subjects import IndexMap
 
 MAX_BLOCKS = 1 << 22
@@ -44,7 +45,7 @@ class Wave:
 
 
 @dataclass(frozen=True, slots=True)
-class Locality:
+class Locality(Drawn):
     """All waves of an order, with `size` blocks each; the last one may have fewer.
 
     `rows` and `columns` are the tiles of A and of B that the whole grid needs. `row`, `column` and

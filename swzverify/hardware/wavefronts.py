@@ -37,15 +37,17 @@ PAIR_DISTANCES = (1, 2)
 class GroupCost:
     """One group: its active `lanes`, its `wavefronts`, and the first `bank` that needs that many.
 
-    By the octet rule `lanes` are those that copy (of lanes with one address the lowest only),
-    `bank` is None, and `apart` has the lanes that go together, class by class: lanes of two classes
-    never share a wavefront.
+    `words` are the words that it needs of each of the 32 banks, one wavefront for each. By the octet
+    rule `lanes` are those that copy (of lanes with one address the lowest only),
+    `bank` is None, `words` is empty, and `apart` has the lanes that go together, class by class:
+    lanes of two classes never share a wavefront.
     """
 
     lanes: tuple[int, ...]
     wavefronts: int
     bank: int | None
     apart: tuple[tuple[int, ...], ...] = ()
+    words: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,14 @@ class AccessCost(Shown):
 
         >>> print(access_cost("ld.shared.v2.b32", [128 * lane if lane < 4 else None for lane in range(32)]))
         ld.shared.v2.b32: 4 wavefronts (minimum 1), 3 bank conflicts
-           lanes  wavefronts  bank
-             0-3           4     0
+           lanes  wavefronts  bank  words per bank
+             0-3           4     0    banks 0-1: 4
         """
-        return f"{self._heading}\n{text_table(_GROUP_COLUMNS, self._lines)}"
+        return f"{self._heading}\n{text_table(self._columns, self._lines)}"
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
-        return html_facts(self._heading, []) + html_table(_GROUP_COLUMNS, self._lines)
+        return html_facts(self._heading, []) + html_table(self._columns, self._lines)
 
     @property
     def _heading(self) -> str:
@@ -83,8 +85,12 @@ class AccessCost(Shown):
         return f"{self.instruction.name}: {waves}, {conflicts}"
 
     @property
+    def _columns(self) -> tuple[str, ...]:
+        return ("lanes", "wavefronts", "bank", "lanes together" if self.instruction.by_octets else "words per bank")
+
+    @property
     def _lines(self) -> list[Line]:
-        return [("", (_spans(group.lanes), group.wavefronts, group.bank)) for group in self.groups]
+        return [("", (_spans(each.lanes), each.wavefronts, each.bank, _needed(each))) for each in self.groups]
 
     @property
     def bank_conflicts(self) -> int:
@@ -92,7 +98,18 @@ class AccessCost(Shown):
         return self.wavefronts - self.minimum
 
 
-_GROUP_COLUMNS = ("lanes", "wavefronts", "bank")
+def _needed(group: GroupCost) -> str:
+    """The words that the group needs of each bank, most first; by the octet rule the lanes that may
+    go together.
+
+    >>> _needed(access_cost("ld.shared.v2.b32", [128 * lane for lane in range(32)]).groups[0])
+    'banks 0-1: 16'
+    """
+    if group.apart:
+        return "; ".join(map(_spans, group.apart))
+    counts = sorted(set(group.words) - {0}, reverse=True)
+    alike = {count: [bank for bank, words in enumerate(group.words) if words == count] for count in counts}
+    return "; ".join(f"bank{'s' * (len(banks) > 1)} {_spans(banks)}: {count}" for count, banks in alike.items())
 
 
 def _spans(lanes: Sequence[int]) -> str:
@@ -192,7 +209,7 @@ def _bank_cost(row: Instruction, lanes: Sequence[int], active: Mapping[int, int]
     }
     worst = max(cost_by_bank.values())
     bank = min(bank for bank, cost in cost_by_bank.items() if cost == worst)
-    return GroupCost(tuple(lanes), worst, bank)
+    return GroupCost(tuple(lanes), worst, bank, words=tuple(cost_by_bank.get(each, 0) for each in range(BANKS)))
 
 
 def _octet_cost(lanes: Sequence[int], copies: Mapping[int, int]) -> GroupCost:

@@ -3,8 +3,8 @@ definitions themselves.
 
 Every map here is a plain formula on Python ints (int64 arrays too): it is what counterexamples are
 replayed with and what exhaustive checks enumerate, so it shares no code with the expression form
-that the provers read. Imports: `errors`, and `ir` for the C expressions inside the notation;
-nothing else of the package.
+that the provers read. Imports: `errors`, `shown`, and `ir` for the C expressions inside the
+notation; nothing else of the package.
 
 >>> from swzverify.layout import Layout, Swizzle, ComposedLayout, parse_notation
 >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))

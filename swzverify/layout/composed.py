@@ -16,12 +16,13 @@ from swzverify.errors import SwzError
 from swzverify.layout.int_tuple import Array, Coord, Ints, IntTuple, check_index, check_int
 from swzverify.layout.layout import Layout
 from swzverify.layout.swizzle import Swizzle
+from swzverify.shown import Drawn
 
 MAX_ENUMERATED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class ComposedLayout:
+class ComposedLayout(Drawn):
     """The map c -> swizzle(offset + layout(c)), offsets in elements. Error: SWZ201 or SWZ202 for a
     bad `offset`.
 
@@ -118,7 +119,7 @@ class ComposedLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class PointerLayout:
+class PointerLayout(Drawn):
     """The map c -> swizzle(base + layout(c) * element bytes), all in bytes.
 
     It is CuTe's `Sw<..> o smem_ptr[..b](unset) o ..`. `element_bits` is a multiple of 8; the

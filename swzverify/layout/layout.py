@@ -23,6 +23,7 @@ from swzverify.layout.int_tuple import (
     rank,
 )
 from swzverify.layout.source_text import layout_text
+from swzverify.shown import Drawn
 
 
 def cute_text(value: IntTuple) -> str:
@@ -35,7 +36,7 @@ def cute_text(value: IntTuple) -> str:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Layout:
+class Layout(Drawn):
     """A map from coordinates to offsets in elements: nested `shape` and `stride` of one profile,
     strides >= 0.
 

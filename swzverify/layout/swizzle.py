@@ -9,12 +9,13 @@ from swzverify.errors import SwzError
 from swzverify.ir.whole import whole
 from swzverify.layout.int_tuple import Array, Ints, check_index
 from swzverify.layout.source_text import swizzle_text
+from swzverify.shown import Drawn
 
 MAX_SPAN_BITS = 62  # so that a mask and what it selects fit an int64 array
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Swizzle:
+class Swizzle(Drawn):
     """`x ^ ((x & yyy) >> shift)`: `bits` (B) bits from bit `base` (M) on, XORed with those `shift`
     (S) bits higher.
 

@@ -1,9 +1,9 @@
 """Tiles and accesses as Python and notebooks work with them: a tile states its accesses, an access
-says what it costs.
+says what it costs; and what notebooks draw of a value (`drawing.py`).
 
 They are the subjects of claims with a few methods more, so that whatever takes a subject takes
-them; specs and `swzverify.Tile` give these. May import `pictures`, `costs`, `subjects`,
-`hardware`, `ir`, `errors`.
+them; specs and `swzverify.Tile` give these. May import `prover`, `pictures`, `costs`, `claims`,
+`subjects`, `hardware`, `layout`, `ir`, `shown`, `errors`.
 """
 
 from swzverify.notebook.access import Access

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from swzverify import subjects
 from swzverify.costs import AccessCosts, cost
-from swzverify.pictures.chosen import chosen
-from swzverify.pictures.svg import svg_or_none
-from swzverify.pictures.views.groups import groups
+from swzverify.shown import Drawn
 
 
-class Access(subjects.Access):
+class Access(subjects.Access, Drawn):
     """An instruction at a tile's coordinates, or at byte addresses outright, which says what it costs.
 
     Fields and errors are those of `swzverify.subjects.Access`. `Tile.read` and `Tile.write` make
-    one, and specs have them in `spec.cases[0].accesses`.
+    one, and specs have them in `spec.cases[0].accesses`. Notebooks show the groups of the worst warp
+    instruction.
 
     >>> from swzverify import Layout, Tile
     >>> read = Tile("A", 32, Layout("(32,32):(32,1)")).read("ld.shared.b32", coord=["lane", 0], threads=32)
@@ -38,14 +37,3 @@ class Access(subjects.Access):
           evidence           measured
         """
         return cost(self)
-
-    def _repr_svg_(self) -> str | None:
-        """What notebooks show: the groups of the worst warp instruction. None where there is none, or
-        it has no price.
-
-        >>> from swzverify import Layout, Tile
-        >>> read = Tile("A", 32, Layout("(32,32):(32,1)")).read("ld.shared.b32", coord=["lane", 0], threads=32)
-        >>> "32 wavefronts" in read._repr_svg_()
-        True
-        """
-        return svg_or_none(lambda: groups(chosen(self)))

@@ -19,17 +19,17 @@ from swzverify.notebook.stated import (
     expressions_of,
     loops_of,
 )
-from swzverify.pictures.svg import svg_or_none
-from swzverify.pictures.views.logical import logical
+from swzverify.shown import Drawn
 
 _WRITES = frozenset((Kind.STORE, Kind.STMATRIX, Kind.CP_ASYNC))
 _READS = frozenset((Kind.LOAD, Kind.LDMATRIX))
 
 
-class Tile(subjects.Tile):
+class Tile(subjects.Tile, Drawn):
     """A layout placed in shared memory, which states the accesses to it.
 
-    Fields and errors are those of `swzverify.subjects.Tile`.
+    Fields and errors are those of `swzverify.subjects.Tile`. Notebooks show the logical grid with
+    offsets and banks.
 
     >>> from swzverify import Layout, Swizzle
     >>> tile = Tile("A", 16, Layout("(8,64):(64,1)"), Swizzle("Swizzle<3,3,3>"))
@@ -98,15 +98,6 @@ class Tile(subjects.Tile):
         return self._access(
             row, coord, threads, loops, predicate, stage, constants, target, name or f"write {self.name}"
         )
-
-    def _repr_svg_(self) -> str | None:
-        """What notebooks show: the logical grid with offsets and banks. None where it cannot be drawn.
-
-        >>> from swzverify import Layout
-        >>> "b31" in Tile("A", 32, Layout("(4,8):(8,1)"))._repr_svg_()
-        True
-        """
-        return svg_or_none(lambda: logical(self))
 
     def _access(
         self,

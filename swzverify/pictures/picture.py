@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from swzverify.pictures.scale import Scale
+from swzverify.shown import Drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Drawn):
     """A title, sentences about it, and panels, drawn side by side where there is room.
 
     `marks` says what a marked cell is; `scale` what the colours are. Texts may have names that a
@@ -57,7 +58,7 @@ class Picture:
 
     title: str
     captions: tuple[str, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel, ...] = field(repr=False)
     scale: Scale | None = None
     marks: str = ""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from swzverify.errors import SwzError, graphic
+from swzverify.errors import graphic
 from swzverify.pictures.frame import CAPTION_LINE, HEAD_LINE, LINE, Frame, PanelFrame, frame
 from swzverify.pictures.picture import Cell, Picture
 from swzverify.pictures.scale import DARK_INK, LIGHT_INK, SHADES, ink
@@ -42,16 +42,6 @@ def render_svg(picture: Picture, *, dark: bool = True, titled: bool = True) -> s
              f'height="{place.height:.0f}"/>']  # fmt: skip
     lines += _parts(picture, place, titled)
     return "\n".join([*lines, "</svg>"]) + "\n"
-
-
-def svg_or_none(draw: Callable[[], Picture]) -> str | None:
-    """A picture as a file; None where there is nothing to draw, so that a notebook shows something
-    else.
-    """
-    try:
-        return render_svg(draw())
-    except SwzError:
-        return None
 
 
 def svg_style(*, dark: bool) -> str:

@@ -1,7 +1,7 @@
 """From a claim to a verdict: obligations to engines, the two-engine rule, replay, vacuity, worst
 cases.
 
-May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`.
+May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `shown`, `errors`.
 """
 
 from swzverify.prover.isolation import Limits

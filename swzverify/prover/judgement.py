@@ -22,11 +22,12 @@ from swzverify.claims import (
 )
 from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
-from swzverify.errors import SwzError
+from swzverify.errors import SwzError, graphic
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.obligations import Answer, Cost, Finding, GatherCost
 from swzverify.prover.options import Options
 from swzverify.prover.panel import FOLDING, Panel
+from swzverify.shown import Shown, drawn, html_facts
 
 ARITHMETIC = "arithmetic"
 """What stands for an engine where plain numbers decide."""
@@ -34,7 +35,7 @@ _SEND = "this is a fault of swzverify: please send the spec and this text to the
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class Judgement(Shown):
     """What became of a claim: the verdict, and what those need who tell more of it than the verdict
     does.
 
@@ -47,6 +48,32 @@ class Judgement:
     plan: Plan
     point: Mapping[str, int] | None
     panel: Panel
+
+    def __str__(self) -> str:
+        """The claim, and the verdict.
+
+        >>> from swzverify.claims import Injective
+        >>> from swzverify.layout import Layout
+        >>> from swzverify.subjects import Tile
+        >>> print(judge(Injective(Tile("A", 16, Layout((8, 64), (64, 1))))))
+        injective: A
+        proved
+          scope    all 512 elements of 16 bits at (8,64):(64,1), any base that is a multiple of 1024
+          engines  gf2 + z3
+        """
+        return f"{self._heading}\n{self.verdict}"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks, with a picture of the warp instruction that breaks a claim on its
+        cost.
+        """
+        told = self.verdict._repr_html_()  # pyright: ignore[reportPrivateUsage]  # IPython's name
+        return html_facts(self._heading, []) + told + (drawn(self) or "")
+
+    @property
+    def _heading(self) -> str:
+        numbers = "".join(f", {name} = {value}" for name, value in self.claim.numbers.items())
+        return graphic(f"{self.claim.kind}: {self.claim.subject}{numbers}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LOAD_SECONDS = 30.0
 """Processor time for reading one spec; ordinary ones take milliseconds."""
+_SHOWN = 100
+"""Claims that a notebook shows of a spec."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,10 @@ class Spec(BuiltSpec, Shown):
         return text_facts(self._heading, [(each.kind, self._told(each)) for each in self.claims])
 
     def _repr_html_(self) -> str:
-        """The same for notebooks."""
-        return html_facts(self._heading, [(each.kind, self._told(each)) for each in self.claims])
+        """The same for notebooks, of the first 100 claims."""
+        shown, more = self.claims[:_SHOWN], len(self.claims) - _SHOWN
+        rest = [("...", f"{more} more claim{'s' * (more > 1)}")] if more > 0 else []
+        return html_facts(self._heading, [*((each.kind, self._told(each)) for each in shown), *rest])
 
     @property
     def _heading(self) -> str:

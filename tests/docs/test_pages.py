@@ -38,6 +38,7 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/crosscheck.md": ["needs a GPU"],
     "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
+    "docs/notebooks/index.md": ["it installs, and opens a browser"],
     "docs/reference/python.md": ["a picture of bits"],
     "docs/study/index.md": ["a formula", "it takes minutes"],
     "docs/sweep.md": ["needs DuckDB or pandas", "needs a cluster"],

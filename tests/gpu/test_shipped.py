@@ -5,13 +5,10 @@ from the layouts.
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from swzverify.gpu.recording import digest, load_recording
 from swzverify.spec import load_spec
@@ -62,14 +59,3 @@ def test_prove_names_the_device() -> None:
     costs = [claim for claim in json.loads(done.stdout)["claims"] if claim["kind"] in ("conflict_free", "wavefronts")]
     assert len(costs) == 8
     assert {claim["evidence"] for claim in costs} == {"measured on NVIDIA H200"}
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "docs" / "pictures").glob("*.svg")))
-def test_the_pictures_are_those_of_the_layouts(name: str) -> None:
-    place = ROOT / "docs" / "pictures"
-    spec = importlib.util.spec_from_file_location("draw", place / "draw.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.PICTURES[name]() == (place / name).read_text()

@@ -60,6 +60,14 @@ def test_what_it_prints() -> None:
     assert "<i>" not in html
 
 
+@pytest.mark.parametrize(("count", "rest"), [(100, ""), (101, "1 more claim"), (300, "200 more claims")])
+def test_a_notebook_shows_the_first_claims_only(count: int, rest: str) -> None:
+    text = f"swzverify: 1\nconstants: {{N: {list(range(1, count + 1))}}}\n"
+    html = Spec.from_text(text + "tiles: {A: {bits: 8, layout: '(N):(1)'}}\nclaims: [injective: A]\n")._repr_html_()
+    assert html.count("<tr>") == min(count, 100) + bool(rest)
+    assert f"<td>{rest}</td>" in html or not rest
+
+
 WRONG = {
     "a number": (lambda: Spec.from_text(7), "SWZ101", "Spec.from_file(path) opens one"),
     "bytes": (lambda: Spec.from_text(b"swzverify: 1"), "SWZ101", "not from bytes"),
