@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from swzverify.cli.reports import Format
-from swzverify.cli.scan_reports import rendered
+from swzverify.commands.choices import Format
+from swzverify.commands.scan_reports import rendered
 from swzverify.errors import SwzError
 from swzverify.ptx import read_module
 from swzverify.report.scan import ScannedFile
