@@ -164,6 +164,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ807": "hypothesis is not installed",
         "SWZ808": "a written test whose claim the spec no longer has",
         "SWZ809": "nothing that can be scanned",
+        "SWZ810": "no machine code to judge",
         # faults of swzverify
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",

@@ -73,6 +73,15 @@ def machine_of_file(
     return [_matching(text, target, held) for text in texts]
 
 
+def machine_of_cubin(text: str, data: bytes, target: str) -> Machine:
+    """The machine code of a PTX text from the bytes of a cubin, which a compiler keeps beside it."""
+    try:
+        find_tool("nvdisasm")
+    except SwzError as error:
+        return Machine(reason=error.message)
+    return _matching(text, target, [Cubin(data, ptx_of_cubin(data))])
+
+
 def texts_of_machine(path: str, target: str) -> list[str]:
     """The PTX texts that the machine code in a binary says it was made of, each once."""
     return list(dict.fromkeys(each.text for each in _held(path, kind_of(path)[0], target) if each.text is not None))

@@ -140,8 +140,13 @@ def _texts(name: str, settings: ScanSettings) -> Iterator[ReadText]:
     texts = [each.text for each in held]
     machines = machine_of_file(name, texts, settings.target, settings.cubins, settings.nvcc_arguments)
     for each, module, machine in zip(held, modules, machines, strict=True):
-        listing, reason = _listing(machine)
-        yield ReadText(name, each.origin, each.text, module, listing, reason)
+        yield read_text(name, each.origin, each.text, module, machine)
+
+
+def read_text(name: str, origin: str, text: str, module: Module, machine: Machine) -> ReadText:
+    """A text that was read, with the machine code that was made of it as data."""
+    listing, reason = _listing(machine)
+    return ReadText(name, origin, text, module, listing, reason)
 
 
 def _listing(machine: Machine) -> tuple[Listing | None, str]:

@@ -5,17 +5,19 @@ conflicts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from swzverify.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
 from swzverify.errors import SwzError
 from swzverify.ptx import read_module
 from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile, access_lines
 from swzverify.report.scan_claims import place_of
-from swzverify.run.scan import ReadText, ScanSettings, scan_files, scan_texts
+from swzverify.run.scan import ScanSettings, read_text, scan_files, scan_texts
 from swzverify.scan import Given, ScannedAccess, Verdict
+from swzverify.scan.verdict import Decision
 
 _LANES = 32
 _MOST_SHOWN = 20
@@ -34,6 +36,7 @@ def assert_scan_free(
     allow: Iterable[int | str] = (),
     at_most: int | None = None,
     allow_unknown: bool = False,
+    on_chip: bool = False,
 ) -> tuple[ScannedAccess, ...]:
     """Assert that compiled kernels have no bank conflict; all their accesses are returned.
 
@@ -46,6 +49,10 @@ def assert_scan_free(
     may take so many wavefronts. `unknown` fails too, unless `allow_unknown`; so does code without
     an access to shared memory.
 
+    With `on_chip` the verdict of the machine code counts where it settles an access: ptxas merges
+    and splits accesses. It is that of the file, such as a cubin built with -lineinfo, or of the
+    kernel that Triton compiled; nvdisasm must be there. Error: SWZ810 where there is no machine code.
+
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
     >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s;"
     >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2]; ret; }"
@@ -54,10 +61,13 @@ def assert_scan_free(
     """
     __tracebackhide__ = True
     try:
-        files, allowed = _scanned(code, kernel, block, target, parameters or {}, tuple(assume)), _Allowed(tuple(allow))
+        files = _scanned(code, kernel, block, target, parameters or {}, tuple(assume), on_chip)
+        allowed = _Allowed(tuple(allow))
+        if on_chip:
+            _need_machine_code(files)
     except SwzError as error:
         raise error.with_traceback(None) from None
-    faults = _faults(files, allowed, at_most, allow_unknown)
+    faults = _faults(files, allowed, at_most, allow_unknown, _settled if on_chip else _of_ptx)
     if faults:
         raise AssertionError("\n".join(faults))
     return tuple(access for file in files for access in file.accesses)
@@ -86,27 +96,52 @@ class _Allowed:
         return bool(found)
 
 
-def _faults(files: Sequence[ScannedFile], allowed: _Allowed, at_most: int | None, allow_unknown: bool) -> list[str]:
+def _of_ptx(access: ScannedAccess) -> Decision:
+    return access.decision
+
+
+def _settled(access: ScannedAccess) -> Decision:
+    return access.settled
+
+
+def _need_machine_code(files: Sequence[ScannedFile]) -> None:
+    for file in files:
+        if file.listing is None:
+            raise SwzError(
+                "SWZ810",
+                f"on_chip: {visible(file.name)} is not judged by machine code: {visible(file.no_machine)}",
+                hint="give a cubin or a library built with -lineinfo, a .cu file, or a kernel that Triton compiled",
+            )
+
+
+def _faults(
+    files: Sequence[ScannedFile],
+    allowed: _Allowed,
+    at_most: int | None,
+    allow_unknown: bool,
+    decided: Callable[[ScannedAccess], Decision],
+) -> list[str]:
     """What is wrong, as lines to read; none where all is well."""
     bad: list[tuple[ScannedFile, ScannedAccess]] = []
     count = 0
     for file in files:
         for access in file.accesses:
             count += 1
-            verdict = access.decision.verdict
+            decision = decided(access)
+            verdict = decision.verdict
             may = allowed.takes(file, access)
             if verdict is Verdict.UNKNOWN:
                 may = may or allow_unknown
-            elif at_most is not None and not access.decision.at_least and access.decision.wavefronts is not None:
-                may = may or access.decision.wavefronts <= at_most
+            elif at_most is not None and not decision.at_least and decision.wavefronts is not None:
+                may = may or decision.wavefronts <= at_most
             if verdict is not Verdict.FREE and not may:
                 bad.append((file, access))
     problems = [visible(f"{file.name}: line {each.line}: {each.message}") for file in files for each in file.problems]
     lines: list[str] = []
     if bad:
-        kinds = [access.decision.verdict for _, access in bad]
+        kinds = [decided(access).verdict for _, access in bad]
         counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in Verdict if kind in kinds)
-        lines += [f"{len(bad)} of {count} accesses are not free of bank conflicts: {counts}", *_table(bad)]
+        lines += [f"{len(bad)} of {count} accesses are not free of bank conflicts: {counts}", *_table(bad, decided)]
         for file, access in [pair for pair in bad if pair[1].decision.lanes][:_MOST_TABLES]:
             lines += ["", *access_lines(file, access)]
     if problems and not allow_unknown:
@@ -118,11 +153,11 @@ def _faults(files: Sequence[ScannedFile], allowed: _Allowed, at_most: int | None
     return lines
 
 
-def _table(bad: Sequence[tuple[ScannedFile, ScannedAccess]]) -> list[str]:
+def _table(bad: Sequence[tuple[ScannedFile, ScannedAccess]], decided: Callable[[ScannedAccess], Decision]) -> list[str]:
     rows = [("at", "ptx", "verdict", "instruction")]
     for file, access in bad[:_MOST_SHOWN]:
         path, line = place_of(file, access)
-        decision = access.decision
+        decision = decided(access)
         words = decision.verdict.value
         if decision.ways is not None and decision.verdict is not Verdict.UNKNOWN:
             words += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
@@ -140,12 +175,13 @@ def _table(bad: Sequence[tuple[ScannedFile, ScannedAccess]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """PTX text, with the launch that the compiler's metadata tell."""
+    """PTX text, with the launch that the compiler's metadata tell, and the cubin made of it."""
 
     text: str
     name: str
     block: tuple[int, int, int] | None = None
     target: str | None = None
+    machine: bytes | None = None
 
 
 def _scanned(
@@ -155,6 +191,7 @@ def _scanned(
     target: str | None,
     parameters: Mapping[str, int],
     assume: tuple[str, ...],
+    on_chip: bool,
 ) -> list[ScannedFile]:
     given = Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume)
     shape = None if block is None else _shape(block)
@@ -163,8 +200,11 @@ def _scanned(
         return scan_files([path], ScanSettings(shape, kernel, target or "sm_90", given, jobs=1))
     compiled = _compiled(code)
     settings = ScanSettings(shape or compiled.block, kernel, target or compiled.target or "sm_90", given, jobs=1)
-    text = ReadText(compiled.name, "", compiled.text, read_module(compiled.text, compiled.name))
-    return scan_texts([text], settings)
+    machine = Machine(reason=NOT_GIVEN)
+    if on_chip and compiled.machine is not None:
+        machine = machine_of_cubin(compiled.text, compiled.machine, settings.target)
+    module = read_module(compiled.text, compiled.name)
+    return scan_texts([read_text(compiled.name, "", compiled.text, module, machine)], settings)
 
 
 def _compiled(code: object) -> _Compiled:
@@ -180,6 +220,7 @@ def _compiled(code: object) -> _Compiled:
             f"{type(code).__name__} is nothing that can be scanned",
             hint="give PTX text, the path of a file, or a compiled Triton kernel, which has asm['ptx']",
         )
+    machine = cast("Mapping[str, object]", forms).get("cubin")
     metadata = getattr(code, "metadata", None)
     warps = _told(metadata, "num_warps")
     arch = _told(_told(metadata, "target"), "arch")
@@ -189,6 +230,7 @@ def _compiled(code: object) -> _Compiled:
         name if isinstance(name, str) else "the compiled kernel",
         (_LANES * warps, 1, 1) if isinstance(warps, int) else None,
         f"sm_{arch}" if isinstance(arch, int) else None,
+        machine if isinstance(machine, bytes) else None,
     )
 
 

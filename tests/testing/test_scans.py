@@ -11,6 +11,9 @@ import pytest
 from swzverify.errors import SwzError
 from swzverify.testing import assert_scan_free
 from tests.kernel.texts import TOP
+from tests.profiler.fake_ncu import ncu
+from tests.profiler.recorded import DATA as RECORDED
+from tests.profiler.recorded import MIXED, cubin
 from tests.scan.texts import DATA, SKEWED, strided, text_of
 
 FREE, TWO = text_of(strided(4)), text_of(".loc 1 7 3\n" + strided(8)) + '\n.file 1 "k.cu"\n'
@@ -152,3 +155,41 @@ def test_mistakes_in_what_is_given() -> None:
         assert_scan_free(FREE, allow=[3.5])  # type: ignore[list-item]
     with pytest.raises(SwzError, match="SWZ531"):
         assert_scan_free("x " + TOP)
+
+
+class TestOnTheChip:
+    """ptxas merged four loads of `mixed` into wide ones, which are free."""
+
+    TEXT = (RECORDED / "checked.ptx").read_text(encoding="utf-8")
+
+    @pytest.fixture
+    def compiled(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+        ncu(monkeypatch, tmp_path)  # brings the nvdisasm of the recording
+        return SimpleNamespace(asm={"ptx": self.TEXT, "cubin": cubin()}, metadata=None)
+
+    def test_what_was_merged_is_free(self, compiled: SimpleNamespace) -> None:
+        words = {"kernel": MIXED, "block": 64, "allow": [564, 571, 579], "allow_unknown": True}
+        with pytest.raises(AssertionError) as caught:
+            assert_scan_free(compiled, **words)
+        assert "4 of 16 accesses" in str(caught.value)
+        found = assert_scan_free(compiled, **words, on_chip=True)
+        assert {each.line for each in found if each.decision.verdict is not each.settled.verdict} >= {
+            443,
+            446,
+            449,
+            452,
+        }
+
+    def test_what_the_chip_refutes_fails(self, compiled: SimpleNamespace) -> None:
+        with pytest.raises(AssertionError) as caught:
+            assert_scan_free(compiled, kernel=MIXED, block=64, on_chip=True)
+        assert "2 conflict" in str(caught.value)
+
+    def test_code_of_another_text_does_not_count(self, compiled: SimpleNamespace) -> None:
+        compiled.asm["ptx"] = self.TEXT.replace("mixed", "other")
+        with pytest.raises(SwzError, match=r"SWZ810: .*not made of this PTX text"):
+            assert_scan_free(compiled, kernel="other", block=64, on_chip=True)
+
+    def test_without_machine_code(self) -> None:
+        with pytest.raises(SwzError, match="SWZ810: on_chip: the PTX text is not judged"):
+            assert_scan_free(FREE, block=64, on_chip=True)
