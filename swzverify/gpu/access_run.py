@@ -163,7 +163,7 @@ class AccessRun:
         touch = not why
         window, size = _window(place[active] // units, width) if touch else (0, 0)
         kind = self.access.instruction.kind
-        loads = kind in (Kind.LOAD, Kind.LDMATRIX)
+        loads = kind.loads
         threads = self.access.threads
         lanes = active.size
         words = lanes * register_words(self.access.instruction) if loads else 0
@@ -191,7 +191,7 @@ class AccessRun:
         row = int(np.flatnonzero((active & (address % width != 0)).any(axis=1))[0])
         on = active[row]
         window, size = _window(address[row][on], width)
-        loads = self.access.instruction.kind in (Kind.LOAD, Kind.LDMATRIX)
+        loads = self.access.instruction.kind.loads
         return Launch(
             self.kernel,
             self.access.threads,
@@ -261,13 +261,12 @@ class AccessRun:
         return ", ".join(f"{name} = {value}" for name, value in self.access.binding(point).items())
 
     def _memory(self, launch: Launch, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
-        match self.access.instruction.kind:
-            case Kind.LOAD | Kind.LDMATRIX:
-                return self._loaded(launch, answer, active, offset)
-            case Kind.ATOMIC:
-                return _added(answer, offset[active])
-            case _:
-                return self._stored(answer, active, offset)
+        kind = self.access.instruction.kind
+        if kind.loads:
+            return self._loaded(launch, answer, active, offset)
+        if kind is Kind.ATOMIC:
+            return _added(answer, offset[active])
+        return self._stored(answer, active, offset)
 
     def _loaded(self, launch: Launch, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
         """Every loaded byte must have come from its lane's address, or for matrices from the
@@ -277,7 +276,7 @@ class AccessRun:
         words = register_words(instruction)
         held = answer.values.view(np.uint8).reshape(len(answer.values), *active.shape, 4 * words)
         found = tokens(held)
-        if instruction.kind is Kind.LDMATRIX:
+        if instruction.kind.moves_matrices:
             lane, byte = fragment_sources(words, transposed=is_transposed(instruction))
             rows = offset.reshape(len(offset), -1, 1, LANES)
             wanted = np.take_along_axis(rows, lane.reshape(1, 1, 1, -1), axis=3).reshape(len(offset), -1, *lane.shape)

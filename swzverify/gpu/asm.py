@@ -9,8 +9,6 @@ Instructions: atom".
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from swzverify.hardware import Instruction
 from swzverify.hardware.instructions import Kind
 
@@ -24,21 +22,12 @@ def statement(instruction: Instruction) -> str:
     >>> print(statement(find_instruction("cp.async.16")))
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(at), "l"(from) : "memory");
     """
-    match instruction.kind:
-        case Kind.LOAD | Kind.STORE:
-            return _plain(instruction)
-        case Kind.LDMATRIX | Kind.STMATRIX:
-            return _matrix(instruction)
-        case Kind.CP_ASYNC:
-            path = "cg" if instruction.name == "cp.async.16" else "ca"
-            width = instruction.width_bytes
-            return (
-                f'asm volatile("cp.async.{path}.shared.global [%0], [%1], {width};" :: "r"(at), "l"(from) : "memory");'
-            )
-        case Kind.ATOMIC:
-            return 'asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(r[0]) : "r"(at), "r"(r[1]) : "memory");'
-        case _:
-            assert_never(instruction.kind)
+    if instruction.kind is Kind.CP_ASYNC:
+        path, width = "cg" if instruction.by_octets else "ca", instruction.width_bytes
+        return f'asm volatile("cp.async.{path}.shared.global [%0], [%1], {width};" :: "r"(at), "l"(from) : "memory");'
+    if instruction.kind is Kind.ATOMIC:
+        return f'asm volatile("{instruction.name} %0, [%1], %2;" : "=r"(r[0]) : "r"(at), "r"(r[1]) : "memory");'
+    return _matrix(instruction) if instruction.kind.moves_matrices else _plain(instruction)
 
 
 def is_transposed(instruction: Instruction) -> bool:
@@ -53,7 +42,7 @@ def matrix_count(instruction: Instruction) -> int:
 
 def register_words(instruction: Instruction) -> int:
     """The 32-bit registers of a lane that a load fills."""
-    if instruction.kind is Kind.LDMATRIX:
+    if instruction.kind.moves_matrices:
         return matrix_count(instruction)
     return instruction.words
 
@@ -64,7 +53,7 @@ def _plain(instruction: Instruction) -> str:
     vector = suffix[: suffix.index(".") + 1] if "." in suffix else ""
     element = suffix.removeprefix(vector)
     count = int(vector[1]) if vector else 1
-    loads = instruction.kind is Kind.LOAD
+    loads = instruction.kind.loads
     opcode = f"{'ld' if loads else 'st'}.volatile.shared.{suffix}"
     if element != "b64":
         return _asm(opcode, [f'"r"(r[{i}])' for i in range(count)], loads=loads, braces=count > 1)
@@ -80,7 +69,7 @@ def _matrix(instruction: Instruction) -> str:
     transposed = ".trans" if is_transposed(instruction) else ""
     opcode = f"{instruction.kind.value}.sync.aligned.m8n8.x{matrix_count(instruction)}{transposed}.shared.b16"
     registers = [f'"r"(r[{i}])' for i in range(matrix_count(instruction))]
-    return _asm(opcode, registers, loads=instruction.kind is Kind.LDMATRIX, braces=True)
+    return _asm(opcode, registers, loads=instruction.kind.loads, braces=True)
 
 
 def _asm(opcode: str, registers: list[str], *, loads: bool, braces: bool) -> str:

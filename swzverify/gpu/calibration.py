@@ -24,7 +24,7 @@ from swzverify.gpu.cost_check import Measured, disagreement
 from swzverify.gpu.costs import Patterns, masks, pattern_text
 from swzverify.gpu.counters import Counted
 from swzverify.hardware import INSTRUCTIONS, LANES, find_instruction
-from swzverify.hardware.targets import FIRST_TARGET, TARGETS
+from swzverify.hardware.targets import TARGETS
 
 SCHEMA = "swzverify.calibration/1"
 
@@ -149,4 +149,4 @@ def rows_measured(calibration: Calibration) -> dict[str, RowResult]:
 
 def every_instruction(capability: int) -> Sequence[str]:
     """The names of the table that a device of this capability has."""
-    return [name for name, row in INSTRUCTIONS.items() if TARGETS[FIRST_TARGET[row.kind]].capability <= capability]
+    return [name for name, row in INSTRUCTIONS.items() if TARGETS[row.kind.first_target].capability <= capability]

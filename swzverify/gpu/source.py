@@ -123,7 +123,7 @@ TMA_KERNEL = cuda_text("tma.cuh")
 
 def _entry(instruction: Instruction | None) -> list[str]:
     """Shared memory as it is before: its own offsets for loads, nothing for everything else."""
-    loads = instruction is not None and instruction.kind in (Kind.LOAD, Kind.LDMATRIX)
+    loads = instruction is not None and instruction.kind.loads
     before = "token_byte(o, pass)" if loads else "0"
     return [
         "    extern __shared__ uint8_t raw[];",
@@ -193,7 +193,7 @@ def _lane_steps(instruction: Instruction, unit_bits: int) -> list[str]:
     lines.append(f"if ({condition}) {{ {statement(instruction)} }}")
     if instruction.kind is Kind.CP_ASYNC:
         lines.append('asm volatile("cp.async.wait_all;" ::: "memory");')
-    if instruction.kind in (Kind.LOAD, Kind.LDMATRIX):
+    if instruction.kind.loads:
         count = register_words(instruction)
         lines.append(f"for (uint32_t q = 0; q < {count}u; ++q) values[index * {count}u + q] = r[q];")
     return lines
@@ -202,18 +202,16 @@ def _lane_steps(instruction: Instruction, unit_bits: int) -> list[str]:
 def _registers(instruction: Instruction) -> list[str]:
     """What a lane's registers hold before: the tokens of the bytes that they go to."""
     width = instruction.width_bytes
-    match instruction.kind:
-        case Kind.STORE:
-            return [
-                f"for (uint32_t q = 0; q < {instruction.words}u; ++q)",
-                f"    r[q] = token_word(index * {width}u + 4u * q + 1, pass);",
-            ]
-        case Kind.ATOMIC:
-            return ["r[1] = 1;"]
-        case Kind.STMATRIX:
-            return _fragments(instruction)
-        case _:
-            return []
+    if instruction.kind is Kind.ATOMIC:
+        return ["r[1] = 1;"]
+    if not instruction.kind.stores:
+        return []
+    if instruction.kind.moves_matrices:
+        return _fragments(instruction)
+    return [
+        f"for (uint32_t q = 0; q < {instruction.words}u; ++q)",
+        f"    r[q] = token_word(index * {width}u + 4u * q + 1, pass);",
+    ]
 
 
 def _fragments(instruction: Instruction) -> list[str]:

@@ -18,7 +18,6 @@ from swzverify.hardware.instructions import (
 )
 from swzverify.hardware.targets import (
     EVIDENCE,
-    FIRST_TARGET,
     TARGETS,
     Evidence,
     EvidenceRow,
@@ -49,7 +48,6 @@ __all__ = [
     "CHUNKS_PER_LINE",
     "CHUNK_BYTES",
     "EVIDENCE",
-    "FIRST_TARGET",
     "INSTRUCTIONS",
     "LANES",
     "PAIR_DISTANCES",

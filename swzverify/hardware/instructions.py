@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 
 from swzverify.errors import SwzError, nearest
+from swzverify.hardware.kinds import Kind
 from swzverify.hardware.spelling import MAX_LANE_BYTES, canonical_name
 from swzverify.hardware.unlisted import is_spelling, unlisted
 
@@ -28,17 +28,6 @@ BANK_WORD_BYTES = 4
 """
 BANK_PERIOD_BYTES = BANKS * BANK_WORD_BYTES
 """Addresses this far apart lie in the same bank."""
-
-
-class Kind(StrEnum):
-    """What an instruction does."""
-
-    LOAD = "load"
-    STORE = "store"
-    LDMATRIX = "ldmatrix"
-    STMATRIX = "stmatrix"
-    CP_ASYNC = "cp.async"
-    ATOMIC = "atomic"
 
 
 @dataclass(frozen=True, slots=True)

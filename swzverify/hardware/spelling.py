@@ -2,8 +2,7 @@
 `ld.shared.v4.b32`.
 
 Types of one width are one row: the data type changes neither the addresses nor, with ptxas 12.9.86
-for sm_90, the machine instruction. Source: PTX ISA 8.7, on `ld`, `st`, `ldmatrix`, `stmatrix`,
-`cp.async`, `atom`.
+for sm_90, the machine instruction. Source: PTX ISA 8.7, on each of the opcodes.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 from typing import NoReturn
 
 from swzverify.errors import SwzError
+from swzverify.hardware.kinds import MATRIX_OPCODES
 
 MAX_LANE_BYTES = 16
 """The widest access a lane can make to shared memory. Source: PTX ISA 8.7, vectors (128 bits)."""
@@ -20,7 +20,7 @@ _ORDER = r"(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluste
 _SPACE = r"\.shared(?P<space>::cta|::cluster)?"
 _LOAD_STORE = re.compile(rf"(?P<op>ld|st){_ORDER}{_SPACE}(?:\.v(?P<vector>[248]))?\.(?P<type>\w+)")
 _MATRIX = re.compile(
-    rf"(?P<op>ldmatrix|stmatrix)\.sync\.aligned\.(?P<shape>m\d+n\d+)\.x(?P<count>[124])(?P<trans>\.trans)?"
+    rf"(?P<op>{'|'.join(MATRIX_OPCODES)})\.sync\.aligned\.(?P<shape>m\d+n\d+)\.x(?P<count>[124])(?P<trans>\.trans)?"
     rf"(?:{_SPACE})?\.(?P<type>[\w.]+)"
 )
 _CP_ASYNC = re.compile(

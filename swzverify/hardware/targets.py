@@ -16,7 +16,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from swzverify.errors import SwzError
-from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, Kind, find_instruction
+from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, find_instruction
 
 
 class Evidence(StrEnum):
@@ -121,19 +121,6 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 )
 """Every target by its name, oldest first."""
 
-FIRST_TARGET: Mapping[Kind, str] = MappingProxyType(
-    {
-        Kind.LOAD: "sm_70",
-        Kind.STORE: "sm_70",
-        Kind.ATOMIC: "sm_70",
-        Kind.LDMATRIX: "sm_75",
-        Kind.CP_ASYNC: "sm_80",
-        Kind.STMATRIX: "sm_90",
-    }
-)
-"""The first target here that has it. Source: PTX ISA 8.7, "Target ISA Notes"; ptxas 12.9.86 agrees.
-"""
-
 _ALL = frozenset(TARGETS)
 _H100 = frozenset({"sm_90", "sm_90a"})
 _EVERY = frozenset(INSTRUCTIONS)
@@ -215,7 +202,7 @@ def require(target: str | Target, instruction: str | Instruction) -> None:
     >>> require("sm_80", "ldmatrix.x4")
     """
     chip, row = _resolved(target, instruction)
-    first = TARGETS[FIRST_TARGET[row.kind]]
+    first = TARGETS[row.kind.first_target]
     if chip.capability < first.capability:
         raise SwzError(
             "SWZ403",

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from swzverify.errors import SwzError
+from swzverify.hardware.kinds import BY_MACHINE, Kind
 from swzverify.hardware.spelling import canonical_name
 
 Told: TypeAlias = tuple[str, str]
@@ -69,8 +70,8 @@ def _plain_machine(found: re.Match[str]) -> Told:
 
 
 def _matrix_machine(found: re.Match[str]) -> Told:
-    """LDSM and STSM, also by CuTe's names."""
-    opcode = "ldmatrix" if found["op"].upper() == "LDSM" else "stmatrix"
+    """Instructions of matrices by the names that nvdisasm prints."""
+    opcode = BY_MACHINE[found["op"].upper()].value
     shape = re.fullmatch(r"\.16\.M(T?)88(?:\.([24]))?|()\.X([124])", found["rest"].upper())
     if shape is None:
         return _MACHINE, f"write {opcode}.x1, .x2 or .x4, and .trans behind it where it transposes"
@@ -78,7 +79,7 @@ def _matrix_machine(found: re.Match[str]) -> Told:
 
 
 def _matrix_cute(found: re.Match[str]) -> Told:
-    opcode = "ldmatrix" if found["op"] == "LDSM" else "stmatrix"
+    opcode = BY_MACHINE[found["op"]].value
     count = int(found["count"]) * int(found["bits"]) // 32
     trans = ".trans" if found["way"] == "T" else ""
     return "it is CuTe's name, and instructions have PTX's names here", f"write {opcode}.x{count}{trans}"
@@ -199,7 +200,7 @@ def _type(opcode: str, vector: str, types: list[str]) -> Told:
 
 
 def _matrix(found: re.Match[str]) -> Told:
-    """`ldmatrix` and `stmatrix` that are neither the table's names nor PTX's."""
+    """Instructions of matrices that are neither the table's names nor PTX's."""
     opcode = found["op"].replace(".", "").replace("_", "")
     rest = [word for word in found["rest"].lower().split(".") if word]
     names = f"write {opcode}.x1, .x2 or .x4, and .trans behind it where it transposes"
@@ -277,13 +278,14 @@ def _kind(
     return re.compile(pattern), tell
 
 
+_OF_MATRICES = "|".join(kind.machine for kind in Kind if kind.moves_matrices)
 _REST = r"(?P<rest>(?:\.[\w:]+)*)$"
 _KINDS: Final = (
-    _kind(rf"(?i:(?P<op>LDSM|STSM)){_REST}", _matrix_machine),
+    _kind(rf"(?i:(?P<op>{_OF_MATRICES})){_REST}", _matrix_machine),
     _kind(r"(?i:(?P<op>LDS|STS))(?P<rest>(?:\.\w+)+|\.?\d*)$", _plain_machine),
     _kind(rf"(?i:LDGSTS){_REST}", _copy_machine),
     _kind(rf"(?i:ATOMS){_REST}", _atomic_machine),
-    _kind(r"SM\d+_U(?P<bits>8|16|32)x(?P<count>\d+)_(?P<op>LDSM|STSM)_(?P<way>[NT])$", _matrix_cute),
+    _kind(rf"SM\d+_U(?P<bits>8|16|32)x(?P<count>\d+)_(?P<op>{_OF_MATRICES})_(?P<way>[NT])$", _matrix_cute),
     _kind(r"SM80_CP_ASYNC_CACHEGLOBAL", _said("it is CuTe's name", "write cp.async.16")),
     _kind(r"SM80_CP_ASYNC_CACHEALWAYS", _said("it is CuTe's name", "write cp.async.4 or .8, or cp.async.ca.16")),
     _kind(r"UniversalCopy|AutoVectorizingCopy|DefaultCopy", _said(*_UNIVERSAL)),

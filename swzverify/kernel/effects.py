@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from swzverify.hardware import Kind
 from swzverify.kernel.flow import base_name
 from swzverify.ptx import Address, Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
 from swzverify.ptx.operands import Bracketed, Indexed
@@ -82,7 +83,7 @@ _FIRST: Final = DETERMINED | frozenset(
         "madc",
         "ld",
         "ldu",
-        "ldmatrix",
+        *(kind.value for kind in Kind if kind.moves_matrices and kind.loads),
         "atom",
         "shfl",
         "vote",
@@ -107,7 +108,7 @@ _FIRST: Final = DETERMINED | frozenset(
 _NOTHING: Final = frozenset(
     [
         "st",
-        "stmatrix",
+        *(kind.value for kind in Kind if kind.moves_matrices and kind.stores),
         "red",
         "bar",
         "barrier",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.kernel.evaluate import SPACES, space_of
 from swzverify.kernel.flow import base_name
 from swzverify.ptx import Address, Instruction
@@ -67,7 +68,7 @@ def use_of(instruction: Instruction) -> Use | None:
         return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
     if name in _PLAIN:
         return _plain(opcode)
-    if name in ("ldmatrix", "stmatrix"):
+    if name in MATRIX_OPCODES:
         return _of_space(opcode)
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)

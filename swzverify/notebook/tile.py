@@ -21,9 +21,6 @@ from swzverify.notebook.stated import (
 )
 from swzverify.shown import Drawn
 
-_WRITES = frozenset((Kind.STORE, Kind.STMATRIX, Kind.CP_ASYNC))
-_READS = frozenset((Kind.LOAD, Kind.LDMATRIX))
-
 
 class Tile(subjects.Tile, Drawn):
     """A layout placed in shared memory, which states the accesses to it.
@@ -65,7 +62,7 @@ class Tile(subjects.Tile, Drawn):
         32
         """
         row = _instruction(instruction)
-        if row.kind in _WRITES:
+        if row.kind.stores or row.kind is Kind.CP_ASYNC:
             raise SwzError("SWZ105", f"{row.name} writes, and a read was asked for", hint="write it by tile.write(...)")
         return self._access(
             row, coord, threads, loops, predicate, stage, constants, target, name or f"read {self.name}"
@@ -93,7 +90,7 @@ class Tile(subjects.Tile, Drawn):
         32
         """
         row = _instruction(instruction)
-        if row.kind in _READS:
+        if row.kind.loads:
             raise SwzError("SWZ105", f"{row.name} reads, and a write was asked for", hint="write it by tile.read(...)")
         return self._access(
             row, coord, threads, loops, predicate, stage, constants, target, name or f"write {self.name}"

@@ -6,10 +6,9 @@ nothing of the package.
 """
 
 from swzverify.sass.listing import Listing, ListingError, SassInstruction, Section, read_listing, touches
-from swzverify.sass.opcodes import Family, Opcode, opcode_of
+from swzverify.sass.opcodes import Opcode, opcode_of
 
 __all__ = [
-    "Family",
     "Listing",
     "ListingError",
     "Opcode",

@@ -13,21 +13,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from swzverify.hardware import Kind as RowKind
+from swzverify.hardware import Kind
 from swzverify.ir.expr import Expr
 from swzverify.kernel import KernelAccess
 from swzverify.kernel.linear import sum_of
-from swzverify.sass import Family, SassInstruction
+from swzverify.sass import SassInstruction
 from swzverify.scan.split import power_of
 
-_FAMILIES: Final = {
-    RowKind.LOAD: Family.LOAD,
-    RowKind.STORE: Family.STORE,
-    RowKind.LDMATRIX: Family.LDMATRIX,
-    RowKind.STMATRIX: Family.STMATRIX,
-    RowKind.CP_ASYNC: Family.COPY,
-    RowKind.ATOMIC: Family.ATOMIC,
-}
 _UNPLACED: Final = "some machine instructions have no line of the PTX"
 
 
@@ -98,14 +90,13 @@ def _by_itself(access: KernelAccess, mine: Sequence[SassInstruction], *, is_crow
         return Joined(Relation.UNKNOWN, code, "several accesses stand in this line")
     if not code:
         return Joined(Relation.NONE)
-    family = _FAMILIES[row.kind]
-    families = {each.opcode.family for each in code}
+    kinds = {each.opcode.kind for each in code}
     widths = {each.opcode.width_bits for each in code}
     if None in widths:
         return Joined(Relation.UNKNOWN, code, "some machine instructions of this line are not understood")
-    if family is Family.ATOMIC and families == {Family.ATOMIC, Family.LOAD}:
+    if row.kind is Kind.ATOMIC and kinds == {Kind.ATOMIC, Kind.LOAD}:
         return Joined(Relation.SPLIT, code)
-    if families != {family}:
+    if kinds != {row.kind}:
         return Joined(Relation.UNKNOWN, code, "this line became machine instructions of another kind")
     width = row.width_bytes * 8
     numbers = {each for each in widths if each is not None}
@@ -113,7 +104,7 @@ def _by_itself(access: KernelAccess, mine: Sequence[SassInstruction], *, is_crow
         if not _is_same_kind(access, code):
             return Joined(Relation.UNKNOWN, code, "this line became machine instructions of another form")
         return Joined(Relation.SAME, code)
-    if family not in (Family.LOAD, Family.STORE):
+    if row.kind not in (Kind.LOAD, Kind.STORE):
         return Joined(Relation.UNKNOWN, code, "the machine instructions have another width")
     if min(numbers) >= width:
         return Joined(Relation.MERGED, code)
@@ -126,9 +117,9 @@ def _is_same_kind(access: KernelAccess, code: Sequence[SassInstruction]) -> bool
     """Whether what width does not tell is the same: the matrices, and the way of a copy."""
     row = access.row
     assert row is not None  # noqa: S101 - the caller has seen it
-    if row.kind in (RowKind.LDMATRIX, RowKind.STMATRIX):
+    if row.kind.moves_matrices:
         return all(each.opcode.matrices * 8 == row.address_lanes for each in code)
-    if row.kind is RowKind.CP_ASYNC and row.width_bytes == 16:
+    if row.kind is Kind.CP_ASYNC and row.width_bytes == 16:
         return all(each.opcode.bypasses == row.by_octets for each in code)
     return True
 
@@ -150,7 +141,7 @@ class _Merging:
         self.groups: defaultdict[object, list[_Part]] = defaultdict(list)
         self.power: dict[object, int] = {}
         for number, access in enumerate(accesses):
-            if access.row is None or access.address is None or access.row.kind not in (RowKind.LOAD, RowKind.STORE):
+            if access.row is None or access.address is None or access.row.kind not in (Kind.LOAD, Kind.STORE):
                 continue
             whole = sum_of(access.address)
             key = (access.row.kind, access.calls, access.guard, access.loops, frozenset(whole.terms.items()))

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from swzverify.profiler import Counts
-from swzverify.sass import Family, SassInstruction
+from swzverify.sass import SassInstruction
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.decide import ScannedAccess
 from swzverify.scan.joined import Relation
@@ -135,8 +135,8 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
 def _groups(instruction: SassInstruction) -> int | None:
     """The groups of lanes of a warp instruction, each of which takes a wavefront if it is free."""
     opcode = instruction.opcode
-    if opcode.family in (Family.LDMATRIX, Family.STMATRIX):
+    if opcode.kind is not None and opcode.kind.moves_matrices:
         return opcode.matrices or None
-    if opcode.width_bits is None or opcode.family is Family.OTHER:
+    if opcode.width_bits is None or opcode.kind is None:
         return None
     return max(1, opcode.width_bits // _WORD_BITS)

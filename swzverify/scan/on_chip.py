@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzverify.hardware import Kind as RowKind
-from swzverify.hardware import find_instruction
+from swzverify.hardware import Kind, find_instruction
 from swzverify.ir.expr import Expr, conjunction, variables
 from swzverify.kernel import KernelAccess, Leaf
-from swzverify.sass import Family, SassInstruction
+from swzverify.sass import SassInstruction
 from swzverify.scan.joined import Joined, Relation, joined
 from swzverify.scan.split import is_shared
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
@@ -127,7 +126,7 @@ class _Chip:
 
     def _same(self, access: KernelAccess, own: Decision, found: Joined) -> Decision:
         row = access.row
-        if row is None or row.kind is not RowKind.ATOMIC or own.verdict is Verdict.UNKNOWN:
+        if row is None or row.kind is not Kind.ATOMIC or own.verdict is Verdict.UNKNOWN:
             return own
         if all(each.opcode.adds_one for each in found.instructions) and not access.is_result_used:
             return own
@@ -140,7 +139,7 @@ class _Chip:
     def _split(self, number: int, own: Decision, found: Joined) -> Decision:
         access = self.accesses[number]
         row = access.row
-        if row is None or any(each.opcode.family is Family.ATOMIC for each in found.instructions):
+        if row is None or any(each.opcode.kind is Kind.ATOMIC for each in found.instructions):
             # The table of costs knows these loops, as far as they are known.
             return own if access.note else unknown("the cost of this loop is not known")
         widths = {each.opcode.width_bits or 0 for each in found.instructions}
@@ -166,7 +165,7 @@ class _Chip:
         if row is not None and row.width_bytes * 8 == width_bits:
             return self.decisions[number]
         if (number, width_bits) not in self.priced:
-            name = "ld" if row is not None and row.kind is RowKind.LOAD else "st"
+            name = "ld" if row is not None and row.kind is Kind.LOAD else "st"
             wide = find_instruction(f"{name}.shared.{_SUFFIXES[width_bits]}")
             self.priced[number, width_bits] = self.price(replace(access, row=wide))
         return self.priced[number, width_bits]

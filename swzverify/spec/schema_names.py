@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swzverify.hardware import INSTRUCTIONS, TARGETS
+from swzverify.hardware.kinds import MATRIX_OPCODES
 
 _ORDER = r"(\.(weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*"
 _SPACE = r"\.shared(::cta)?"
@@ -19,7 +20,7 @@ _FROM_GLOBAL = rf"({_SPACE}\.global(\.L2::\w+)*)?"
 
 _OPCODES = (
     rf"(ld|st){_ORDER}{_SPACE}\.(b128|({_UP_TO_64})|v2\.({_UP_TO_64})|v4\.({_UP_TO_32}))",
-    rf"(ldmatrix|stmatrix)\.sync\.aligned\.m8n8\.x[124](\.trans)?({_SPACE})?\.b16",
+    rf"({'|'.join(MATRIX_OPCODES)})\.sync\.aligned\.m8n8\.x[124](\.trans)?({_SPACE})?\.b16",
     rf"(atom|red){_ORDER}{_SPACE}\.((add|min|max)\.[us]32|(and|or|xor|exch)\.b32|(inc|dec)\.u32)",
     rf"cp\.async\.ca{_FROM_GLOBAL}\.(4|8|16)",
     rf"cp\.async\.cg{_FROM_GLOBAL}\.16",

@@ -19,11 +19,12 @@ from swzverify.claims.verdict import Outcome
 from swzverify.commands.choices import Format
 from swzverify.commands.scan_reports import rendered
 from swzverify.errors import Problem
+from swzverify.hardware import Kind
 from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
-from swzverify.sass import Family, Opcode, SassInstruction, opcode_of
+from swzverify.sass import Opcode, SassInstruction, opcode_of
 from swzverify.scan import (
     Claim,
     ClaimVerdict,
@@ -69,7 +70,7 @@ def file(*accesses: ScannedAccess, name: str = "k.ptx", **sources: str) -> Scann
 
 def on_chip(decision: Decision, relation: Relation, chip: Decision) -> ScannedAccess:
     """An access with machine code that has another verdict."""
-    code = SassInstruction("LDS.128", opcode_of("LDS.128") or Opcode(Family.LOAD, 128), None)
+    code = SassInstruction("LDS.128", opcode_of("LDS.128") or Opcode(Kind.LOAD, 128), None)
     return replace(access(decision), chip=OnChip(relation, ((code, 1),), chip))
 
 

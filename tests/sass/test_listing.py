@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.sass import Family, ListingError, opcode_of, read_listing
+from swzverify.hardware import Kind
+from swzverify.sass import ListingError, opcode_of, read_listing
 
 LISTING = (Path(__file__).parents[1] / "data" / "sass" / "k.lst").read_text(encoding="utf-8")
 HEAD = '\t.target\tsm_90\n\t.section\t.text.k,"ax",@progbits\n'
@@ -27,29 +28,29 @@ def test_a_recorded_listing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "family", "bits"),
+    ("text", "kind", "bits"),
     [
-        ("LDS", Family.LOAD, 32),
-        ("LDS.U8", Family.LOAD, 8),
-        ("LDS.S16", Family.LOAD, 16),
-        ("STS.64", Family.STORE, 64),
-        ("LD.E.128", Family.LOAD, 128),
-        ("LDSM.16.MT88.2", Family.LDMATRIX, 128),
-        ("STSM.16.M88.4", Family.STMATRIX, 128),
-        ("LDGSTS.E.BYPASS.LTC128B.128", Family.COPY, 128),
-        ("LDGSTS.E", Family.COPY, 32),
-        ("ATOMS.ADD", Family.ATOMIC, 32),
-        ("ATOMS.CAST.SPIN.64", Family.ATOMIC, 64),
-        ("ATOMS.NEW", Family.ATOMIC, None),
-        ("LDS.NEW", Family.LOAD, None),
-        ("LDS.64.128", Family.LOAD, None),
-        ("UBLKCP", Family.OTHER, None),
+        ("LDS", Kind.LOAD, 32),
+        ("LDS.U8", Kind.LOAD, 8),
+        ("LDS.S16", Kind.LOAD, 16),
+        ("STS.64", Kind.STORE, 64),
+        ("LD.E.128", Kind.LOAD, 128),
+        ("LDSM.16.MT88.2", Kind.LDMATRIX, 128),
+        ("STSM.16.M88.4", Kind.STMATRIX, 128),
+        ("LDGSTS.E.BYPASS.LTC128B.128", Kind.CP_ASYNC, 128),
+        ("LDGSTS.E", Kind.CP_ASYNC, 32),
+        ("ATOMS.ADD", Kind.ATOMIC, 32),
+        ("ATOMS.CAST.SPIN.64", Kind.ATOMIC, 64),
+        ("ATOMS.NEW", Kind.ATOMIC, None),
+        ("LDS.NEW", Kind.LOAD, None),
+        ("LDS.64.128", Kind.LOAD, None),
+        ("UBLKCP", None, None),
     ],
 )
-def test_widths_are_bits(text: str, family: Family, bits: int | None) -> None:
+def test_widths_are_bits(text: str, kind: Kind | None, bits: int | None) -> None:
     found = opcode_of(text)
     assert found is not None
-    assert (found.family, found.width_bits) == (family, bits)
+    assert (found.kind, found.width_bits) == (kind, bits)
 
 
 @pytest.mark.parametrize("text", ["LDG.E.128", "STG.E", "LDC", "MOV", "BAR.SYNC.DEFER_BLOCKING"])

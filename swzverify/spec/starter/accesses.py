@@ -2,7 +2,7 @@
 
 - by rows: consecutive threads take consecutive vectors, as copies do;
 - by columns: the lanes of a warp take one vector each of 32 rows, one below the other;
-- by matrices: the lanes give the rows of 8 x 16-byte matrices, as ldmatrix and stmatrix want them.
+- by matrices: the lanes give the rows of 8 x 16-byte matrices, as instructions of matrices want them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from swzverify.hardware import LANES, Instruction, Kind
+from swzverify.hardware import LANES, Instruction
 
 MATRIX_ROWS = 8
 
@@ -115,11 +115,6 @@ def vector_elements(instruction: Instruction, element_bits: int) -> int | None:
     """
     bits = 8 * instruction.width_bytes
     return bits // element_bits if bits % element_bits == 0 else None
-
-
-def is_matrix(instruction: Instruction) -> bool:
-    """Whether the lanes give the rows of matrices."""
-    return instruction.kind in (Kind.LDMATRIX, Kind.STMATRIX)
 
 
 def _times(factor: str, number: int) -> str:

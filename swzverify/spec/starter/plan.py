@@ -11,7 +11,7 @@ from swzverify.hardware import LANES, Instruction, Kind, find_instruction, find_
 from swzverify.layout import Swizzle, parse_swizzle
 from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.elements import element_bits
-from swzverify.spec.starter.accesses import Lanes, by_columns, by_matrices, by_rows, is_matrix, vector_elements
+from swzverify.spec.starter.accesses import Lanes, by_columns, by_matrices, by_rows, vector_elements
 from swzverify.spec.starter.choose import choose_swizzle
 from swzverify.spec.starter.options import StarterOptions
 
@@ -71,7 +71,7 @@ def make_plan(options: StarterOptions) -> Plan:
     other_vector = vector_elements(other, bits) or 1
     threads, lanes, other_lanes = _share(options, instruction, other, vector, other_vector)
     swizzle, why = _swizzle(options, instruction, bits)
-    reads = instruction.kind in (Kind.LOAD, Kind.LDMATRIX)
+    reads = instruction.kind.loads
     name = "read_A" if reads else "add_A" if instruction.kind is Kind.ATOMIC else "write_A"
     other_name = "write_A" if reads else "read_A"
     accesses = (
@@ -111,7 +111,7 @@ def _companion(options: StarterOptions, instruction: Instruction, bits: int) -> 
         whole = options.rows % 16 == 0 and options.columns * bits % 256 == 0
         name = "ldmatrix.x4" if instruction.width_bytes == 16 and bits == 16 and whole else ""
         return find_instruction(name or f"ld.shared.{_suffix(instruction.width_bytes, bits)}")
-    opcode = "st" if instruction.kind in (Kind.LOAD, Kind.LDMATRIX) else "ld"
+    opcode = "st" if instruction.kind.loads else "ld"
     width = max(4, instruction.width_bytes)
     while not _fits(width, bits, options.columns, options.columns + options.pad):
         width //= 2
@@ -168,14 +168,18 @@ def _share(
 def _needs(instruction: Instruction, vector: int) -> str:
     high = 8 if instruction.address_lanes == 8 else 16
     wide = 2 * vector if instruction.address_lanes == 32 else vector
-    return f"rows a multiple of {high}, columns a multiple of {wide}" if is_matrix(instruction) else "--tile 64x64"
+    return (
+        f"rows a multiple of {high}, columns a multiple of {wide}"
+        if instruction.kind.moves_matrices
+        else "--tile 64x64"
+    )
 
 
 def _lanes(
     options: StarterOptions, instruction: Instruction, vector: int, threads: int, *, companion: bool = False
 ) -> Lanes | None:
     rows, columns = options.rows, options.columns
-    if is_matrix(instruction):
+    if instruction.kind.moves_matrices:
         return by_matrices(rows, columns, vector, threads, instruction)
     if companion or instruction.kind is Kind.CP_ASYNC:
         return by_rows(rows, columns, vector, threads)
@@ -203,7 +207,7 @@ def _purpose(instruction: Instruction, vector: int, lanes: Lanes) -> str:
     }
     match lanes.order:
         case "matrices":
-            does = "reads" if instruction.kind is Kind.LDMATRIX else "writes"
+            does = "reads" if instruction.kind.loads else "writes"
             return f"a warp {does} matrices of 8 rows: each lane gives the address of one row of {many}"
         case "columns":
             return f"{verb[instruction.kind]} columns: each lane {many} of a row of its own"
