@@ -25,7 +25,7 @@ from swzverify.scan.subject import Possible, Subject
 from swzverify.scan.verdict import FAULT, NO_BLOCK
 
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
-_BUDGET: Final = 1_000_000
+_BUDGET: Final = 4_000_000
 """Z3's budget for one question of a claim."""
 _MOST_OPEN: Final = 12
 """Questions of one function that may use up the budget; the later ones have a twentieth of it."""
