@@ -8,11 +8,11 @@ it checks the lowering too. Where the front end vouches that a variable's first 
 from __future__ import annotations
 
 from math import prod
-from typing import assert_never
 
 import numpy as np
 
 from swzverify.engines.enumeration import first_overlap, grid
+from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import LANES
 from swzverify.obligations import (
@@ -22,10 +22,8 @@ from swzverify.obligations import (
     Cost,
     Covers,
     Finding,
-    GatherCost,
     Injective,
     Numbers,
-    Obligation,
     Point,
     Side,
     second,
@@ -34,30 +32,6 @@ from swzverify.obligations import (
 NAME = "exhaustion"
 MAX_POINTS = 1 << 20
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE, detail="more than 2^20 points")
-
-
-class Exhaustion:
-    """Decides whatever is small enough."""
-
-    name = NAME
-
-    def decide(self, obligation: Obligation) -> Finding:
-        """Every point, from the definition."""
-        match obligation:
-            case Always():
-                return _always(obligation)
-            case Cost():
-                return _cost(obligation)
-            case Injective():
-                return _injective(obligation)
-            case Apart():
-                return _apart(obligation)
-            case Covers():
-                return _covers(obligation)
-            case GatherCost():
-                return Finding(NAME, Answer.NOT_APPLICABLE)  # choices are too many: `matching` counts them
-            case _:
-                assert_never(obligation)
 
 
 def _always(goal: Always) -> Finding:
@@ -188,3 +162,10 @@ def _covers(goal: Covers) -> Finding:
             where = {**{name: int(a[0]) for name, a in common.items()}, **found}
             return Finding(NAME, Answer.EMPTY if nothing else Answer.FAILS, where, detail=str(touches))
     return Finding(NAME, Answer.EMPTY if nothing else Answer.HOLDS)
+
+
+class Exhaustion(Native):
+    """Decides whatever is small enough. Choices of lanes are too many: `matching` counts them."""
+
+    name = NAME
+    rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, covers=_covers)

@@ -18,6 +18,7 @@ import numpy as np
 
 from swzverify.engines.crowd import Choice, Options, crowd
 from swzverify.engines.enumeration import grid
+from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import RANK, judged
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, AccessCost, Instruction, access_cost
 from swzverify.obligations import (
@@ -25,7 +26,6 @@ from swzverify.obligations import (
     Finding,
     GatherCost,
     Numbers,
-    Obligation,
     Point,
     Truths,
     WarpCost,
@@ -44,16 +44,6 @@ SAMPLES = 64
 MOST = LANES + 1
 """More than any warp instruction takes."""
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
-
-
-class Matching:
-    """Decides the cost of every choice."""
-
-    name = NAME
-
-    def decide(self, obligation: Obligation) -> Finding:
-        """Each warp instruction by itself: the most that its lanes can choose."""
-        return _gather(obligation) if isinstance(obligation, GatherCost) else _OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +188,12 @@ def _sampled(lanes: Sequence[Options]) -> Iterator[Sequence[int | None]]:
     yield [options[0] for options in lanes]
     random = Random(0)  # noqa: S311 - the same choices in every run
     yield from islice(iter(lambda: [random.choice(options) for options in lanes], None), SAMPLES)
+
+
+class Matching(Native):
+    """Decides the cost of every choice, each warp instruction by itself: the most that its lanes can
+    choose.
+    """
+
+    name = NAME
+    rules = Rules(gather_cost=_gather)

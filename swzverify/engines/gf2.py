@@ -9,10 +9,10 @@ variables' limits; it is offered as a candidate only when it lies inside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
 
 import numpy as np
 
+from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import judge_rows, judged
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES
 from swzverify.ir.expr import TRUE, Expr, Var, variables
@@ -20,13 +20,9 @@ from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
 from swzverify.obligations import (
     Always,
     Answer,
-    Apart,
     Cost,
-    Covers,
     Finding,
-    GatherCost,
     Injective,
-    Obligation,
     Point,
     WarpCost,
     WorstCost,
@@ -35,26 +31,6 @@ from swzverify.obligations import (
 
 NAME = "gf2"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
-
-
-class GF2:
-    """Decides what is affine over GF(2)."""
-
-    name = NAME
-
-    def decide(self, obligation: Obligation) -> Finding:
-        """Rank for injectivity, constant forms for conditions, one warp for costs."""
-        match obligation:
-            case Always():
-                return _always(obligation)
-            case Injective():
-                return _injective(obligation)
-            case Cost():
-                return _cost(obligation)
-            case Apart() | Covers() | GatherCost():
-                return _OTHER
-            case _:
-                assert_never(obligation)
 
 
 def _always(goal: Always) -> Finding:
@@ -247,3 +223,12 @@ def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
     each = 1 << ((len(own) if row.counts_equal_words else rank(own)) - slots)
     groups = row.address_lanes // group_lanes
     return judged(NAME, goal, WorstCost.of_one(WarpCost(groups * each, groups, _origin(goal))))
+
+
+class GF2(Native):
+    """Decides what is affine over GF(2): rank for injectivity, constant forms for conditions, one warp
+    for costs.
+    """
+
+    name = NAME
+    rules = Rules(always=_always, injective=_injective, cost=_cost)

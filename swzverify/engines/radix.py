@@ -7,9 +7,8 @@ decides most layouts outright, at any size and for any shape.
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from swzverify.engines.gf2 import one_to_one
+from swzverify.engines.native import Native, Rules
 from swzverify.ir.expr import (
     TRUE,
     Binary,
@@ -25,39 +24,16 @@ from swzverify.ir.expr import (
 from swzverify.ir.intervals import intervals
 from swzverify.ir.periods import repetition
 from swzverify.obligations import (
-    Always,
     Answer,
     Apart,
-    Cost,
-    Covers,
     Finding,
-    GatherCost,
     Injective,
-    Obligation,
     Side,
     second,
 )
 
 NAME = "radix"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
-
-
-class Radix:
-    """Decides injectivity of strided sums, and ranges that lie on different sides of a border."""
-
-    name = NAME
-
-    def decide(self, obligation: Obligation) -> Finding:
-        """Sorted strides for injectivity, borders for disjointness."""
-        match obligation:
-            case Injective():
-                return _injective(obligation)
-            case Apart():
-                return _apart(obligation)
-            case Always() | Cost() | GatherCost() | Covers():
-                return _OTHER
-            case _:
-                assert_never(obligation)
 
 
 def strides(inner: Expr, nodes: tuple[Var, ...]) -> list[int] | None:
@@ -170,3 +146,10 @@ def _own_range(side: Side, shared: tuple[Var, ...]) -> tuple[int, int] | None:
     if any(step < 0 for step in steps):
         return None
     return low, high - grown + side.extent - 1
+
+
+class Radix(Native):
+    """Decides injectivity of strided sums, and ranges that lie on different sides of a border."""
+
+    name = NAME
+    rules = Rules(injective=_injective, apart=_apart)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import gcd, lcm, prod
-from typing import assert_never
 
 import numpy as np
 
 from swzverify.engines.enumeration import first_overlap, grid
 from swzverify.engines.gather_bound import gather_bound
+from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.ir.evaluate import evaluate_many
@@ -25,41 +25,16 @@ from swzverify.ir.periods import Repetition, repetition
 from swzverify.obligations import (
     Always,
     Answer,
-    Apart,
     Cost,
-    Covers,
     Finding,
     GatherCost,
     Injective,
-    Obligation,
     Point,
 )
 
 NAME = "residues"
 MAX_POINTS = 1 << 21
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
-
-
-class Residues:
-    """Decides what repeats, by evaluating one period."""
-
-    name = NAME
-
-    def decide(self, obligation: Obligation) -> Finding:
-        """One period of every variable, evaluated."""
-        match obligation:
-            case Always():
-                return _always(obligation)
-            case Cost():
-                return _cost(obligation)
-            case Injective():
-                return _injective(obligation)
-            case GatherCost():
-                return gather_bound(NAME, obligation)
-            case Apart() | Covers():
-                return _OTHER
-            case _:
-                assert_never(obligation)
 
 
 def _constant_period(root: Expr, name: str) -> int | None:
@@ -166,3 +141,14 @@ def _injective(goal: Injective) -> Finding:
     position, assumed_values = evaluate_many((goal.inner, goal.domain.assumption), arrays)
     position, assumed_values = np.broadcast_arrays(position, assumed_values, *arrays.values())[:2]
     return first_overlap(NAME, goal, counts, arrays, position, assumed_values == 1, goal.extent)
+
+
+def _gather_cost(goal: GatherCost) -> Finding:
+    return gather_bound(NAME, goal)
+
+
+class Residues(Native):
+    """Decides what repeats, by evaluating one period of every variable."""
+
+    name = NAME
+    rules = Rules(always=_always, injective=_injective, cost=_cost, gather_cost=_gather_cost)

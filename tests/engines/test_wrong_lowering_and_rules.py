@@ -315,7 +315,8 @@ def last_value_cut_off(patch: Patch) -> None:
 def extent_ignored_by_radix(patch: Patch) -> None:
     """Ranges taken for points."""
     sound = radix._injective
-    patch.setattr(radix, "_injective", lambda goal: sound(replace(goal, extent=1)))
+    rules = replace(radix.Radix.rules, injective=lambda goal: sound(replace(goal, extent=1)))
+    patch.setattr(radix.Radix, "rules", rules)
 
 
 def wrapping_sums_are_linear(patch: Patch) -> None:

@@ -1,0 +1,50 @@
+"""What the engines of ours have in common: each kind of obligation goes to its rule, or is not theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, assert_never
+
+from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, GatherCost, Injective, Obligation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What an engine does with each kind of obligation; None of those that are not its own."""
+
+    always: Callable[[Always], Finding] | None = None
+    injective: Callable[[Injective], Finding] | None = None
+    apart: Callable[[Apart], Finding] | None = None
+    cost: Callable[[Cost], Finding] | None = None
+    gather_cost: Callable[[GatherCost], Finding] | None = None
+    covers: Callable[[Covers], Finding] | None = None
+
+    def decide(self, obligation: Obligation) -> Finding | None:
+        """What the rule of the obligation's kind finds; None without a rule."""
+        match obligation:
+            case Always():
+                return self.always and self.always(obligation)
+            case Injective():
+                return self.injective and self.injective(obligation)
+            case Apart():
+                return self.apart and self.apart(obligation)
+            case Cost():
+                return self.cost and self.cost(obligation)
+            case GatherCost():
+                return self.gather_cost and self.gather_cost(obligation)
+            case Covers():
+                return self.covers and self.covers(obligation)
+            case _:
+                assert_never(obligation)
+
+
+class Native:
+    """An engine of ours, by its name in reports and its rules."""
+
+    name: ClassVar[str]
+    rules: ClassVar[Rules]
+
+    def decide(self, obligation: Obligation) -> Finding:
+        """The engine's answer; `NOT_APPLICABLE` for a form that it does not know."""
+        return self.rules.decide(obligation) or Finding(self.name, Answer.NOT_APPLICABLE)
