@@ -20,6 +20,7 @@ COMMANDS = (
     "crosscheck",
     "diff",
     "explain",
+    "explore",
     "init",
     "locality",
     "prove",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -11,7 +10,6 @@ import click
 from swzverify.cli.values import Text, elements, instructions
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
-_LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
 _OPTIONS = (
     click.option("--element", metavar="TYPE", type=Text(elements), help="The elements of a layout.  [default: f32]"),
     click.option("--coord", metavar="EXPRS", help="Beside a layout: what each lane accesses, such as 'lane,0'."),
@@ -40,12 +38,15 @@ def layout_options(command: _Command) -> _Command:
 
 def loops_of(given: tuple[str, ...]) -> dict[str, range]:
     """The loops of `--for`. Error: `click.BadParameter`."""
+    from swzverify.run.coordinate import loop_in  # noqa: PLC0415 - `--help` is to be quick
+
     found: dict[str, range] = {}
     for each in given:
-        parts = _LOOP.fullmatch(each)
-        if parts is None or parts[4] == "0":
+        loop = loop_in(each)
+        if loop is None:
             raise click.BadParameter(f"{each!r}: such as k=4 or k=0:64:16", param_hint="--for")
-        if parts[1] in found:
-            raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--for")
-        found[parts[1]] = range(int(parts[2] or 0), int(parts[3]), int(parts[4] or 1))
+        name, values = loop
+        if name in found:
+            raise click.BadParameter(f"{name!r} is given twice", param_hint="--for")
+        found[name] = values
     return found
