@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks import bijectivity, conflicts, library, nested, sweeping, synthesis, tensor_layouts_banks
+from benchmarks import bijectivity, conflicts, exploring, library, nested, sweeping, synthesis, tensor_layouts_banks
 from benchmarks.measure import FULL, QUICK, Effort, Row
 
 BENCHMARKS: Mapping[str, Callable[[Effort], list[Row]]] = {
@@ -22,6 +22,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Row]]] = {
     "tensor_layouts": tensor_layouts_banks.rows,
     "synthesis": synthesis.rows,
     "sweep": sweeping.rows,
+    "explore": exploring.rows,
     "library": library.rows,
 }
 HEADER = ("what", "ours", "theirs", "ratio", "target", "met")

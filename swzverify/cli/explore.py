@@ -9,10 +9,19 @@ from swzverify.cli.terminal import one_way_out, say
 
 @click.command()
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, metavar="N", help="The port; 0: a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    metavar="N",
+    help="The port; 0: a free one.",
 )
 @click.option(
-    "--host", type=click.Choice(["127.0.0.1", "::1"]), default="127.0.0.1", show_default=True, help="The loopback address."
+    "--host",
+    type=click.Choice(["127.0.0.1", "::1"]),
+    default="127.0.0.1",
+    show_default=True,
+    help="The loopback address.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 def explore(*, port: int, host: str, opens: bool) -> None:

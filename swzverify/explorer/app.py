@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 
 from swzverify.errors import SwzError
 from swzverify.explorer.controls import controls
-from swzverify.explorer.fragments import Answer, wrong
+from swzverify.explorer.fragments import Answer, Ask, wrong
 from swzverify.explorer.guard import Request, may_compute, refusal
 from swzverify.explorer.state import FieldError, WrongStateError, fields_of
 from swzverify.pictures.scale import SHADES, ink
@@ -35,7 +35,7 @@ _ICON = (
 """Banks of a tile of 2 x 2, swizzled."""
 
 
-def make_app(known: frozenset[str], ask: Callable[[str], Answer]) -> Flask:
+def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
     """The app: `known` is what `Host` may say, `ask` answers a query string."""
     app = Flask(__name__, static_folder=None, template_folder="page")
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
@@ -54,20 +54,25 @@ def make_app(known: frozenset[str], ask: Callable[[str], Answer]) -> Flask:
     def fail(error: Exception) -> tuple[Response, int]:  # pyright: ignore[reportUnusedFunction]  # likewise
         if isinstance(error, HTTPException):
             hint = "the page is at /"
-            return _problem(SwzError("SWZ595", f"'{request.path[:80]}' is nothing of this page", hint=hint)), error.code or 500
+            return _problem(
+                SwzError("SWZ595", f"'{request.path[:80]}' is nothing of this page", hint=hint)
+            ), error.code or 500
         return _problem(SwzError("SWZ901", fault(error), hint=what_to_send())), 500
 
     def page() -> str:
         query = request.query_string.decode("ascii", "replace")
-        found = _asked(ask, query) if may_compute(_of_flask()) else None
+        found = _asked(ask, query, "all") if may_compute(_of_flask()) else None
         fields, errors = _fields(query)
         first = None if found is None else {**found, "parts": {}}
         return render_template("page.html", controls=controls(fields), answer=found, first=first, errors=errors)
 
     def view() -> Response:
-        return jsonify(_asked(ask, request.query_string.decode("ascii", "replace")))
+        return jsonify(_asked(ask, request.query_string.decode("ascii", "replace"), "view"))
 
-    for path, give in (("/", page), ("/view", view), *_ASSETS):
+    def changes() -> Response:
+        return jsonify(_asked(ask, request.query_string.decode("ascii", "replace"), "changes"))
+
+    for path, give in (("/", page), ("/view", view), ("/changes", changes), *_ASSETS):
         app.add_url_rule(path, path, give, methods=["GET"], provide_automatic_options=False)
     return app
 
@@ -81,10 +86,10 @@ def _problem(error: SwzError) -> Response:
     return jsonify(error={"code": error.code, "message": error.message, "hint": error.hint})
 
 
-def _asked(ask: Callable[[str], Answer], query: str) -> Answer:
+def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
     """The answer, or what stopped it, as one."""
     try:
-        return ask(query)
+        return ask(query, what)
     except SwzError as error:
         return wrong(query, FieldError("", error.code, error.message, error.hint))
 

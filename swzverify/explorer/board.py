@@ -21,6 +21,7 @@ from swzverify.subjects.loop import STAGE
 
 MOST_ROWS = 32
 """Rows of cells that are drawn; banks repeat."""
+LANES_WORDS = "L names the lanes of the warp instruction that touch a cell."
 _WORD_BITS = 8 * BANK_WORD_BYTES
 Bits = range
 """Where something lies in memory, in bits from address 0."""
@@ -36,11 +37,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A picture of one panel, without its cells, which are `places`."""
+    """A picture of one panel, without its cells, which are `places`; each holds `vector` elements."""
 
     picture: Picture
     panel: Panel
     places: tuple[Place, ...]
+    vector: int = 1
 
 
 def logical_board(tile: Tile, run: Chosen | None) -> Board:
@@ -64,7 +66,7 @@ def logical_board(tile: Tile, run: Chosen | None) -> Board:
     size = grid.vector * tile.element_units * step
     position = grid.position.tolist()
     where = [position[cell.row][cell.column] * step for cell in panel.cells]
-    return _board(picture, panel, [range(at, at + size) for at in where], run)
+    return replace(_board(picture, panel, [range(at, at + size) for at in where], run), vector=grid.vector)
 
 
 def _window(now: tuple[int, int], whole: int, start: int) -> tuple[int, int]:
@@ -145,7 +147,8 @@ def _board(picture: Picture, panel: Panel, where: Sequence[Bits], run: Chosen | 
         lanes = sorted({lane for word in words for lane, held in touched.get(word, ()) if _meet(held, bits)})
         shown = replace(cell, lanes=tuple(lanes), lines=(*cell.lines, f"L{spans(lanes)}") if lanes else cell.lines)
         places.append(Place(shown, tuple(word % BANKS for word in words)))
-    return Board(picture, replace(panel, cells=()), tuple(places))
+    told = picture.captions if run is None else (*picture.captions, LANES_WORDS)
+    return Board(replace(picture, captions=told), replace(panel, cells=()), tuple(places))
 
 
 def _by_word(lanes: Mapping[int, Bits]) -> dict[int, list[tuple[int, Bits]]]:
@@ -158,5 +161,3 @@ def _by_word(lanes: Mapping[int, Bits]) -> dict[int, list[tuple[int, Bits]]]:
 
 def _meet(one: Bits, other: Bits) -> bool:
     return one.start < other.stop and other.start < one.stop
-
-

@@ -13,8 +13,8 @@ from swzverify.hardware import BANK_WORD_BYTES, BANKS
 from swzverify.pictures import Cell, Panel, Picture
 from swzverify.pictures.chosen import Chosen
 from swzverify.pictures.scale import Scale
-from swzverify.report.escape import html_text
 from swzverify.report.table import cells, header
+from swzverify.shown import html_text
 
 _WORD_BITS = 8 * BANK_WORD_BYTES
 
@@ -55,10 +55,7 @@ def groups_html(picture: Picture, run: Chosen) -> str:
 def _figure(picture: Picture, tables: Iterable[str]) -> str:
     words = [*picture.captions, *([f"* {picture.marks}"] if picture.has_marks else [])]
     told = " ".join(each if each.endswith(".") else f"{each}." for each in words)
-    return (
-        f'<figure><figcaption><strong>{html_text(picture.title)}.</strong> {html_text(told)}</figcaption>\n'
-        f"{''.join(tables)}</figure>\n"
-    )
+    return f"<figure><figcaption>{html_text(told)}</figcaption>\n{''.join(tables)}</figure>\n"
 
 
 def _table(
@@ -112,7 +109,8 @@ def lanes_html(table: Counterexample, run: Chosen) -> str:
         )
         shown = "".join(f"<td>{html_text(each)}</td>" for each in texts)
         lines.append(
-            f'<tr data-l="{lane}" data-b="{_list(banks)}" data-g="{_list(own)}" data-say="{html_text(said)}">{shown}</tr>\n'
+            f'<tr data-l="{lane}" data-b="{_list(banks)}" data-g="{_list(own)}" '
+            f'data-say="{html_text(said)}">{shown}</tr>\n'
         )
     return (
         f'<div class="scroll"><table class="lanes" role="grid" aria-label="lanes"><thead><tr>{heads}</tr></thead>\n'

@@ -65,10 +65,10 @@ def controls(given: Mapping[str, str]) -> tuple[Section, ...]:
             (
                 number("rows", "Rows"),
                 number("columns", "Columns"),
+                number("pad", "Pad"),
                 choice("element", "Element", {name: f"{name} ({bits} bits)" for name, bits in ELEMENT_BITS.items()}),
                 choice("order", "Layout", _ORDERS),
                 text("layout", "CuTe layout", "such as (64,64):(64,1)"),
-                number("pad", "Pad, in elements"),
                 choice("swizzle", "Swizzle", _SWIZZLES),
                 number("bits", "B"),
                 number("base", "M"),
@@ -80,10 +80,10 @@ def controls(given: Mapping[str, str]) -> tuple[Section, ...]:
             (
                 choice("instruction", "Instruction", {name: name for name in INSTRUCTIONS}),
                 number("threads", "Threads"),
+                choice("target", "Target", {name: name for name in TARGETS}),
                 choice("map", "Thread map", MAP_WORDS),
                 text("coord", "Coordinate", "expressions in tid, lane, warp and the loops"),
                 text("loops", "Loops", "such as k=0:64:16 i=4"),
-                choice("target", "Target", {name: name for name in TARGETS}),
             ),
         ),
         Section(
@@ -92,7 +92,12 @@ def controls(given: Mapping[str, str]) -> tuple[Section, ...]:
                 choice("view", "Draw the tile", _VIEWS),
                 text("at", "Warp instruction", "empty: the worst; or warp=1, k=16"),
                 choice("bank", "Only bank", {"-1": "all", **{str(bank): str(bank) for bank in range(32)}}, local=True),
-                choice("group", "Only group of lanes", {"-1": "all", **{str(each): str(each) for each in range(32)}}, local=True),
+                choice(
+                    "group",
+                    "Only group of lanes",
+                    {"-1": "all", **{str(each): str(each) for each in range(32)}},
+                    local=True,
+                ),
             ),
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from swzverify.claims.verdict import Outcome
 from swzverify.explanations import Explanation
@@ -12,13 +12,13 @@ from swzverify.explorer.cells import board_html, group_of_lane, groups_html, lan
 from swzverify.explorer.spec_text import coordinate_words
 from swzverify.explorer.state import FieldError, State, WrongStateError
 from swzverify.explorer.thread_maps import loop_words
-from swzverify.explorer.view import Shown, Try, shown_of
+from swzverify.explorer.view import Shown, Try, changes_of, shown_of
 from swzverify.report import words
-from swzverify.report.escape import html_text
 from swzverify.report.explain_sections import sections
 from swzverify.report.explain_text import matrix_lines
 from swzverify.report.explain_words import sentence
 from swzverify.report.result import ClaimResult
+from swzverify.shown import html_text
 
 _TONES = {Outcome.PROVED: ("good", "\u2713"), Outcome.REFUTED: ("bad", "\u2717")}
 
@@ -40,23 +40,38 @@ class Answer(TypedDict):
     groups: int
 
 
-def answer(query: str) -> Answer:
+Ask = Literal["view", "changes", "all"]
+"""What is asked for: all but what takes long, that alone, or both."""
+
+
+def answer(query: str, ask: Ask = "all") -> Answer:
     """The answer to a query string; whatever is wrong with it is part of the answer.
 
     >>> answer("rows=0")["errors"][0]["field"]
     'rows'
     """
     try:
-        return _of(shown_of(State.from_query(query)))
+        state = State.from_query(query)
+        return _changes(state) if ask == "changes" else _of(shown_of(state, changes=ask == "all"))
     except WrongStateError as error:
         return wrong(query, *error.errors)
 
 
 def wrong(query: str, *errors: FieldError) -> Answer:
     """The answer where something is wrong."""
+    return {**_empty(query), "errors": [asdict(each) for each in errors]}
+
+
+def _changes(state: State) -> Answer:
+    explanation, tries = changes_of(state)
+    parts = {"tries": _tries(tries), "explanation": _explanation(explanation)}
+    return {**_empty(state.to_query()), "parts": parts}
+
+
+def _empty(query: str) -> Answer:
     return Answer(
         query=query,
-        errors=[asdict(each) for each in errors],
+        errors=[],
         headline="",
         outcome="",
         parts={},
@@ -98,14 +113,17 @@ def _verdict(shown: Shown) -> str:
     tone, sign = _TONES.get(shown.outcome, ("open", "?"))
     costs = None if shown.run is None else shown.run.costs
     known = "" if costs is None else f" The cost rule is {costs.evidence} on {shown.access.target.name}."
-    return f'<span class="{tone}">{sign} {html_text(shown.headline)}</span><span class="faint">{html_text(known)}</span>'
+    return (
+        f'<span class="{tone}">{sign} {html_text(shown.headline)}</span><span class="faint">{html_text(known)}</span>'
+    )
 
 
 def _claims(claims: tuple[ClaimResult, ...]) -> str:
     rows = "".join(map(_claim, claims))
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("claim", "verdict", "by", "for", "because"))
     return (
-        f'<div class="scroll" role="group" aria-label="claims" tabindex="0"><table class="claims"><thead><tr>{heads}</tr></thead>\n'
+        '<div class="scroll" role="group" aria-label="claims" tabindex="0"><table class="claims">'
+        f"<thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{rows}</tbody></table></div>\n"
     )
 
@@ -125,7 +143,9 @@ def _claim(result: ClaimResult) -> str:
 def _tries(tries: tuple[Try, ...]) -> str:
     if not tries:
         return ""
-    links = " ".join(f'<a class="try" href="/?{html_text(each.state.to_query())}">{html_text(each.words)}</a>' for each in tries)
+    links = " ".join(
+        f'<a class="try" href="/?{html_text(each.state.to_query())}">{html_text(each.words)}</a>' for each in tries
+    )
     return f"<p>Fewest wavefronts for this access: try {links}</p>\n"
 
 

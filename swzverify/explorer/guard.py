@@ -42,7 +42,7 @@ def authorities(host: str, port: int) -> frozenset[str]:
     ['127.0.0.1:8000', 'localhost:8000']
     """
     names = (f"[{host}]" if ":" in host else host, "localhost")
-    return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
+    return frozenset([*(f"{name}:{port}" for name in names), *(names if port == 80 else ())])
 
 
 def refusal(request: Request, known: frozenset[str]) -> Refusal | None:
@@ -63,7 +63,9 @@ def refusal(request: Request, known: frozenset[str]) -> Refusal | None:
     if origin is not None and origin.lower() not in {f"http://{each}" for each in known}:
         return _refused(403, f"a request of a page of '{origin[:80]}'", "only the page itself may ask")
     if not _is_own(request) and not _opens_the_page(request):
-        return _refused(403, f"a request of another site (Sec-Fetch-Site: {headers['sec-fetch-site'][:20]})", "open the page")
+        return _refused(
+            403, f"a request of another site (Sec-Fetch-Site: {headers['sec-fetch-site'][:20]})", "open the page"
+        )
     if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
         return _refused(413, "a request with a body", "the state is in the address")
     if len(request.query) > MOST_QUERY:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from swzverify.errors import SwzError
 from swzverify.explorer.guard import authorities
-from swzverify.explorer.worker import Worker
+from swzverify.explorer.worker import Workers
 
 if TYPE_CHECKING:
     from werkzeug.serving import BaseWSGIServer
 
-    from swzverify.explorer.fragments import Answer
+    from swzverify.explorer.fragments import Answer, Ask
 
 HOSTS = ("127.0.0.1", "::1")
 """The addresses that the server may listen at."""
@@ -26,24 +26,26 @@ def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
 
     Errors: SWZ593 without Flask, SWZ594 where nothing can listen there.
     """
-    worker = Worker()
+    workers = Workers()
     with listening(host, port) as place:
-        server = page_server(place, worker.ask)
+        server = page_server(place, workers.ask)
         try:
-            worker.ask("")  # what the page opens with; the process is warm then
+            workers.ask("", "view")  # what the page opens with; the process is warm then
             ready(link_of(place))
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
             pass  # how it is ended
         finally:
             server.server_close()
-            worker.close()
+            workers.close()
 
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens on loopback. Error: SWZ594."""
     if host not in HOSTS:
-        raise SwzError("SWZ594", f"'{host}' is not loopback", hint=f"{' or '.join(HOSTS)}: the page is for this machine")
+        raise SwzError(
+            "SWZ594", f"'{host}' is not loopback", hint=f"{' or '.join(HOSTS)}: the page is for this machine"
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         place = socket.socket(family, socket.SOCK_STREAM)
@@ -71,7 +73,7 @@ def link_of(place: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def page_server(place: socket.socket, ask: Callable[[str], Answer]) -> BaseWSGIServer:
+def page_server(place: socket.socket, ask: Callable[[str, Ask], Answer]) -> BaseWSGIServer:
     """The server of the page at a socket; `ask` answers a query string. Error: SWZ593 without Flask."""
     try:
         from werkzeug.serving import WSGIRequestHandler, make_server  # noqa: PLC0415 - an extra has it
@@ -88,7 +90,7 @@ def page_server(place: socket.socket, ask: Callable[[str], Answer]) -> BaseWSGIS
 
         timeout = _IDLE_SECONDS
 
-        def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002 - werkzeug's name
+        def log(self, type: str, message: str, *args: object) -> None:
             """Nothing is logged."""
 
     host, port = place.getsockname()[:2]

@@ -66,20 +66,20 @@ def spec_text(state: State) -> SpecText:
     except SwzError as error:
         field = "loops" if state.map == "own" else "map"
         raise WrongStateError(of_error(field, error)) from error
-    is_text = state.order == "layout"
+    of_tile = "layout" if state.order == "layout" else "rows"
     of_coord = "coord" if state.map == "own" else "map"
     lines = [
         ("", "swzverify: 1"),
         ("target", f"target: {state.target}"),
         ("", ""),
         ("", "tiles:"),
-        ("", f"  {TILE}:"),
+        (of_tile, f"  {TILE}:"),
         ("element", f"    element: {state.element}"),
-        ("layout" if is_text else "rows", f"    layout: {_layout(state)}"),
+        (of_tile, f"    layout: {_layout(state)}"),
         *([] if state.swizzle == "none" else [("swizzle", f"    swizzle: {_swizzle(state)}")]),
         ("", ""),
         ("", "accesses:"),
-        ("", f"  {ACCESS}:"),
+        ("instruction", f"  {ACCESS}:"),
         ("", f"    tile: {TILE}"),
         ("instruction", f"    instruction: {state.instruction}"),
         ("threads", f"    threads: {state.threads}"),
@@ -88,7 +88,7 @@ def spec_text(state: State) -> SpecText:
         *([(of_coord, f"    if: {_quoted(found.condition)}")] if found.condition else []),
         ("", ""),
         ("", "claims:"),
-        ("rows", f"  - injective: {TILE}"),
+        (of_tile, f"  - injective: {TILE}"),
         (of_coord, f"  - in_bounds: {ACCESS}"),
         ("instruction", f"  - aligned: {ACCESS}"),
         ("", f"  - conflict_free: {ACCESS}"),
@@ -108,7 +108,9 @@ def _extents(state: State) -> tuple[int, ...]:
     extents = tuple(mode.size for mode in layout.modes)
     if prod(extents) > MOST_ELEMENTS:
         message = f"the layout has {prod(extents)} elements; the page takes {MOST_ELEMENTS}"
-        raise WrongStateError(FieldError("layout", "SWZ596", message, "a smaller tile of the same layout: banks repeat"))
+        raise WrongStateError(
+            FieldError("layout", "SWZ596", message, "a smaller tile of the same layout: banks repeat")
+        )
     return extents
 
 

@@ -153,8 +153,8 @@ def _told(detail: ErrorDetails) -> FieldError:
     """One of pydantic's, in our words."""
     name = str(detail["loc"][0]) if detail["loc"] else ""
     if name not in State.model_fields:
-        return FieldError("", "SWZ596", f"a state has no '{name}'", nearest(name, State.model_fields))
-    return FieldError(name, "SWZ596", f"{name} is {detail['input']!r}"[:80], f"allowed: {allowed(name)}")
+        return FieldError("", "SWZ596", f"a state has no '{graphic(name[:60])}'", nearest(name, State.model_fields))
+    return FieldError(name, "SWZ596", f"{name} is {graphic(str(detail['input'])[:60])}", f"allowed: {allowed(name)}")
 
 
 def allowed(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from swzverify.errors import SwzError
-from swzverify.explorer.state import MapName, State
+from swzverify.explorer.state import State
 from swzverify.hardware import LANES, Instruction, Kind, find_instruction
 from swzverify.run.coordinate import coordinate_parts, loop_in
 from swzverify.spec.elements import element_bits
@@ -16,11 +16,11 @@ from swzverify.spec.elements import element_bits
 MOST_LOOPS = 4
 MOST_LANES = 1 << 17
 """Lanes of all warps, times iterations."""
-MAP_WORDS: Mapping[MapName, str] = MappingProxyType(
+MAP_WORDS: Mapping[str, str] = MappingProxyType(
     {
-        "rows": "along rows: neighbouring threads, neighbouring vectors",
-        "columns": "down columns: neighbouring threads, neighbouring rows",
-        "matrix": "8 x 8 matrices: a row of one for each lane, as ldmatrix wants",
+        "rows": "along rows, a vector each",
+        "columns": "down columns, a row each",
+        "matrix": "8 x 8 matrices, as ldmatrix",
         "own": "own expressions",
     }
 )
@@ -144,7 +144,9 @@ def _own_loops(state: State) -> Mapping[str, range]:
     for text in filter(None, _LOOPS.split(state.loops)):
         loop = loop_in(text)
         if loop is None or loop[0] in found:
-            raise SwzError("SWZ597", f"'{text}' is no loop of its own", hint="such as k=4 or k=0:64:16, with blanks between")
+            raise SwzError(
+                "SWZ597", f"'{text}' is no loop of its own", hint="such as k=4 or k=0:64:16 i=4"
+            )
         found[loop[0]] = loop[1]
     _refuse_many(state.threads, found)
     return found

@@ -19,7 +19,7 @@ from swzverify.explorer.state import FieldError, State, WrongStateError, of_erro
 from swzverify.pictures import Picture
 from swzverify.pictures.chosen import Chosen, chosen
 from swzverify.pictures.views.groups import groups
-from swzverify.pictures.words import price_words
+from swzverify.pictures.words import number, price_words
 from swzverify.report.result import ClaimResult
 from swzverify.report.tile_code import access_cuda, tile_cute
 from swzverify.run.one import run_claim
@@ -78,29 +78,31 @@ class Shown:
         if self.run is not None and self.run.costs is not None:
             said = f"{cost.outcome}: {price_words(self.run.costs)}."
             if cost.outcome is Outcome.PROVED:
-                said = f"proved free of bank conflicts: {self._waves(self.run.costs.wavefronts)}, the minimum."
+                said = f"proved free of bank conflicts: {_waves(self.run.costs.wavefronts)}, the minimum."
         else:
             said = f"{cost.outcome}: {cost.reason or self.unpriced}."
         others = [f"{kind} is {each.outcome}" for kind, each in by_kind.items() if kind != "conflict_free"
                   and each.outcome is not Outcome.PROVED]  # fmt: skip
         return f"{said} Beware: {', '.join(others)}." if others else said
 
-    @staticmethod
-    def _waves(count: int) -> str:
-        return f"{count} wavefront{'s' * (count != 1)} per warp instruction at most"
+
+def _waves(count: int) -> str:
+    return f"at most {number(count, 'wavefront')} per warp instruction"
 
 
-def shown_of(state: State) -> Shown:
-    """Everything of a state. Error: `WrongStateError` for one of which nothing can be judged."""
+def shown_of(state: State, *, changes: bool = True) -> Shown:
+    """Everything of a state; without `changes` not what other swizzles and pads would do.
+
+    Error: `WrongStateError` for a state of which nothing can be judged.
+    """
     text = spec_text(state)
     spec = _spec(text)
-    case = spec.cases[0]
-    access, tile = case.accesses[ACCESS], case.tiles[TILE]
+    access, tile = spec.cases[0].accesses[ACCESS], spec.cases[0].tiles[TILE]
     settings = Settings(rlimit=RLIMIT, cures=False)
     claims = tuple(run_claim(spec, each, settings).result for each in spec.claims)
     run, unpriced = _run(access, _at(state))
     board, undrawn = _board(state, tile, run)
-    explanation = explain_access(access)
+    explanation = explain_access(access, changes=changes)
     return Shown(
         state,
         text,
@@ -118,6 +120,12 @@ def shown_of(state: State) -> Shown:
         tile_cute(tile),
         access_cuda(access),
     )
+
+
+def changes_of(state: State) -> tuple[Explanation, tuple[Try, ...]]:
+    """The whole explanation of a state, and what to try. Error: as for `shown_of`."""
+    explanation = explain_access(_spec(spec_text(state)).cases[0].accesses[ACCESS])
+    return explanation, tuple(_tries(state, explanation))
 
 
 def _spec(text: SpecText) -> Spec:

@@ -41,19 +41,26 @@
 
   // What comes back
   let last = null; // the last good answer
+  const drawn = {}; // the parts that are in the page, so that equal ones are not put in, nor read out, again
   function show(answer) {
     tellErrors(answer.errors);
     if (answer.errors.length) return false;
     last = answer;
-    for (const [name, text] of Object.entries(answer.parts)) {
+    put(answer.parts);
+    settle(answer);
+    return true;
+  }
+
+  function put(parts) {
+    for (const [name, text] of Object.entries(parts)) {
+      if (drawn[name] === text) continue;
+      drawn[name] = text;
       const scrolled = all(".scroll", $(name)).map((each) => [each.scrollLeft, each.scrollTop]);
       $(name).innerHTML = text;
       all(".scroll", $(name)).forEach((each, place) => {
         if (scrolled[place]) [each.scrollLeft, each.scrollTop] = scrolled[place];
       });
     }
-    settle(answer);
-    return true;
   }
 
   /** What follows from an answer that is in the page. */
@@ -121,9 +128,23 @@
       if (sent !== query()) return ask();
     }
     document.body.removeAttribute("aria-busy");
-    if (show(answer)) remember();
-    else buttons();
+    if (show(answer)) {
+      remember();
+      askMore(sent);
+    } else buttons();
     address();
+  }
+
+  /** What other swizzles and pads would do takes longer, and comes behind. */
+  async function askMore(sent) {
+    try {
+      const answer = await (await fetch(`/changes?${sent}`)).json();
+      if (sent !== query() || asking) return;
+      put(answer.parts || {});
+      for (const error of answer.errors || []) $("tries").textContent = `Of other swizzles and pads nothing is said: ${error.message}.`;
+    } catch {
+      // the server has ended: the next change says so
+    }
   }
 
   const failed = (error) => ({ errors: [{ field: "", ...error }] });
@@ -193,7 +214,12 @@
   const over = (event) => (event.target.closest ? event.target.closest("#result [data-say]") : null);
   $("result").addEventListener("pointerover", (event) => mark(over(event) || held));
   $("result").addEventListener("pointerleave", () => mark(held));
-  $("result").addEventListener("click", (event) => over(event) && over(event).focus({ preventScroll: true }));
+  $("result").addEventListener("click", (event) => {
+    const hit = over(event);
+    if (!hit) return;
+    if (!hit.hasAttribute("tabindex")) hit.tabIndex = -1;
+    hit.focus({ preventScroll: true });
+  });
   $("result").addEventListener("focusin", (event) => { held = over(event); mark(held); });
   $("result").addEventListener("focusout", () => { held = null; mark(null); });
 
@@ -269,7 +295,7 @@
   $("reset").addEventListener("click", () => { fill(""); ask(); });
   all("[data-copy]").forEach((each) => each.addEventListener("click", () => copy(each)));
   $("result").addEventListener("keydown", move);
-  $("result").addEventListener("click", (event) => {
+  document.addEventListener("click", (event) => {
     const link = event.target.closest("a.try");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
