@@ -38,6 +38,7 @@ _ICON = (
 def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
     """The app: `known` is what `Host` may say, `ask` answers a query string."""
     app = Flask(__name__, static_folder=None, template_folder="page")
+    app.url_map.merge_slashes = False  # a path is there or not: nothing is moved
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
 
     @app.before_request

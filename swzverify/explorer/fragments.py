@@ -157,7 +157,12 @@ def _explanation(explanation: Explanation) -> str:
             if isinstance(each, BankBit | TileBankBit):
                 lines.append(f"<li><code>{html_text(str(each))}</code></li>")
                 continue
-            drawn = f"<pre>{html_text(chr(10).join(matrix_lines(each)))}</pre>" if isinstance(each, Matrix) else ""
+            drawn = _matrix(each) if isinstance(each, Matrix) else ""
             lines.append(f"<li>{html_text(sentence(each))}{drawn}</li>")
         parts.append(f"<h3>{html_text(title)}</h3>\n<ul>{''.join(lines)}</ul>\n")
     return "".join(parts)
+
+
+def _matrix(matrix: Matrix) -> str:
+    lines = html_text("\n".join(matrix_lines(matrix)))
+    return f'<pre tabindex="0" role="group" aria-label="matrix over GF(2)">{lines}</pre>'

@@ -112,7 +112,7 @@ def held_against_memory(state: State, shown: Shown, board: Board) -> None:
 
 
 @given(usual())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_state_s_verdict_cost_lanes_and_pictures(state: State) -> None:
     try:
         shown = shown_of(state)
@@ -176,7 +176,10 @@ def held_against_the_drawn_one(state: State, shown: Shown) -> None:
     [
         (State(), "refuted: at most 32 wavefronts per warp instruction, 4 without conflicts: 28 bank conflicts."),
         (State(pad=8), "proved free of bank conflicts: at most 4 wavefronts per warp instruction, the minimum."),
-        (State(swizzle="offset"), "proved free of bank conflicts: at most 4 wavefronts per warp instruction, the minimum."),
+        (
+            State(swizzle="offset"),
+            "proved free of bank conflicts: at most 4 wavefronts per warp instruction, the minimum.",
+        ),
         (State(pad=1), "aligned is refuted"),
         (State(map="own", coord="tid, 0"), "in_bounds is refuted"),
     ],
@@ -191,7 +194,9 @@ def test_the_physical_board_has_the_same_lanes_on_the_same_bytes() -> None:
         in_memory = shown_of(state.model_copy(update={"view": "physical"}))
         assert by_coordinate.board is not None
         assert in_memory.board is not None
-        lanes = [{place.cell.lanes for place in each.board.places if place.cell.lanes} for each in (by_coordinate, in_memory)]
+        lanes = [
+            {place.cell.lanes for place in each.board.places if place.cell.lanes} for each in (by_coordinate, in_memory)
+        ]
         assert lanes[0] == lanes[1]
         for place in in_memory.board.places:
             for lane in place.cell.lanes:

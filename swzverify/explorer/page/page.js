@@ -46,6 +46,7 @@
     tellErrors(answer.errors);
     if (answer.errors.length) return false;
     last = answer;
+    $("result").hidden = false;
     put(answer.parts);
     settle(answer);
     return true;
