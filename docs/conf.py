@@ -60,6 +60,7 @@ navigation = [
             "locality",
             "show",
             "explain",
+            "explore",
             "synth",
         ],
     ),

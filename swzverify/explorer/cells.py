@@ -104,9 +104,9 @@ def lanes_html(table: Counterexample, run: Chosen) -> str:
         banks = [] if bits is None else _banks(bits)
         own = [groups[lane]] if lane in groups else []
         texts = [*cells(table.columns, row), _list(own) or "-"]
-        said = " → ".join(
-            f"{name} {text}" for name, text in zip((*header(table.columns), "group"), texts, strict=True) if text != "-"
-        )
+        named = zip((*header(table.columns), "group"), texts, strict=True)
+        steps = [f"({text})" if name == "hex" else f"→ {name} {text}" for name, text in named if text not in ("", "-")]
+        said = " ".join(steps).removeprefix("→ ")
         shown = "".join(f"<td>{html_text(each)}</td>" for each in texts)
         lines.append(
             f'<tr data-l="{lane}" data-b="{_list(banks)}" data-g="{_list(own)}" '

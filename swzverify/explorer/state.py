@@ -104,12 +104,12 @@ class FieldError:
     hint: str = ""
 
 
-class WrongStateError(Exception):
-    """A state that cannot be; `errors` are all that is wrong with it, 1 at least."""
+class WrongStateError(SwzError):
+    """A state that cannot be; `errors` are all that is wrong with it. It reads as the first one."""
 
-    def __init__(self, *errors: FieldError) -> None:
-        super().__init__(*errors)
-        self.errors = errors
+    def __init__(self, first: FieldError, *others: FieldError) -> None:
+        super().__init__(first.code, first.message, hint=first.hint)
+        self.errors = (first, *others)
 
 
 def fields_of(query: str) -> dict[str, str]:

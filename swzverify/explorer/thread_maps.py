@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from swzverify.errors import SwzError
 from swzverify.explorer.state import State
-from swzverify.hardware import LANES, Instruction, Kind, find_instruction
+from swzverify.hardware import LANES, Instruction, find_instruction
 from swzverify.run.coordinate import coordinate_parts, loop_in
 from swzverify.spec.elements import element_bits
 
@@ -98,7 +98,7 @@ def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: i
     those of the second half, where there is one, begin a vector further on.
     """
     _refuse_narrow(vector, columns)
-    lanes = row.address_lanes if row.kind in (Kind.LDMATRIX, Kind.STMATRIX) else 32
+    lanes = row.address_lanes if row.warp_wide else LANES
     high = min(lanes, 16)
     wide = 2 * vector if lanes == 32 else vector
     if rows % high or columns % wide:
@@ -107,7 +107,7 @@ def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: i
             f"{rows} x {columns} elements are no whole number of {high} x {wide}, which one {row.name} takes",
             hint=f"rows a multiple of {high}, columns a multiple of {wide}",
         )
-    warps = -(-state.threads // 32)
+    warps = -(-state.threads // LANES)
     down = "lane % 16" if high == 16 else "lane % 8"
     loops: dict[str, range] = {}
     if warps > 1:

@@ -19,6 +19,7 @@ COMMANDS = {
     "prove": (["prove", "a.swz.yaml"], "swzverify.run.run.run_specs"),
     "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.diff.run.compare"),
     "explain": (["explain", "(8,8)"], "swzverify.run.explain.explain"),
+    "explore": (["explore"], "swzverify.explorer.server.serve"),
     "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.run.crosscheck.run_crosscheck"),
     "calibrate": (["calibrate"], "swzverify.gpu.calibrate.calibrate"),
     "init": (["init", "-"], "swzverify.run.starter.make_starter"),
@@ -32,6 +33,7 @@ COMMANDS = {
 }
 WORDS = {
     "explain": "no explanation",
+    "explore": "no page",
     "init": "nothing written",
     "locality": "nothing counted",
     "recheck": "no judgement",

@@ -231,7 +231,7 @@ def test_a_pointer_follows_a_lane_and_marks_its_banks(show: Open) -> None:
     hint = page.locator("#trace").inner_text()
     page.hover("#lanes tr[data-l='3']")
     assert page.locator("#trace").inner_text() == (
-        "lane 3 → coord (3, 0) → offset 192 → address 384 → hex 0x180 → word 96 → bank 0 → group 0"
+        "lane 3 → coord (3, 0) → offset 192 → address 384 (0x180) → word 96 → bank 0 → group 0"
     )
     on = lists(page, "#board td.on", "l")
     assert on == [["3"]]

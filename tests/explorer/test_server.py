@@ -230,11 +230,11 @@ def test_over_a_socket(link: str, asked: Asked) -> None:
 
 def test_only_loopback_and_only_a_free_port() -> None:
     for host in ("0.0.0.0", "", "example.org", "127.0.0.2"):  # noqa: S104 - refused
-        with pytest.raises(SwzError, match="SWZ594.*is not loopback"):
+        with pytest.raises(SwzError, match=r"SWZ594.*is not loopback"):
             listening(host, 0)
     with listening("127.0.0.1", 0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
-        with pytest.raises(SwzError, match="SWZ594.*nothing can listen at port"):
+        with pytest.raises(SwzError, match=r"SWZ594.*nothing can listen at port"):
             listening("127.0.0.1", place.getsockname()[1])
         with pytest.raises(SwzError, match="SWZ594"):
             serve("127.0.0.1", place.getsockname()[1], print)
