@@ -18,11 +18,12 @@ import pytest
 
 from swzverify.errors import SwzError
 from swzverify.explorer import worker as worker_module
-from swzverify.explorer.fragments import Answer, Ask, answer, wrong
+from swzverify.explorer.fragments import Answer, Ask, answer
 from swzverify.explorer.guard import authorities
 from swzverify.explorer.server import link_of, listening, page_server, serve
-from swzverify.explorer.state import FieldError, State
+from swzverify.explorer.state import State
 from swzverify.explorer.worker import Worker, Workers
+from tests.explorer import sleepy
 
 flask_testing = pytest.importorskip("flask.testing", reason="Flask is in the extra explore")
 OURS = {"Host": "127.0.0.1:8765"}
@@ -131,7 +132,7 @@ def test_a_link_of_another_site_opens_the_page_and_has_nothing_computed(
 
 
 def test_what_is_not_there_and_what_is_too_long(client: flask_testing.FlaskClient, asked: Asked) -> None:
-    for path in ("/nothing", "/../pyproject.toml", "/page.html", "/static/page.js", "//view"):
+    for path in ("/nothing", "/../pyproject.toml", "/page.html", "/static/page.js", "/view/", "/view//", "/view/x"):
         response = client.get(path, headers=BROWSER)
         assert response.status_code == 404
         assert response.get_json()["error"]["code"] == "SWZ595"
@@ -240,21 +241,8 @@ def test_only_loopback_and_only_a_free_port() -> None:
             serve("127.0.0.1", place.getsockname()[1], print)
 
 
-def sleepy(pipe: worker_module.Connection) -> None:
-    """A worker that answers, hangs or dies, as it is told."""
-    import time
-
-    while True:
-        query, what = pipe.recv()
-        if query == "hang":
-            time.sleep(600)
-        if query == "die":
-            os._exit(7)
-        pipe.send(wrong(query, FieldError("", "", str(os.getpid()), what)))
-
-
 def test_what_takes_too_long_is_ended_and_the_next_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "serve", sleepy)
+    monkeypatch.setattr(worker_module, "serve", sleepy.serve)
     worker = Worker(seconds=30)
     try:
         first = worker.ask("a", "view")["errors"][0]["message"]
@@ -276,7 +264,7 @@ def test_what_takes_too_long_is_ended_and_the_next_question_is_answered(monkeypa
 
 
 def test_what_takes_long_never_waits_in_front(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "serve", sleepy)
+    monkeypatch.setattr(worker_module, "serve", sleepy.serve)
     workers = Workers(seconds=30)
     try:
         slow = workers.ask("a", "changes")["errors"][0]["message"]
