@@ -266,3 +266,39 @@ def test_loops_and_threads_are_bounded() -> None:
     ):
         (error,) = answer(state.to_query())["errors"]
         assert error["code"] in ("SWZ596", "SWZ597")
+
+
+@pytest.mark.parametrize("name", ["rows", "columns", "matrix"])
+@pytest.mark.parametrize(
+    "instruction", ["ldmatrix.x1", "ldmatrix.x2.trans", "stmatrix.x4", "ld.shared.v4.b32", "ld.shared.b16"]
+)
+@pytest.mark.parametrize("threads", [32, 64, 96])
+def test_a_named_map_covers_the_tile_with_whole_vectors(name: str, instruction: str, threads: int) -> None:
+    state = State(rows=96, columns=32, instruction=instruction, map=name, threads=threads)
+    vector = max(1, 8 * INSTRUCTIONS[instruction].width_bytes // ELEMENT_BITS[state.element])
+    times: dict[tuple[int, int], int] = {}
+    for _, _, coords in warps(state, 0):
+        for at in filter(None, coords):
+            assert at[1] % vector == 0
+            for step in range(vector):
+                times[at[0], at[1] + step] = times.get((at[0], at[1] + step), 0) + 1
+    if name != "matrix" and INSTRUCTIONS[instruction].address_lanes < 32:
+        return  # lanes without an address skip what would be theirs
+    assert set(times) == {(row, column) for row in range(96) for column in range(32)}
+    assert set(times.values()) == {1}
+
+
+def test_another_base_moves_what_is_drawn() -> None:
+    state = State(swizzle="address", base=4, shift=6, map="columns", instruction="ld.shared.b16", at="base=3072")
+    shown = shown_of(state)
+    assert shown.run is not None
+    assert dict(shown.access.binding(shown.run.point))["base"] == 3072
+    held_against_the_drawn_one(state, shown)
+    first = shown_of(state.model_copy(update={"at": "base=0"}))
+    assert shown.board is not None
+    assert first.board is not None
+    assert [place.banks for place in shown.board.places] != [place.banks for place in first.board.places]
+    memory = shown_of(state.model_copy(update={"view": "physical"}))
+    assert memory.board is not None
+    assert memory.board.panel.row_heads[0] == "3072"
+    assert any(place.cell.lanes for place in memory.board.places)
