@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException
@@ -15,6 +17,9 @@ from swzverify.explorer.guard import Request, may_compute, refusal
 from swzverify.explorer.state import FieldError, WrongStateError, fields_of
 from swzverify.pictures.scale import SHADES, ink
 from swzverify.run.fault import fault, what_to_send
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -37,32 +42,26 @@ _ICON = (
 
 def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
     """The app: `known` is what `Host` may say, `ask` answers a query string."""
-    app = Flask(__name__, static_folder=None, template_folder="page")
+    app = _Guarded(__name__, static_folder=None, template_folder="page")
+    app.known = known
     app.url_map.merge_slashes = False  # a path is there or not: nothing is moved
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
 
-    @app.before_request
-    def guard() -> tuple[Response, int] | None:  # pyright: ignore[reportUnusedFunction]  # Flask calls it
-        found = refusal(_of_flask(), known)
-        return None if found is None else (_problem(found.error), found.status)
-
     @app.after_request
-    def protect(response: Response) -> Response:  # pyright: ignore[reportUnusedFunction]  # likewise
+    def protect(response: Response) -> Response:  # pyright: ignore[reportUnusedFunction]  # Flask calls it
         response.headers.update(_HEADERS)
         return response
 
     @app.errorhandler(Exception)
-    def fail(error: Exception) -> tuple[Response, int]:  # pyright: ignore[reportUnusedFunction]  # likewise
+    def fail(error: Exception) -> Response:  # pyright: ignore[reportUnusedFunction]  # likewise
         if isinstance(error, HTTPException):
-            hint = "the page is at /"
-            return _problem(
-                SwzError("SWZ595", f"'{request.path[:80]}' is nothing of this page", hint=hint)
-            ), error.code or 500
-        return _problem(SwzError("SWZ901", fault(error), hint=what_to_send())), 500
+            what = f"'{request.path[:80]}' is nothing of this page"
+            return _problem(SwzError("SWZ595", what, hint="the page is at /"), error.code or 500)
+        return _problem(SwzError("SWZ901", fault(error), hint=what_to_send()), 500)
 
     def page() -> str:
         query = request.query_string.decode("ascii", "replace")
-        found = _asked(ask, query, "all") if may_compute(_of_flask()) else None
+        found = _asked(ask, query, "all") if may_compute(_request_of(request.environ)) else None
         fields, errors = _fields(query)
         first = None if found is None else {**found, "parts": {}}
         return render_template("page.html", controls=controls(fields), answer=found, first=first, errors=errors)
@@ -78,13 +77,32 @@ def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
     return app
 
 
-def _of_flask() -> Request:
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    return Request(request.method, request.path, request.query_string.decode("latin-1"), headers)
+class _Guarded(Flask):
+    """Refuses others before Flask reads anything of their requests."""
+
+    known: frozenset[str] = frozenset()
+
+    def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request. Source: PEP 3333."""
+        found = refusal(_request_of(environ), self.known)
+        if found is not None:
+            return _problem(found.error, found.status)(environ, start_response)
+        return super().wsgi_app(environ, start_response)
 
 
-def _problem(error: SwzError) -> Response:
-    return jsonify(error={"code": error.code, "message": error.message, "hint": error.hint})
+def _request_of(environ: WSGIEnvironment) -> Request:
+    """Names of headers are as WSGI has them: HTTP_SEC_FETCH_SITE."""
+    headers = {
+        name.removeprefix("HTTP_").replace("_", "-").lower(): str(value)
+        for name, value in environ.items()
+        if name.startswith("HTTP_") or (name == "CONTENT_LENGTH" and value)
+    }
+    return Request(environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", ""), headers)
+
+
+def _problem(error: SwzError, status: int) -> Response:
+    told = json.dumps({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
+    return Response(told, status, {**_HEADERS, "Content-Type": "application/json"})
 
 
 def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:

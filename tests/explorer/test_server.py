@@ -73,7 +73,6 @@ REFUSED = {
     "another port": ({"Host": "127.0.0.1:80"}, 403),
     "no port": ({"Host": "localhost"}, 403),
     "no host": ({"Host": ""}, 403),
-    "a name that begins alike": ({"Host": "localhost:8765.evil.example"}, 403),
     "a user before the host": ({"Host": "localhost:8765@evil.example"}, 403),
     "another site's origin": ({**OURS, "Origin": "https://evil.example"}, 403),
     "no origin at all": ({**OURS, "Origin": "null"}, 403),
@@ -223,9 +222,15 @@ def test_over_a_socket(link: str, asked: Asked) -> None:
         connection.request("GET", "/view", headers={"Host": sent})
         assert connection.getresponse().status == status
         connection.close()
-    with socket.create_connection((host, int(port))) as raw:
-        raw.sendall(b"GET /view HTTP/1.0\r\n\r\n")
-        assert b" 403 " in raw.recv(4096).split(b"\r\n")[0]
+    odd = ("", f"Host: localhost:{port}.evil.example", "Host: [::1", "Host: a@localhost", f"Host: localhost:{port}, a")
+    for header in odd:
+        with socket.create_connection((host, int(port))) as raw:
+            raw.sendall(f"GET /view HTTP/1.0\r\n{header}{chr(13) + chr(10) if header else ''}\r\n".encode())
+            with raw.makefile("rb") as answered:
+                said = answered.read()
+        assert b" 403 " in said.split(b"\r\n")[0]
+        assert b"SWZ595" in said
+        assert b"Traceback" not in said
     assert [query for query, _ in asked.seen] == ["rows=32", ""]
 
 
