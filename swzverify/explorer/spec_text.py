@@ -29,7 +29,8 @@ class SpecText:
         """A problem of the text, at the field of its line."""
         field = self.fields[problem.line - 1] if 0 < problem.line <= len(self.fields) else ""
         shown = problem.source_line[problem.column - 1 :][: problem.caret_length] if problem.line else ""
-        message = problem.message if not shown or shown in problem.message else f"{problem.message}, at '{shown}'"
+        told = shown.strip('"')  # behind an expression's end its quote stands in the spec
+        message = problem.message if not told or told in problem.message else f"{problem.message}, at '{told}'"
         return FieldError(field, problem.code, message, problem.hint)
 
 

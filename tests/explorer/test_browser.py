@@ -98,7 +98,7 @@ def settled(page: sync_api.Page, state: State) -> None:
     page.wait_for_function("() => !document.body.ariaBusy")
     assert State.from_query(urlsplit(page.url).query) == state
     assert page.locator("#problem").inner_text() == ""
-    assert page.locator("#result").get_attribute("class") in (None, "")
+    assert page.locator(".stale, [data-copy]:disabled").count() == 0
 
 
 def change(page: sync_api.Page, name: str, value: str) -> None:
@@ -209,7 +209,8 @@ def test_what_is_not_possible_is_told_at_its_field_and_the_picture_stays(show: O
         assert code in page.locator(f"#e-{name}").inner_text()
         label = page.locator(f"label[for={name}]").inner_text()
         assert page.locator("#problem").inner_text().startswith(f"Not possible: {label}.")
-        assert page.locator("#result.stale").count() == 1
+        assert page.locator("#result.stale").count() == page.locator("#verdict.stale").count() == 1
+        assert page.locator("[data-copy]:disabled").count() == 3
         assert page.locator("#board").inner_html() == board
         assert page.locator(f"#{name}").get_attribute("aria-describedby").endswith(f"e-{name}")  # pyright: ignore[reportOptionalMemberAccess]
         page.click("#undo")

@@ -91,7 +91,10 @@
     if (named.length) whole.push(`Not possible: ${[...new Set(named)].join(", ")}.`);
     if (whole.length && last) whole.push("Below is the last state that was possible.");
     $("problem").textContent = whole.join("\n");
-    $("result").classList.toggle("stale", whole.length > 0);
+    // what is still shown is of another state than the form's: it must not pass for its verdict
+    const stale = whole.length > 0;
+    for (const name of ["verdict", "result"]) $(name).classList.toggle("stale", stale);
+    for (const each of all("[data-copy]")) each.disabled = stale && each.dataset.copy !== "link";
   }
 
   const labelOf = (name) => form.querySelector(`label[for="${name}"]`).textContent;
@@ -202,9 +205,14 @@
     }
   }
 
+  let filtered = false;
+
   function filter() {
     const bank = field.bank.value;
     const group = field.group.value;
+    const none = bank === "-1" && group === "-1";
+    if (none && !filtered) return;
+    filtered = !none;
     for (const each of followed()) {
       const fits = (bank === "-1" || list(each, "b").includes(bank)) && (group === "-1" || list(each, "g").includes(group));
       if (each.tagName === "TR") each.hidden = !fits;
