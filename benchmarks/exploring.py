@@ -1,15 +1,19 @@
 """The page of `swzverify explore`: the server's time from a request to its answer, one control changed
-at a time, its worker process and the JSON included. What other
-swizzles and pads would do comes later, and is not in it.
+at a time, its worker process and the JSON included; and a browser's, from a change to the drawn
+frame. What other swizzles and pads would do comes later, and is in neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
 from statistics import median
 from time import perf_counter
 
 from benchmarks.measure import Effort, Row, require, time_text
+from swzverify.explorer.fragments import Answer, Ask
 from swzverify.explorer.state import State
 from swzverify.hardware import INSTRUCTIONS
 
@@ -25,8 +29,8 @@ def rows(effort: Effort) -> list[Row]:
     from swzverify.explorer.guard import authorities
     from swzverify.explorer.worker import Workers
 
-    worker = Workers(seconds=60)
-    client = make_app(authorities("127.0.0.1", 8765), worker.ask).test_client()
+    workers = Workers(seconds=60)
+    client = make_app(authorities("127.0.0.1", 8765), workers.ask).test_client()
 
     def seconds(query: str) -> float | None:
         started = perf_counter()
@@ -47,9 +51,68 @@ def rows(effort: Effort) -> list[Row]:
                 goal = GOAL_S if effort.repeats > 1 and name == "median" else None
                 shown = "" if goal is None else f"<= {time_text(GOAL_S)}"
                 found.append(Row(words, time_text(value), "", value, "", goal, at_most=True, goal_shown=shown))
+            found += _drawn(what, start, workers.ask) if effort.repeats > 1 else []
         return found
     finally:
-        worker.close()
+        workers.close()
+
+
+_CHANGE = """
+([name, value]) => new Promise(done => {
+  const control = document.getElementById(name), begin = performance.now();
+  const seen = new MutationObserver(() => {
+    if (document.body.hasAttribute("aria-busy")) return;
+    seen.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - begin)));
+  });
+  seen.observe(document.body, {attributes: true, attributeFilter: ["aria-busy"]});
+  control.value = value;
+  control.dispatchEvent(new Event("input", {bubbles: true}));
+})
+"""
+_CHANGED = (
+    ("swizzle", ("offset", "none", "address", "none")),
+    ("instruction", ("ldmatrix.x2", "ldmatrix.x1", "ldmatrix.x4")),
+    ("map", ("rows", "columns", "matrix")),
+    ("element", ("bf16", "f8e4m3", "f16")),
+    ("target", ("sm_90a", "sm_100", "sm_90")),
+    ("view", ("physical", "logical")),
+)
+_PAUSE_MS = 300
+"""Between two changes, as a person makes them: what comes behind the answer is done by then."""
+
+
+def _drawn(what: str, start: State, ask: Callable[[str, Ask], Answer]) -> list[Row]:
+    """From a change of a control to the frame after the answer; no row without Playwright and Chromium."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return []
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        return []
+    from swzverify.explorer.server import link_of, listening, page_server
+
+    options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with listening("127.0.0.1", 0) as place, sync_playwright() as playwright:
+        server = page_server(place, ask)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser = playwright.chromium.launch(executable_path=chromium, args=options)
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.goto(f"{link_of(place)}?{start.to_query()}")
+        page.wait_for_selector("#board td")
+        took: list[float] = []
+        for name, values in _CHANGED:
+            for value in values:
+                page.wait_for_timeout(_PAUSE_MS)
+                took.append(page.evaluate(_CHANGE, [name, value]) / 1000)
+        browser.close()
+        server.shutdown()
+    words = f"a change on the page of explore, {what} elements, drawn in Chromium: "
+    return [
+        Row(f"{words}{name} of {len(took)} changes", time_text(value), "", value, "")
+        for name, value in (("median", median(took)), ("worst", max(took)))
+    ]
 
 
 def changes(start: State) -> Iterator[State]:

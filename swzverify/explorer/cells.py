@@ -6,6 +6,7 @@ Each number that the page shows is text of it: the script compares these lists, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from swzverify.claims.verdict import Counterexample
 from swzverify.explorer.board import Board, lane_bits
@@ -17,6 +18,8 @@ from swzverify.report.table import cells, header
 from swzverify.shown import html_text
 
 _WORD_BITS = 8 * BANK_WORD_BYTES
+_text = lru_cache(maxsize=1 << 14)(html_text)
+"""Cells of one state say much of what those of the next one say."""
 
 
 def group_of_lane(run: Chosen) -> dict[int, int]:
@@ -55,7 +58,7 @@ def groups_html(picture: Picture, run: Chosen) -> str:
 def _figure(picture: Picture, tables: Iterable[str]) -> str:
     words = [*picture.captions, *([f"* {picture.marks}"] if picture.has_marks else [])]
     told = " ".join(each if each.endswith(".") else f"{each}." for each in words)
-    return f"<figure><figcaption>{html_text(told)}</figcaption>\n{''.join(tables)}</figure>\n"
+    return f"<figure><figcaption>{_text(told)}</figcaption>\n{''.join(tables)}</figure>\n"
 
 
 def _table(
@@ -72,19 +75,19 @@ def _table(
         shade = "" if cell.value is None or scale is None else f"s{scale.shade(cell.value)}"
         classes = " ".join(filter(None, (shade, "x" if cell.marked else "", "t" if cell.lanes else "")))
         inside = sorted({groups[lane] for lane in cell.lanes if lane in groups})
-        lines = "<br>".join(map(html_text, cell.lines)) + "*" * cell.marked
+        lines = "<br>".join(map(_text, cell.lines)) + "*" * cell.marked
         rows[cell.row][cell.column] = (
             f'<td class="{classes}" data-l="{_list(cell.lanes)}" data-b="{_list(banks_of(cell))}" '
-            f'data-g="{_list(inside)}" data-say="{html_text(words_of(cell))}">{lines}</td>'
+            f'data-g="{_list(inside)}" data-say="{_text(words_of(cell))}">{lines}</td>'
         )
-    above = "".join(f'<th scope="col">{html_text(head)}</th>' for head in panel.column_heads)
+    above = "".join(f'<th scope="col">{_text(head)}</th>' for head in panel.column_heads)
     body = "".join(
-        f'<tr><th scope="row">{html_text(head)}</th>{"".join(row)}</tr>\n'
+        f'<tr><th scope="row">{_text(head)}</th>{"".join(row)}</tr>\n'
         for head, row in zip(panel.row_heads, rows, strict=True)
     )
-    corner = html_text(f"{panel.row_name} \\ {panel.column_name}")
-    caption = f"<caption>{html_text(panel.title)}</caption>" if panel.title else ""
-    label = html_text(panel.title or "the tile")
+    corner = _text(f"{panel.row_name} \\ {panel.column_name}")
+    caption = f"<caption>{_text(panel.title)}</caption>" if panel.title else ""
+    label = _text(panel.title or "the tile")
     return (
         f'<div class="scroll"><table class="panel" role="grid" aria-label="{label}">{caption}\n'
         f'<thead><tr><th scope="col">{corner}</th>{above}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
@@ -94,7 +97,7 @@ def _table(
 def lanes_html(table: Counterexample, run: Chosen) -> str:
     """The lanes of the warp instruction: coordinate, offset, address, word and bank."""
     groups, touched = group_of_lane(run), lane_bits(run)
-    heads = "".join(f'<th scope="col">{html_text(name)}</th>' for name in (*header(table.columns), "group"))
+    heads = "".join(f'<th scope="col">{_text(name)}</th>' for name in (*header(table.columns), "group"))
     place = table.columns.index("lane")
     lines: list[str] = []
     for row in table.rows:
@@ -107,10 +110,9 @@ def lanes_html(table: Counterexample, run: Chosen) -> str:
         named = zip((*header(table.columns), "group"), texts, strict=True)
         steps = [f"({text})" if name == "hex" else f"→ {name} {text}" for name, text in named if text not in ("", "-")]
         said = " ".join(steps).removeprefix("→ ")
-        shown = "".join(f"<td>{html_text(each)}</td>" for each in texts)
+        shown = "".join(f"<td>{_text(each)}</td>" for each in texts)
         lines.append(
-            f'<tr data-l="{lane}" data-b="{_list(banks)}" data-g="{_list(own)}" '
-            f'data-say="{html_text(said)}">{shown}</tr>\n'
+            f'<tr data-l="{lane}" data-b="{_list(banks)}" data-g="{_list(own)}" data-say="{_text(said)}">{shown}</tr>\n'
         )
     return (
         f'<div class="scroll"><table class="lanes" role="grid" aria-label="lanes"><thead><tr>{heads}</tr></thead>\n'
