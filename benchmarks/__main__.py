@@ -12,7 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks import bijectivity, conflicts, library, nested, scanning, sweeping, synthesis, tensor_layouts_banks
+from benchmarks import (
+    bijectivity,
+    conflicts,
+    exploring,
+    library,
+    nested,
+    scanning,
+    sweeping,
+    synthesis,
+    tensor_layouts_banks,
+)
 from benchmarks.measure import FULL, QUICK, Effort, Row
 
 BENCHMARKS: Mapping[str, Callable[[Effort], list[Row]]] = {
@@ -23,6 +33,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Row]]] = {
     "synthesis": synthesis.rows,
     "sweep": sweeping.rows,
     "scan": scanning.rows,
+    "explore": exploring.rows,
     "library": library.rows,
 }
 HEADER = ("what", "ours", "theirs", "ratio", "target", "met")

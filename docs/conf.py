@@ -61,6 +61,7 @@ navigation = [
             "locality",
             "show",
             "explain",
+            "explore",
             "synth",
         ],
     ),

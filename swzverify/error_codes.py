@@ -136,6 +136,13 @@ TITLES: Mapping[str, str] = MappingProxyType(
         # explanations
         "SWZ591": "nothing that can be explained",
         "SWZ592": "no sympy to write matrices with",
+        # the page of `swzverify explore`
+        "SWZ593": "no Flask to serve a page with",
+        "SWZ594": "no port to serve the page at",
+        "SWZ595": "a request that the page does not answer",
+        "SWZ596": "a state that the page does not have",
+        "SWZ597": "a thread map that does not fit the tile or the page",
+        "SWZ598": "a state that takes too long",
         # certificates
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",

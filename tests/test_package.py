@@ -61,7 +61,12 @@ def test_the_wheel_has_the_marker_and_the_version(tmp_path: Path) -> None:
     assert re.match(rf"swzverify-{re.escape(swzverify.__version__)}-", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         assert "swzverify/py.typed" in archive.namelist()
-        assert {"swzverify/report/html/page.css", "swzverify/report/html/page.js"} <= set(archive.namelist())
+        pages = (
+            "report/html/page.css",
+            "report/html/page.js",
+            *(f"explorer/page/page.{end}" for end in ("html", "css", "js")),
+        )
+        assert {f"swzverify/{page}" for page in pages} <= set(archive.namelist())
 
 
 PACKAGES = sorted(

@@ -22,6 +22,7 @@ COMMANDS = (
     "crosscheck",
     "diff",
     "explain",
+    "explore",
     "init",
     "locality",
     "prove",

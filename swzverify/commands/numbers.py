@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-_LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9}))?")
+from swzverify.run.coordinate import loop_in
+
 _VALUE = re.compile(r"([A-Za-z_]\w*)=(-?[0-9]{1,12})")
 
 
@@ -32,10 +33,11 @@ def loops_of(given: tuple[str, ...]) -> dict[str, range]:
     """The loops of `--for`. Error: `click.BadParameter`."""
     found: dict[str, range] = {}
     for each in given:
-        parts = _LOOP.fullmatch(each)
-        if parts is None or parts[4] == "0":
+        loop = loop_in(each)
+        if loop is None:
             raise click.BadParameter(f"{each!r}: such as k=4 or k=0:64:16", param_hint="--for")
-        if parts[1] in found:
-            raise click.BadParameter(f"{parts[1]!r} is given twice", param_hint="--for")
-        found[parts[1]] = range(int(parts[2] or 0), int(parts[3]), int(parts[4] or 1))
+        name, values = loop
+        if name in found:
+            raise click.BadParameter(f"{name!r} is given twice", param_hint="--for")
+        found[name] = values
     return found

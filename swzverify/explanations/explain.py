@@ -51,9 +51,10 @@ def limit_of(claim: CostClaim, costs: Cost) -> Limit:
     return Limit(claim.kind, claim.access.name, claim.limit, reaches is not None, not over and not short)
 
 
-def explain_access(access: Access, at: Mapping[str, int] | None = None) -> Explanation:
+def explain_access(access: Access, at: Mapping[str, int] | None = None, *, changes: bool = True) -> Explanation:
     """Why an access takes its wavefronts; the lanes that are shown are those of the worst warp
-    instruction, or of the one at some values of the variables.
+    instruction, or of the one at some values of the variables. Without `changes` nothing is said of
+    other swizzles and pads, which takes most of the time.
 
     Errors: SWZ581 values that `at` cannot have.
 
@@ -71,7 +72,7 @@ def explain_access(access: Access, at: Mapping[str, int] | None = None) -> Expla
     statements += _by_bits(access, forms, run)
     if access.tile is not None:
         statements += _of_tile(access.tile, _start(access, {} if run is None else run.point))
-    if run is not None and run.costs is not None:
+    if changes and run is not None and run.costs is not None:
         statements += [*swizzle_changes(access, run.costs), *best_pad(access, run.costs)]
     of_tile = "" if access.tile is None else f", tile {_map(access.tile)}"
     return Explanation("access", access.name, f"{access_words(access)}{of_tile}", tuple(statements))

@@ -48,10 +48,10 @@ def _statement(statement: Statement, columns: int) -> Iterator[str]:
     wrapped = textwrap.wrap(whole, columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     yield from (line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapped)
     if isinstance(statement, Matrix):
-        yield from _matrix(statement)
+        yield from matrix_lines(statement)
 
 
-def _matrix(matrix: Matrix) -> Iterator[str]:
+def matrix_lines(matrix: Matrix) -> Iterator[str]:
     """A row per bank bit; a column's variable stands above its first bit."""
     lines = ["", "", *(f"bank[{index}]" for index in range(len(matrix.entries)))]
     lines = [line.ljust(len("bank[0]")) for line in lines]

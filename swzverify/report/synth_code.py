@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from swzverify.layout import Layout
+from swzverify.report.tile_code import cute_of, swizzled_lines
 from swzverify.subjects.offset_map import MODE_NAMES
-from swzverify.synth.expressions import as_swizzle, cute_layout, layout_expression, swizzle_expression, xor_expression
+from swzverify.synth.expressions import as_swizzle, cute_layout, layout_expression, xor_expression
 from swzverify.synth.problem import Problem
 from swzverify.synth.search import Member
 from swzverify.synth.solution import tile_shift
@@ -24,12 +25,7 @@ def cute_text(problem: Problem, member: Member) -> str:
             else f"// {plain}, then the XOR below: no Swizzle<B,M,S> is it"
         )
     assert isinstance(layout, Layout)  # noqa: S101 - without terms it is one
-    plain = f"{cute_layout(layout)}{{}}"
-    if member.swizzle is None:
-        return plain
-    if member.on == "address":
-        return f"make_tensor(make_swizzle_ptr(pointer, {member.swizzle}{{}}), {plain})"
-    return f"composition({member.swizzle}{{}}, {plain})"
+    return cute_of(layout, member.swizzle, member.on)
 
 
 def cuda_text(problem: Problem, member: Member) -> str:
@@ -41,13 +37,7 @@ def cuda_text(problem: Problem, member: Member) -> str:
     lines = [f"unsigned offset = {layout_expression(layout)};"]
     if member.terms:
         lines.append(f"offset = {xor_expression(member.terms, 'offset', tile_shift(tile))};")
-    elif member.swizzle is not None and member.on == "address":
-        start = f"base + {tile.element_bits // 8}*offset"
-        if tile.stages > 1:
-            start = f"base + stage*{tile.pitch_bytes} + {tile.element_bits // 8}*offset"
-        lines.append(f"unsigned address = {start};")
-        lines.append(f"address = {swizzle_expression(member.swizzle, 'address')};")
-    elif member.swizzle is not None:
-        lines.append(f"offset = {swizzle_expression(member.swizzle, 'offset')};")
+    else:
+        lines += swizzled_lines(tile, member.swizzle, member.on)
     names = ", ".join(MODE_NAMES[: layout.rank])
     return "\n".join([f"// ({names}) is the element's coordinate", *lines])

@@ -22,6 +22,7 @@ from swzverify.pictures.views.logical import Numbers, logical
 from swzverify.pictures.views.ownership import ownership
 from swzverify.pictures.views.physical import physical
 from swzverify.pictures.views.swizzled import swizzled_access, swizzled_tile
+from swzverify.run.coordinate import coordinate_parts
 from swzverify.run.one_case import named, one_case
 from swzverify.sources.languages import language_of
 from swzverify.spec import load_spec
@@ -230,7 +231,7 @@ def _of_notation(text: str, wanted: ShowOptions) -> Subject:
         (wanted.threads,),
         loops=tuple(loop_of(name, values) for name, values in wanted.loops.items()),
         tile=tile,
-        coord=tuple(expression(each) for each in _parts(wanted.coord)),
+        coord=tuple(expression(each) for each in coordinate_parts(wanted.coord)),
     )
     return Subject(tile, (access,), words, wanted.at)
 
@@ -242,22 +243,6 @@ def _load(tile: AnyTile) -> str:
             "SWZ581", f"no load has the {tile.element_bits} bits of an element", hint="--instruction ld.shared.b32"
         )
     return name
-
-
-def _parts(text: str) -> list[str]:
-    """The expressions of a coordinate, apart at commas outside of parentheses.
-
-    >>> _parts("lane % 8, max(k, 1)")
-    ['lane % 8', 'max(k, 1)']
-    """
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
 
 
 def tile_of(text: str, element: str | None) -> Tile:

@@ -19,6 +19,7 @@ COMMANDS = {
     "prove": (["prove", "a.swz.yaml"], "swzverify.commands.prove.run_specs"),
     "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.commands.diff.compare"),
     "explain": (["explain", "(8,8)"], "swzverify.commands.explain.told"),
+    "explore": (["explore"], "swzverify.commands.explore.serve"),
     "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.commands.crosscheck.run_crosscheck"),
     "calibrate": (["calibrate"], "swzverify.commands.calibrate.measure"),
     "init": (["init", "-"], "swzverify.commands.init.make_starter"),
@@ -32,6 +33,7 @@ COMMANDS = {
 }
 WORDS = {
     "explain": "no explanation",
+    "explore": "no page",
     "init": "nothing written",
     "locality": "nothing counted",
     "recheck": "no judgement",

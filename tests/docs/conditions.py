@@ -109,6 +109,11 @@ def _no_sympy(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "sympy", None)
 
 
+def _no_flask(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setitem(sys.modules, "flask", None)
+    condition.delitem(sys.modules, "swzverify.explorer.app", raising=False)
+
+
 def _no_hypothesis(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "hypothesis", None)
     condition.delitem(sys.modules, "swzverify.testing.strategies", raising=False)
@@ -196,6 +201,7 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "no_solver": _no_solver,
     "no_resvg": _no_resvg,
     "no_sympy": _no_sympy,
+    "no_flask": _no_flask,
     "no_hypothesis": _no_hypothesis,
     "no_git": _no_git,
     "no_cuda_tools": _only_the_shell,

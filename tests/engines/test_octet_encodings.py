@@ -359,9 +359,10 @@ def priced_by_banks_in_gf2(patch: Patch) -> None:
     rules = gf2.GF2.rules
     sound = rules.cost
     assert sound is not None
-    wrong = replace(
-        rules, cost=lambda goal: sound(replace(goal, instruction=replace(goal.instruction, by_octets=False)))
-    )
+
+    def wrong(goal: Any) -> Any:
+        return sound(replace(goal, instruction=replace(goal.instruction, by_octets=False)))
+
     patch.setattr(gf2.GF2, "rules", replace(rules, cost=wrong))
 
 
