@@ -14,7 +14,7 @@ import pytest
 
 from tests.differential.comparison import Comparison, compare_seed
 
-ORDINARY_SPECS = 2_000
+ORDINARY_SPECS = 1_600
 CHUNK = 100
 FIRST_SEED = 20_000
 

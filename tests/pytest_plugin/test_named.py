@@ -210,8 +210,9 @@ def test_paths_in_addopts_are_none_of_the_call(every_run, outcomes, options, pro
     assert files(outcomes("-m", "not tests")) == ALL
     assert "specs/deep/a.swz.yaml" in files(outcomes("specs"))
     assert "more/b.yaml" not in files(outcomes("specs"))
-    project.runpytest("-n", "2").assert_outcomes(passed=7)
-    project.runpytest("-n", "2", "specs").assert_outcomes(passed=5 if "gemm" in options else 3)
+    if "gemm" in options:  # one of them tells of all: starting processes takes its time
+        project.runpytest("-n", "2").assert_outcomes(passed=7)
+        project.runpytest("-n", "2", "specs").assert_outcomes(passed=5)
 
 
 @pytest.mark.usefixtures("tree")
