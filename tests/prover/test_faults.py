@@ -132,8 +132,8 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_fifty_faults_of_a_kind_never_prove(fault: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(50):
+def test_faults_of_a_kind_never_prove(fault: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(25):
         _inject(monkeypatch, lambda pipe, key, seed=seed: fault(random.Random(seed), pipe, key))
         claim = _claims()[seed % 2]
         # A budget of its own a case: answers are remembered, and the last one must not be.
