@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, Target, find_instruction, require
+from swzverify.hardware import Instruction, Target, find_any_instruction, require
 from swzverify.ir.c_parse import expression
 from swzverify.notebook import Access
 from swzverify.spec.access_models import AccessPart, LoopPart
@@ -18,9 +18,10 @@ from swzverify.spec.models import MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import FixedBase, IndexMap, Loop
+from swzverify.subjects import IndexMap, Loop
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
+from swzverify.subjects.stated_access import UNSAID
 
 MAX_THREADS = 1024
 """Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
@@ -78,7 +79,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
             coord=coord,
             stage=stage,
             address=address,
-            base=base or FixedBase(0),
+            base=base or UNSAID,
             bytes=size,
             predicate=predicate,
             assume=assume,
@@ -135,7 +136,7 @@ def _check_keys(part: AccessPart, values: Values) -> None:
 
 def _instruction(part: AccessPart, values: Values, target: Target) -> Instruction | None:
     with values.noted(values.at("instruction")):
-        instruction = find_instruction(part.instruction)
+        instruction = find_any_instruction(part.instruction)
         require(target, instruction)
         return instruction
     return None
