@@ -139,7 +139,7 @@ def _of_shared_memory(instruction: str | Instruction) -> Instruction:
     if row.is_global:
         raise SwzError(
             "SWZ409",
-            f"{row.name} goes to {row.space}, which has no banks and takes no wavefronts of them",
+            f"{row.name} goes to {row.space}, and wavefronts and banks are of shared memory",
             hint="`coalesced` and sector_cost count the sectors that it touches",
         )
     return row

@@ -172,6 +172,15 @@ class StatedAccess:
                 hint="use a narrower instruction, or a layout with a longer contiguous run",
             )
 
+    def require_banks(self) -> None:
+        """Refuse, by SWZ409, an access to global memory where wavefronts and banks are looked at."""
+        if self.instruction.is_global:
+            raise SwzError(
+                "SWZ409",
+                f"access {self.name}: {self.instruction.name} goes to global memory, which has no banks",
+                hint="`coalesced` counts the sectors that it touches: claim and prove that",
+            )
+
     @property
     def threads(self) -> int:
         """The number of threads in the block."""
