@@ -45,6 +45,9 @@ def global_accesses(draft: Draft) -> None:
         own = rng.choice((2, 2, 3))
         fields["lanes"] = {"b": own}
         names.append("b")
+        if draft.chance(0.7):
+            # So few that the oracle can try all choices.
+            fields["threads"] = rng.choice((4, 6, 8, 10, 11))
     if draft.chance(0.1) and "lanes" not in fields and len(loops) == 1 and "any" not in loops.values():
         walk: dict[str, Yaml] = {
             "start": _address(draft, width, []),
@@ -57,7 +60,7 @@ def global_accesses(draft: Draft) -> None:
         fields["address"] = _address(draft, width, names)
     if draft.chance(0.3):
         choices = ["lane < 9", "tid < 50", "lane % 2 == 0", "lane != 3", "lane / 8 == 1", "tid > 5", "lane == 31"]
-        choices += [f"{names[0]} != 1", f"lane < 4 || {names[0]} == 0"] if names else []
+        choices += [f"{names[-1]} != 1", f"lane < 4 || {names[-1]} == 0", f"{names[-1]} == 0"] * 3 if names else []
         fields["if"] = rng.choice(choices)
     if loops and draft.chance(0.15):
         fields["assume"] = [rng.choice(("i < 2", "i % 2 == 0", "i != 1"))]
