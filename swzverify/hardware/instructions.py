@@ -10,7 +10,7 @@ Source: measured on an H100, tests/data/README.md; widths and spellings, PTX ISA
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -86,7 +86,7 @@ class Instruction:
     warp_wide: bool
     by_octets: bool
     source: str
-    space: Space = Space.SHARED
+    space: Space = field(default=Space.SHARED, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a row that contradicts itself."""

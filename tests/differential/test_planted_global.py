@@ -238,9 +238,7 @@ FOUND_AT: dict[Callable[[Patch], None], int] = {}
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=[plant.__name__ for plant in PLANTS])
-def test_a_planted_misreading_of_global_memory_is_found(
-    monkeypatch: Patch, plant: Callable[[Patch], None]
-) -> None:
+def test_a_planted_misreading_of_global_memory_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
     assert first_disagreement([FOUND_AT.get(plant, SEEDS[0]), *SEEDS], "global") is not None
 
