@@ -54,7 +54,12 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     names.weights[name] = values.number(part.weight, "weight", least=1, most=MAX_WEIGHT)
     tile = None if part.tile is None else names.tile(part.tile, values.at("tile"))
     base = None if part.base is None else build_base(part.base, values, names)
-    if part.compiled is not None:
+    if part.compiled is not None and instruction is not None and instruction.is_global:
+        message = f"`compiled` reads accesses to shared memory, and {instruction.name} goes to global memory"
+        values.fail(
+            "SWZ409", message, values.key("compiled"), "say its `address:`, in bytes from where the array begins"
+        )
+    elif part.compiled is not None:
         # Few specs need the reader of PTX, which takes as long to import as all the rest.
         from swzverify.spec.build_compiled import build_compiled  # noqa: PLC0415 - see above
 
