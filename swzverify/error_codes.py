@@ -70,6 +70,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ406": "a warp-wide instruction without the whole warp",
         "SWZ407": "an instruction wider than the tile's run of elements",
         "SWZ408": "a target whose register banks are not known",
+        "SWZ409": "a claim or a place of another memory than the instruction's",
         # the command line
         "SWZ501": "no such file or folder",
         "SWZ502": "a pattern that matches nothing",

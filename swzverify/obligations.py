@@ -218,7 +218,7 @@ class WorstCost:
         no conflict.
         """
         if at_most is None:
-            return self.most_conflicts if self.most_conflicts.bank_conflicts else None
+            return self.most_conflicts if self.most_conflicts.bank_conflicts > 0 else None
         return self.most_wavefronts if self.most_wavefronts.wavefronts > at_most else None
 
     def deciding(self, at_most: int | None) -> WarpCost:

@@ -31,6 +31,7 @@ _ORDERED = {
         "in_bounds",
         "conflict_free",
         "wavefronts",
+        "coalesced",
         "covers",
         "equivalent",
         "disjoint",

@@ -61,6 +61,8 @@ def read_claim(reader: Reader) -> Claim:
     if any(role not in roles for (role, _), roles in zip(of, wanted, strict=True)):
         raise reader.refuse("of", f"what {kind} is about: {', '.join(' or '.join(roles) for roles in wanted)}")
     numbers = {name: reader.number(name, least) for name, least in form.numbers}
+    for name, least in form.perhaps:
+        numbers |= reader.number_if_there(name, least)
     claim = Claim(
         kind,
         of,
@@ -262,6 +264,8 @@ def _access(reader: Reader) -> Access:
     at_tile = access.tile and access.bytes is None and access.base == Base(0, 0)
     if not (at_address or at_tile):
         raise reader.refuse("tile", "`coord` and `stage` of a tile, or `base` and `bytes` of an address,")
+    if rule.sectors and (access.tile or access.base.memory):
+        raise reader.refuse("instruction", "one of shared memory, where a tile or a memory is,")
     loops = [loop.name for loop in access.loops]
     own = [each.name for each in access.unknowns]
     _check_names(reader, [*loops, *own, *access.constants], _TAKEN)

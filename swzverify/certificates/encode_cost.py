@@ -13,7 +13,7 @@ from typing import TypeAlias
 from swzverify.certificates.encode_octets import octet_classes, octet_conflict
 from swzverify.certificates.program import Builder
 from swzverify.certificates.statement import Cost, GatherCost
-from swzverify.certificates.warp_rule import LANES, WarpRule, warp_rule
+from swzverify.certificates.warp_rule import LANES, SECTOR_BYTES, WarpRule, warp_rule
 
 Question = tuple[str, Builder, int]
 AnyCost: TypeAlias = Cost | GatherCost
@@ -30,6 +30,8 @@ def cost_parts(goal: AnyCost) -> Iterator[Question]:
         yield _crowd(goal, rule, goal.at_most[0] + 1)
     elif goal.at_most:
         yield _too_many(goal, rule, goal.at_most[0])
+    elif rule.sectors:
+        yield _more_than_filled(goal, rule)
     else:
         yield _conflict(goal, rule)
 
@@ -152,7 +154,7 @@ def _is_crowd(rule: WarpRule, at_most: int) -> bool:
 
 def _crowd(goal: GatherCost, rule: WarpRule, size: int) -> Question:
     """So many lanes of the only group that take a wavefront each: one slot, and different units in
-    ascending order.
+    ascending order; in global memory different sectors.
     """
     warp = _Warp(goal, rule)
     out = warp.out
@@ -162,11 +164,12 @@ def _crowd(goal: GatherCost, rule: WarpRule, size: int) -> Question:
     units = [warp.unit(address) for address, _ in found]
     conditions = [active for _, active in found]
     for at in range(1, size):
-        conditions.append(warp.same(warp.slot(units[at - 1]), warp.slot(units[at])))
+        if not rule.sectors:
+            conditions.append(warp.same(warp.slot(units[at - 1]), warp.slot(units[at])))
         conditions.append(out.op("bvult", *((lanes if rule.repeats else units)[at - 1 : at + 1])))
         if not rule.repeats:
             conditions += [out.negate(warp.same(lanes[before], lanes[at])) for before in range(at)]
-    return f"{size} lanes take a wavefront each", out, out.all(conditions)
+    return f"{size} lanes take a {'sector' if rule.sectors else 'wavefront'} each", out, out.all(conditions)
 
 
 def _same_group(out: Builder, i: int, j: int, lanes: int) -> int:
@@ -183,6 +186,8 @@ def _too_many(goal: AnyCost, rule: WarpRule, at_most: int) -> Question:
     lanes = warp.all_lanes()
     if rule.octets:
         count = out.total(octet_classes(out, lanes))
+    elif rule.sectors:
+        count = out.total(_firsts(warp, lanes))
     else:
         count = _grouped(warp, lanes, rule.group_lanes, "")
         if rule.joins:
@@ -191,7 +196,33 @@ def _too_many(goal: AnyCost, rule: WarpRule, at_most: int) -> Question:
             count = out.ite(warp.joined(lanes), out.widen(wide, width), out.widen(count, width))
     width = max(out.width(count), at_most.bit_length() + 1)
     over = out.op("bvult", out.const(at_most, width), out.widen(count, width))
-    return f"more than {at_most} wavefronts", out, over
+    return f"more than {at_most} {'sectors' if rule.sectors else 'wavefronts'}", out, over
+
+
+def _firsts(warp: _Warp, lanes: list[tuple[int, int]]) -> list[int]:
+    """For each lane whether it is the first active one in its sector: as many as there are sectors."""
+    out = warp.out
+    found: list[int] = []
+    units = [(warp.unit(address), active) for address, active in lanes]
+    for index, (unit, active) in enumerate(units):
+        earlier = [out.all([on, warp.same(unit, other)]) for other, on in units[:index]]
+        found.append(out.all([active, out.negate(out.any(earlier))]))
+    return found
+
+
+def _more_than_filled(goal: AnyCost, rule: WarpRule) -> Question:
+    """More sectors than the bytes of the active lanes fill: all but one of them hold as many bytes as
+    there are, or more.
+    """
+    warp = _Warp(goal, rule)
+    out = warp.out
+    lanes = warp.all_lanes()
+    sectors, active = out.total(_firsts(warp, lanes)), out.total([on for _, on in lanes])
+    width = LANES.bit_length() + SECTOR_BYTES.bit_length() + 1
+    filled = out.op("bvmul", out.widen(active, width), out.const(rule.width_bytes, width))
+    held = out.op("bvmul", out.widen(sectors, width), out.const(SECTOR_BYTES, width))
+    reach = out.op("bvadd", filled, out.const(SECTOR_BYTES - 1, width))
+    return "more sectors than its lanes' bytes fill", out, out.op("bvult", reach, held)
 
 
 def _grouped(warp: _Warp, lanes: list[tuple[int, int]], size: int, mark: str) -> int:

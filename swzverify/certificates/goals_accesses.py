@@ -91,6 +91,19 @@ def in_bounds(claim: Claim, access: Access) -> Goals:
 
 def cost(claim: Claim, access: Access, at_most: tuple[int, ...]) -> Goals:
     """Every lane is aligned, which the rule presumes, and every warp instruction keeps the limit."""
+    if warp_rule(access.instruction).sectors:
+        raise MeaninglessError(f"{access.name} goes to global memory, which has no banks")
+    return _cost(claim, access, at_most)
+
+
+def sectors(claim: Claim, access: Access, at_most: tuple[int, ...]) -> Goals:
+    """Every lane is aligned, and every warp instruction keeps to so many sectors."""
+    if not warp_rule(access.instruction).sectors:
+        raise MeaninglessError(f"{access.name} goes to shared memory, and sectors are of global memory")
+    return _cost(claim, access, at_most)
+
+
+def _cost(claim: Claim, access: Access, at_most: tuple[int, ...]) -> Goals:
     draft = Draft()
     lanes = _read(draft, claim, access)
     address = draft.numbers.divide(lanes.where.position, draft.numbers.number(8 // lanes.where.unit_bits))
@@ -112,6 +125,8 @@ def cost(claim: Claim, access: Access, at_most: tuple[int, ...]) -> Goals:
 
 def covers(claim: Claim, access: Access, tile: Tile, times: int) -> Goals:
     """Over all threads and iterations each element of each stage is touched so many times."""
+    if warp_rule(access.instruction).sectors:
+        raise MeaninglessError(f"{access.name} goes to global memory, and {tile.name} lies in shared memory")
     if access.unknowns:
         raise MeaninglessError(f"what {access.name} touches depends on values of its lanes' own")
     own = claim.tile_of(access)
@@ -180,6 +195,8 @@ def equal_lanes(claim: Claim, first: Access, other: Access) -> Goals:
 def _check_alike(first: Access, other: Access, tiles: list[Tile | None]) -> None:
     """Accesses that differ in their threads, loops or stages are different at sight."""
     pair = f"{first.name} and {other.name}"
+    if warp_rule(first.instruction).sectors != warp_rule(other.instruction).sectors:
+        raise MeaninglessError(f"{pair} go to different memories")
     if first.threads != other.threads:
         raise UntrueError(f"{pair} have {first.threads} and {other.threads} threads")
     loops = [{loop.name: loop.key for loop in access.loops} for access in (first, other)]

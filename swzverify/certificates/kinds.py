@@ -22,8 +22,8 @@ class Kind:
     """What a kind of claim is about, each of some roles, and the names of its numbers with their
     least values.
 
-    `optional` says how many of the last roles may be left out. `words` says the claim of `{0}` and
-    `{1}`, its subjects, and of its numbers by name.
+    `optional` says how many of the last roles may be left out, `perhaps` are numbers that may be.
+    `words` says the claim of `{0}` and `{1}`, its subjects, and of its numbers by name.
     """
 
     goals: Callable[[Claim], Goals]
@@ -31,6 +31,7 @@ class Kind:
     roles: tuple[tuple[str, ...], ...]
     numbers: tuple[tuple[str, int], ...] = ()
     optional: int = 0
+    perhaps: tuple[tuple[str, int], ...] = ()
 
 
 def goals_of(claim: Claim) -> Goals:
@@ -89,6 +90,15 @@ def _equivalent(claim: Claim) -> Goals:
     if isinstance(first, Access | Listing) or isinstance(other, Access | Listing):
         raise _meaningless(claim)
     return goals_maps.equal_places(first, other)
+
+
+def _coalesced(claim: Claim) -> Goals:
+    return goals_accesses.sectors(claim, _access(claim), tuple(claim.numbers.values()))
+
+
+def _coalesced_words(claim: Claim) -> str:
+    most = "{at_most} sectors" if claim.numbers else "as many sectors as the bytes of its active lanes fill"
+    return f"every warp instruction of {{0}} is aligned and touches at most {most} of 32 bytes of global memory"
 
 
 def _disjoint(claim: Claim) -> Goals:
@@ -151,6 +161,7 @@ KINDS: Mapping[str, Kind] = {
         (_ACCESS,),
         (("at_most", 1),),
     ),
+    "coalesced": Kind(_coalesced, _coalesced_words, (_ACCESS,), perhaps=(("at_most", 1),)),
     "covers": Kind(
         lambda claim: goals_accesses.covers(claim, _access(claim), _tile(claim, 1), claim.numbers["times"]),
         "{0} touches each element of {1} exactly {times} times in each stage",

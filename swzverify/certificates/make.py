@@ -23,7 +23,7 @@ from swzverify.certificates.smtlib import script
 from swzverify.certificates.statement import Statement, check_names, write_statement
 from swzverify.certificates.vacuity import conditions_of
 from swzverify.certificates.witnesses import find_witness
-from swzverify.claims import Claim
+from swzverify.claims import Claim, Coalesced
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.listing_claim import ListingClaim
 from swzverify.errors import SwzError
@@ -176,7 +176,7 @@ def _assumptions(judgement: Judgement) -> tuple[str, ...]:
     """What the certificate takes for granted, in words."""
     claim = judgement.claim
     found = ["the statement is what the spec says; a recheck does not read the spec again"]
-    if isinstance(claim, CostClaim):
+    if isinstance(claim, CostClaim | Coalesced):
         access = claim.access
         known = basis(access.target, access.instruction)
         found.append(f"the cost rule of docs/semantics.md, section 4, holds for {access.instruction.name}: {known}")

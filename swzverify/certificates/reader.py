@@ -104,6 +104,10 @@ class Reader:
             raise self.refuse(name, f"a number, at least {least} and below 2^62,")
         return value
 
+    def number_if_there(self, name: str, least: int = 0) -> dict[str, int]:
+        """Take an integer by its name; nothing where the key is missing."""
+        return {name: self.number(name, least)} if name in self.data else {}
+
     def number_or_none(self, name: str, least: int = 0) -> int | None:
         """Take an integer or null."""
         return None if self._is_null(name) else self.number(name, least)

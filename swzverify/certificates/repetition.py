@@ -14,7 +14,7 @@ from swzverify.certificates.affine import columns, forms, numbering
 from swzverify.certificates.program import reachable
 from swzverify.certificates.statement import Always, Apart, Cost, Covers, GatherCost, Injective, Statement
 from swzverify.certificates.steps import Step
-from swzverify.certificates.warp_rule import LINE_BYTES, WORD_BYTES, warp_rule
+from swzverify.certificates.warp_rule import LINE_BYTES, SECTOR_BYTES, WORD_BYTES, warp_rule
 
 After = Sequence[Step | None]
 
@@ -91,7 +91,8 @@ def _alike(after: After, *roots: int) -> bool:
 def _turns(goal: Cost | GatherCost, after: After) -> bool:
     """Every address grows by the same multiple of a unit: banks turn, and equal stays equal."""
     rule = warp_rule(goal.instruction)
-    unit = lcm(LINE_BYTES if rule.octets else WORD_BYTES, rule.width_bytes)
+    turn = SECTOR_BYTES if rule.sectors else LINE_BYTES if rule.octets else WORD_BYTES
+    unit = lcm(turn, rule.width_bytes)
     one = after[goal.address]
     whole = one is not None and (one.exact or goal.program[goal.address].width >= LINE_BYTES.bit_length() - 1)
     return whole and one is not None and one.increase % unit == 0

@@ -69,7 +69,7 @@ class Apart:
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Every warp instruction is aligned and takes at most `at_most` wavefronts (none given: has no
-    bank conflict).
+    bank conflict); in global memory sectors (none given: as many as its active lanes' bytes fill).
     """
 
     program: Program

@@ -23,7 +23,8 @@ class WarpRule:
     """What the rule needs of an instruction.
 
     `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each;
-    `octets`: the 16-byte cp.async has a rule of its own; `whole_warps`: all 32 lanes must run it.
+    `octets`: the 16-byte cp.async has a rule of its own; `whole_warps`: all 32 lanes must run it;
+    `sectors`: it goes to global memory, where the different sectors of the warp are counted.
     """
 
     width_bytes: int
@@ -33,18 +34,21 @@ class WarpRule:
     repeats: bool
     octets: bool
     whole_warps: bool = False
+    sectors: bool = False
 
     @property
     def unit_bytes(self) -> int:
-        """What lanes are told apart by: their own width, but a word at least."""
-        return max(self.width_bytes, WORD_BYTES)
+        """What lanes are told apart by: their own width, but a word at least; in global memory a
+        sector.
+        """
+        return SECTOR_BYTES if self.sectors else max(self.width_bytes, WORD_BYTES)
 
     @property
     def slots(self) -> int:
         """How many units lie side by side in all banks: lanes are aligned, so units meet in all
-        banks or in none.
+        banks or in none. Sectors lie in no banks.
         """
-        return LINE_BYTES // self.unit_bytes
+        return 1 if self.sectors else LINE_BYTES // self.unit_bytes
 
     @property
     def joined_lanes(self) -> int:
@@ -54,6 +58,7 @@ class WarpRule:
 
 _MATRIX = re.compile(r"(?:ld|st)matrix\.x([124])(?:\.trans)?")
 _PLAIN = re.compile(r"(ld|st)\.shared\.(?:v([24])\.)?b(8|16|32|64)")
+_GLOBAL = re.compile(r"(?:ld|st)\.global\.(?:v([24])\.)?b(8|16|32|64)")
 _COPY = re.compile(r"cp\.async\.(ca\.)?(4|8|16)")
 _ATOMIC = re.compile(r"atom\.shared\.add\.u32")
 
@@ -72,6 +77,10 @@ def warp_rule(name: str) -> WarpRule:
         width = int(found[2] or 1) * int(found[3]) // 8
         if width <= CHUNK_BYTES:
             return WarpRule(width, _group(width), LANES, found[1] == "ld" and width >= 8, repeats=False, octets=False)
+    if found := _GLOBAL.fullmatch(name):
+        width = int(found[1] or 1) * int(found[2]) // 8
+        if width <= CHUNK_BYTES:
+            return WarpRule(width, LANES, LANES, joins=False, repeats=False, octets=False, sectors=True)
     if found := _COPY.fullmatch(name):
         width, octets = int(found[2]), found[2] == "16" and not found[1]
         return WarpRule(width, _group(width), LANES, joins=False, repeats=not octets, octets=octets)
@@ -85,7 +94,8 @@ def _group(width_bytes: int) -> int:
 
 
 def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int]:
-    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane.
+    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane; in
+    global memory (sectors, the sectors that so many lanes' bytes fill).
 
     Errors: ValueError for an address that is not a multiple of the width.
 
@@ -93,11 +103,16 @@ def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int
     (2, 1)
     >>> warp_cost(warp_rule("cp.async.16"), [16 * (lane % 8) for lane in range(32)])
     (1, 1)
+    >>> warp_cost(warp_rule("ld.global.b32"), [8 * lane for lane in range(32)])
+    (8, 4)
     """
     lanes = [address if lane < rule.address_lanes else None for lane, address in enumerate(addresses)]
     for lane, address in enumerate(lanes):
         if address is not None and address % rule.width_bytes:
             raise ValueError(f"lane {lane}'s address {address} is no multiple of {rule.width_bytes}")
+    if rule.sectors:
+        busy = [address for address in lanes if address is not None]
+        return len({address // SECTOR_BYTES for address in busy}), filled(rule, len(busy))
     if rule.octets:
         lanes = _copying(lanes)
     size = rule.group_lanes
@@ -110,6 +125,15 @@ def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int
             minimum += 1
             wavefronts += _octet(group) if rule.octets else _banks(rule, list(group.values()))
     return wavefronts, minimum
+
+
+def filled(rule: WarpRule, lanes: int) -> int:
+    """The sectors that the bytes of so many lanes fill.
+
+    >>> filled(warp_rule("st.global.b32"), 9)
+    2
+    """
+    return (lanes * rule.width_bytes + SECTOR_BYTES - 1) // SECTOR_BYTES
 
 
 def _agree(lanes: Sequence[int | None], distance: int) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from swzverify.certificates.repetition import repeating
 from swzverify.certificates.statement import GatherCost, Statement
 from swzverify.certificates.table import table
-from swzverify.certificates.warp_rule import LANES, WarpRule, warp_rule
+from swzverify.certificates.warp_rule import LANES, WarpRule, filled, warp_rule
 from swzverify.certificates.witness import Data, WitnessError, only, periods_of, require
 from swzverify.certificates.witness_residues import counted_line
 
@@ -62,18 +62,20 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
     for _, count in own:
         values *= count
     most = 0
-    seen: set[tuple[frozenset[int], ...]] = set()
+    seen: set[tuple[tuple[frozenset[int], ...], int]] = set()
     for start in range(0, found.points, LANES * values):
         firsts = range(start, start + LANES * values, values)
         row = tuple(frozenset(addresses[p] for p in range(at, at + values) if active[p]) for at in firsts)
-        if row not in seen:
-            seen.add(row)
-            most = max(most, _bound(rule, row, goal.at_most))
+        always = sum(all(active[p] for p in range(at, at + values)) for at in firsts)
+        if (row, always) not in seen:
+            seen.add((row, always))
+            most = max(most, _bound(rule, row, goal.at_most, always))
     return {"points": found.points, "sha256": found.digest(), "most": most}
 
 
-def _bound(rule: WarpRule, lanes: Lanes, at_most: tuple[int, ...]) -> int:
-    """What no choice of a warp exceeds; refused where that is too much.
+def _bound(rule: WarpRule, lanes: Lanes, at_most: tuple[int, ...], always: int) -> int:
+    """What no choice of a warp exceeds; refused where that is too much. `always` lanes are active at
+    every value: in global memory their bytes alone must fill as many sectors, without a limit.
 
     Groups that join take no more than they do apart. Without a limit the larger groups are looked
     at: without a conflict there, there is none in the smaller ones.
@@ -83,6 +85,8 @@ def _bound(rule: WarpRule, lanes: Lanes, at_most: tuple[int, ...]) -> int:
     size = rule.joined_lanes if rule.joins and not at_most else rule.group_lanes
     groups = [_group(rule, lanes[first : first + size]) for first in range(0, rule.address_lanes, size)]
     limit = at_most[0] if at_most else sum(1 for group in groups if group)
+    if rule.sectors and not at_most:
+        limit = filled(rule, always)
     require(sum(groups) <= limit, f"the lanes of a warp can choose {sum(groups)} wavefronts")
     return sum(groups)
 

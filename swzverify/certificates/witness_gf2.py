@@ -144,7 +144,7 @@ def _profile(goal: Cost, rows: Sequence[int]) -> dict[str, object]:
     limit = goal.at_most[0] if goal.at_most else minimum
     require(wavefronts <= limit, f"the warp takes {wavefronts} wavefronts")
     profile: dict[str, object] = {"addresses": addresses, "wavefronts": wavefronts, "minimum": minimum}
-    if active == 1 and not rule.octets and not rule.repeats and not rule.joins:
+    if active == 1 and not (rule.octets or rule.repeats or rule.joins or rule.sectors):
         profile["ranks"] = _ranks(rule, lanes)
     return profile
 

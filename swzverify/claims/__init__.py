@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from swzverify.claims.aligned import Aligned
     from swzverify.claims.bijective import Bijective
     from swzverify.claims.claim import Claim
+    from swzverify.claims.coalesced import Coalesced
     from swzverify.claims.conflict_free import ConflictFree
     from swzverify.claims.contiguous import Contiguous
     from swzverify.claims.covers import Covers
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from swzverify.claims.permutation import Permutation
     from swzverify.claims.register_conflict_free import RegisterConflictFree
     from swzverify.claims.register_conflicts import RegisterConflicts
-    from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+    from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, SectorMeasure, Verdict, WarpMeasure
     from swzverify.claims.wavefronts import Wavefronts
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Aligned",
     "Bijective",
     "Claim",
+    "Coalesced",
     "ConflictFree",
     "Contiguous",
     "Counterexample",
@@ -47,6 +49,7 @@ __all__ = [
     "RegisterConflictFree",
     "RegisterConflicts",
     "Row",
+    "SectorMeasure",
     "Verdict",
     "WarpMeasure",
     "Wavefronts",
@@ -61,6 +64,7 @@ KINDS: Mapping[str, str] = {
     "in_bounds": "InBounds",
     "conflict_free": "ConflictFree",
     "wavefronts": "Wavefronts",
+    "coalesced": "Coalesced",
     "covers": "Covers",
     "equivalent": "Equivalent",
     "disjoint": "Disjoint",
@@ -75,7 +79,9 @@ __getattr__ = importer(
     "swzverify.claims",
     {
         "Claim": ".claim",
-        **dict.fromkeys(("Counterexample", "Measure", "Outcome", "Row", "Verdict", "WarpMeasure"), ".verdict"),
+        **dict.fromkeys(
+            ("Counterexample", "Measure", "Outcome", "Row", "SectorMeasure", "Verdict", "WarpMeasure"), ".verdict"
+        ),
         **{name: f".{kind}" for kind, name in KINDS.items()},
     },
 )

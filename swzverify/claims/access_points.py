@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.hardware import BANK_WORD_BYTES, BANKS, Kind, evidence
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, SECTOR_BYTES, Kind, evidence
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.subjects import Access
@@ -73,7 +73,11 @@ def lane_where(record: LaneRecord) -> str:
 
 
 def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
-    """All lanes at a point, the marked ones colliding; inactive lanes have no cells."""
+    """All lanes at a point, the marked ones colliding; inactive lanes have no cells. In global memory a
+    lane has a sector, where it has a word and a bank in shared memory.
+    """
+    if access.instruction.is_global:
+        return _sector_table(access, point, note, marks)
     rest = ("coord", "offset", "address", "word", "bank")
     if access.tile is None:
         rest = ("address", "word", "bank")
@@ -91,3 +95,16 @@ def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mappi
         rows.append(Row(cells, marks.get(record.lane, "")))
     free = {name: value for name, value in point.items() if name != LANE}
     return Counterexample(access.binding(free), note, columns, tuple(rows))
+
+
+def _sector_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
+    rest = ("address", "sector")
+    own = own_columns(access.read_unknowns, rest)
+    rows: list[Row] = []
+    for record in access.lanes_at(point):
+        address = record.address_bytes
+        values = record.values or (None,) * len(own)
+        cells = (record.lane, *values, address, None if address is None else address // SECTOR_BYTES)
+        rows.append(Row(cells, marks.get(record.lane, "")))
+    free = {name: value for name, value in point.items() if name != LANE}
+    return Counterexample(access.binding(free), note, ("lane", *own, *rest), tuple(rows))

@@ -12,6 +12,7 @@ from swzverify.claims.form import Form, NumberChange, Subject
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
+from swzverify.hardware import Space
 from swzverify.subjects import Access
 from swzverify.subjects.memory import Origin
 
@@ -20,13 +21,15 @@ class Claim(ABC):
     """A property of some subjects.
 
     `kind` is the key that states it in a spec, `form` says how. `counts_room` tells that the claim
-    is about the room of an allocation: with more room it says less.
+    is about the room of an allocation: with more room it says less. `space` is the memory that its
+    accesses must go to; None where it may be any.
     """
 
     __slots__ = ()
     kind: ClassVar[str]
     form: ClassVar[Form]
     counts_room: ClassVar[bool] = False
+    space: ClassVar[Space | None] = None
 
     def __post_init__(self) -> None:
         """Refuse what the claim cannot be about."""
@@ -91,7 +94,7 @@ class Claim(ABC):
 
     def check_subjects(self) -> None:
         """Refuse, by SWZ105, anything but the claim's own kinds of subjects: a name in place of an
-        object, say.
+        object, say; by SWZ409, accesses to another memory.
         """
         types = tuple(role.type for role in self.form.roles)
         for subject in self.subjects:
@@ -102,3 +105,17 @@ class Claim(ABC):
                     f"{self.kind} is claimed of {wanted}, not of {subject!r} ({type(subject).__name__})",
                     hint="give the object itself, not its name",
                 )
+            if self.space is not None and isinstance(subject, Access) and subject.instruction.space is not self.space:
+                raise SwzError(
+                    "SWZ409",
+                    f"{self.kind} is about accesses to {self.space}, and {subject.instruction.name} of access "
+                    f"{subject.name} goes to {subject.instruction.space}",
+                    hint=_OF_MEMORY[subject.instruction.space],
+                )
+
+
+_OF_MEMORY = {
+    Space.GLOBAL: "of an access to global memory claim `coalesced`, `aligned`, `in_bounds` or `equivalent`",
+    Space.SHARED: "of an access to shared memory claim `conflict_free` or `wavefronts`",
+}
+"""What can be claimed in place of a claim that is about another memory."""

@@ -11,13 +11,14 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample, Measure, WarpMeasure
 from swzverify.hardware import (
-    BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
     BANKS,
     AccessCost,
     GroupCost,
+    Space,
     access_cost,
     evidence,
+    turn_bytes,
 )
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
@@ -26,9 +27,10 @@ from swzverify.subjects import Access
 
 
 class CostClaim(Claim):
-    """A claim on what the warp instructions of one access take."""
+    """A claim on what the warp instructions of one access to shared memory take."""
 
     __slots__ = ()
+    space = Space.SHARED
     access: Access
 
     @property
@@ -74,12 +76,14 @@ class CostClaim(Claim):
 
 
 def cost_plan(access: Access, at_most: int | None) -> Plan:
-    """What both claims on costs ask."""
+    """What claims on costs ask; in global memory sectors stand for wavefronts."""
     aligned, cost = aligned_goals(access, "aligned"), cost_goal(access, at_most)
     lanes = access.instruction.address_lanes
     if at_most is not None and at_most >= lanes:
         # An aligned lane has at most one word in a bank; a copied one is in one class.
-        note = f"a warp instruction takes at most one wavefront for each lane with an address, {lanes} here"
+        # In global memory an aligned lane lies in one sector.
+        each = "touches at most one sector" if access.instruction.is_global else "takes at most one wavefront"
+        note = f"a warp instruction {each} for each lane with an address, {lanes} here"
         fact = Fact(holds=True, note=note, decides=True)
         return Plan(aligned, (fact,), exists_active(access), measured=cost)
     return Plan((*aligned, Goal(cost, "cost")), exists=exists_active(access))
@@ -92,7 +96,7 @@ def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
     lowered = access.lowered
     bits_per_unit = ints.integer(8 // access.unit_bits)
     address = ints.divide(lowered.position, bits_per_unit)
-    granule = BANK_PERIOD_BYTES if access.instruction.by_octets else BANK_WORD_BYTES
+    granule = turn_bytes(access.instruction)
 
     def definition(arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
         assumed, active, position, _ = access.definition(arrays)

@@ -20,6 +20,7 @@ from swzverify.claims.stated import less
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.errors import SwzError
+from swzverify.hardware import Space
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, binary, conjunction, extend, negation, substitute, var
@@ -39,6 +40,7 @@ class Covers(Claim):
     """Each element is touched `times` times, in every stage."""
 
     kind: ClassVar[str] = "covers"
+    space = Space.SHARED
     form = Form(
         title="Each element is touched exactly so often.",
         says="over all threads and iterations the access touches each element exactly so often",

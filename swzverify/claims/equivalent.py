@@ -50,6 +50,7 @@ class Equivalent(Claim):
                 hint="compare two tiles, two accesses, two maps, or a tile and a map",
             )
 
+        self._check_memories()
         tile = self.first if isinstance(self.first, Tile) else self.second if isinstance(self.second, Tile) else None
         for index in (self.first, self.second):
             if tile is not None and isinstance(index, IndexMap) and index.base not in (None, tile.base):
@@ -62,6 +63,18 @@ class Equivalent(Claim):
             check_comparable(*self.bases, f"equivalent: {self.first.name} and {self.second.name}")
             if isinstance(self.first, IndexMap) or isinstance(self.second, IndexMap):
                 self.plan()  # a map's expressions must be defined at the bases that the other one brings
+
+    def _check_memories(self) -> None:
+        """Refuse, by SWZ409, an access to shared memory beside one to global memory: no address of
+        the one is an address of the other.
+        """
+        spaces = [each.instruction.space for each in (self.first, self.second) if isinstance(each, Access)]
+        if len(set(spaces)) > 1:
+            raise SwzError(
+                "SWZ409",
+                f"equivalent: {self.first.name} goes to {spaces[0]}, {self.second.name} to {spaces[1]}",
+                hint="compare index expressions as two `maps:`; addresses of two memories have nothing in common",
+            )
 
     @property
     def subjects(self) -> tuple[Addressed, Addressed]:

@@ -110,7 +110,7 @@ class Form:
 
     `title` is one sentence, `says` the same of "this tile" or "this access". `roles` are what each
     subject may be. A claim that needs more than names is stated key by key: `keys`, which
-    `keys_title` describes.
+    `keys_title` describes; with `name_alone` its one name may stand for all of them.
     """
 
     title: str
@@ -120,6 +120,7 @@ class Form:
     count: Count = Count.ONE
     keys: tuple[Named | Number, ...] = ()
     keys_title: str = ""
+    name_alone: bool = False
 
     @property
     def numbers(self) -> tuple[Number, ...]:

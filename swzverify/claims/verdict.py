@@ -103,6 +103,30 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class SectorMeasure:
+    """The most sectors of global memory that a warp instruction touches, at the binding `where`;
+    `minimum` is what its active lanes need at least where their bytes are all different.
+
+    `point` is the same place as the engines know it. `exact` is False where the engines stopped at a
+    case that breaks the claim: then the worst one touches at least as many.
+
+    >>> print(SectorMeasure(5, 4, {"warp": 0}))
+    5 sectors (minimum 4)
+    """
+
+    sectors: int
+    minimum: int
+    where: Mapping[str, int]
+    point: Mapping[str, int] = field(default_factory=dict[str, int], compare=False)
+    exact: bool = True
+
+    def __str__(self) -> str:
+        """The count in words."""
+        at_least = "" if self.exact else "at least "
+        return f"{at_least}{self.sectors} sector{'s' * (self.sectors != 1)} (minimum {self.minimum})"
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One line of a counterexample's table: a cell a column, None where the column does not apply.
 
@@ -177,7 +201,7 @@ class Verdict(Shown):
     `evidence` is the hardware row's ("measured", "documented", "assumed") or empty where no
     hardware fact is used; `reason` explains every outcome but a plain `proved`, and for `proved`
     says what a reader must know (a single engine, say); `is_fault` marks an `error` that is
-    swzverify's own.
+    swzverify's own. `measure` is the worst case in shared memory, `sectors` that in global memory.
     """
 
     outcome: Outcome
@@ -190,6 +214,7 @@ class Verdict(Shown):
     time_ms: float = 0.0
     notes: tuple[str, ...] = field(default=())
     is_fault: bool = False
+    sectors: SectorMeasure | None = None
 
     def __str__(self) -> str:
         """The outcome, what it covers and rests on, and the table of a failure.
@@ -214,7 +239,7 @@ class Verdict(Shown):
         known = self.counterexample is not None and self.reason == self.counterexample.note
         return [
             ("scope", self.scope),
-            ("cost", "" if self.measure is None else str(self.measure)),
+            ("cost", str(self.measure or self.sectors or "")),
             ("reason", "" if known else self.reason),
             ("engines", " + ".join(self.engines)),
             ("evidence", self.evidence),

@@ -97,7 +97,8 @@ def cost(access: Access) -> AccessCosts:
     """The cost of every warp instruction of an access: all warps, iterations, stages and bases.
 
     Errors: SWZ206 a loop without a bound, values that each lane has of its own, or more than 2^26
-    lanes to price; SWZ404 a misaligned address; SWZ105 no warp instruction with an active lane.
+    lanes to price; SWZ404 a misaligned address; SWZ105 no warp instruction with an active lane; SWZ409
+    an access to global memory.
 
     >>> from swzverify import Layout, Tile
     >>> from swzverify.hardware import find_instruction, find_target
@@ -112,6 +113,7 @@ def cost(access: Access) -> AccessCosts:
     if not isinstance(access, Access):  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = "give the object itself, such as load_spec('a.swz.yaml').cases[0].accesses['read_A']"
         raise SwzError("SWZ105", f"cost of {access!r} ({type(access).__name__}): it is no access", hint=hint)
+    access.require_banks()
     refuse_what_has_no_end(access)
     runs, places = _sizes(access)
     lanes = lanes_to_price(access)

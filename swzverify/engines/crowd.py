@@ -6,6 +6,9 @@ its place in the 128-byte line. A group costs the most different units in one sl
 each for itself, so the most that a slot can hold is a largest matching of lanes to the slot's
 units. Groups choose independently of each other, so their costs add up.
 
+In global memory the whole warp is one group, and any two different sectors count: the most is a
+largest matching of lanes to sectors.
+
 Plain loads of 8 and 16 bytes join groups where lanes agree in pairs. A joined choice gives each pair
 one address, or one of the two is idle: there pairs are matched to units.
 """
@@ -16,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swzverify.engines.bipartite import largest_matching
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES, Instruction
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, PAIR_DISTANCES, Instruction
 
 Options = Sequence[int | None]
 """What a lane can choose: byte addresses, each once; None where it can be idle."""
@@ -36,13 +39,16 @@ class Crowd:
 
 
 def crowd(row: Instruction, lanes: Sequence[Options]) -> Crowd:
-    """The worst choices of a warp instruction with the plain rule; every address is aligned.
+    """The worst choices of a warp instruction with the plain rule, or of one of global memory; every
+    address is aligned.
 
     >>> from swzverify.hardware import find_instruction
     >>> found = crowd(find_instruction("ld.shared.b32"), [[0, 128 * lane] for lane in range(32)])
     >>> found.most_wavefronts, found.most_conflicts
     (32, 31)
     """
+    if row.is_global:
+        return _most_sectors(row, lanes)
     groups = [range(start, start + row.group_lanes) for start in range(0, row.address_lanes, row.group_lanes)]
     fullest = [_fullest(row, {lane: lanes[lane] for lane in group}, row.group_lanes) for group in groups]
     counts = [len(found) for found in fullest]
@@ -64,13 +70,32 @@ def crowd(row: Instruction, lanes: Sequence[Options]) -> Crowd:
     return Crowd(choices, most, conflicts)
 
 
-def _unit_bytes(row: Instruction) -> int:
-    return max(BANK_WORD_BYTES, row.width_bytes)
+def _most_sectors(row: Instruction, lanes: Sequence[Options]) -> Crowd:
+    """A choice with the most sectors, and among these with the most beyond what its lanes need.
+
+    Lanes that cannot be idle are matched first, and stay matched as others join: so a largest
+    matching leaves as few of them over as any. Each lane more in a sector of its own adds a sector,
+    and to what is needed one at most; a lane over adds to what is needed only. So no choice has more
+    sectors beyond its need.
+    """
+    reach: dict[int, dict[int, int]] = {}
+    for lane, options in sorted(enumerate(lanes), key=lambda item: None in item[1]):
+        for address in options:
+            units = reach.setdefault(lane, {}) if address is not None else {}
+            if address is not None and len(units) < LANES:
+                units.setdefault(address // row.unit_bytes, address)
+    pairs = largest_matching({lane: list(units) for lane, units in reach.items()})
+    choice: Choice = [None if None in options else options[0] for options in lanes]
+    for lane, sector in pairs.items():
+        choice[lane] = reach[lane][sector]
+    active = sum(address is not None for address in choice)
+    least = -(-active * row.width_bytes // row.unit_bytes)
+    return Crowd((choice,), len(pairs), len(pairs) - least)
 
 
 def _fullest(row: Instruction, lanes: Mapping[int, Options], size: int) -> dict[int, int]:
     """For the slot that can hold most, the address that each of its lanes chooses."""
-    unit = _unit_bytes(row)
+    unit = row.unit_bytes
     reach: dict[int, dict[int, dict[int, int]]] = {}
     for lane, options in lanes.items():
         for address in options:

@@ -19,8 +19,9 @@ import numpy as np
 from swzverify.engines.crowd import Choice, Options, crowd
 from swzverify.engines.enumeration import grid
 from swzverify.engines.native import Native, Rules
+from swzverify.engines.prices import Price, price
 from swzverify.engines.worst import RANK, judged
-from swzverify.hardware import BANK_PERIOD_BYTES, LANES, AccessCost, Instruction, access_cost
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
 from swzverify.obligations import (
     Answer,
     Finding,
@@ -68,16 +69,16 @@ class _Priced:
     """
 
     warp: _Warp
-    found: tuple[tuple[AccessCost, Choice], ...]
+    found: tuple[tuple[Price, Choice], ...]
     most_wavefronts: int
     most_conflicts: int
 
     @property
-    def wavefronts(self) -> tuple[AccessCost, Choice]:
+    def wavefronts(self) -> tuple[Price, Choice]:
         return max(self.found, key=lambda each: each[0].wavefronts * RANK + each[0].bank_conflicts)
 
     @property
-    def conflicts(self) -> tuple[AccessCost, Choice]:
+    def conflicts(self) -> tuple[Price, Choice]:
         return max(self.found, key=lambda each: each[0].bank_conflicts * RANK + each[0].wavefronts)
 
 
@@ -106,22 +107,22 @@ def _gather(goal: GatherCost) -> Finding:
         return _OTHER
     priced = [_price(cost.instruction, warp) for warp in warps]
 
-    def placed(row: int, choice: Choice, price: AccessCost, warp: _Warp) -> WarpCost:
+    def placed(row: int, choice: Choice, cost_of: Price, warp: _Warp) -> WarpCost:
         point: Point = {name: int(array[row]) for name, array in free.items()}
         for lane, address in enumerate(choice):
             at = warp.places[lane][address]
             point |= {of_lane(name, lane): int(array[at]) for name, array in chosen.items()}
-        return WarpCost(price.wavefronts, price.minimum, point)
+        return WarpCost(cost_of.wavefronts, cost_of.minimum, point)
 
     most = max(priced, key=lambda each: each.wavefronts[0].wavefronts * RANK + each.wavefronts[0].bank_conflicts)
     worst = max(priced, key=lambda each: each.conflicts[0].bank_conflicts * RANK + each.conflicts[0].wavefronts)
-    (price, choice), (other_price, other_choice) = most.wavefronts, worst.conflicts
+    (most_price, choice), (other_price, other_choice) = most.wavefronts, worst.conflicts
     found = WorstCost(
-        placed(most.warp.row, choice, price, most.warp),
+        placed(most.warp.row, choice, most_price, most.warp),
         placed(worst.warp.row, other_choice, other_price, worst.warp),
     )
     exact = (
-        max(each.most_wavefronts for each in priced) == price.wavefronts
+        max(each.most_wavefronts for each in priced) == most_price.wavefronts
         and max(each.most_conflicts for each in priced) == other_price.bank_conflicts
     )
     failing = found.failing(cost.at_most)
@@ -167,13 +168,13 @@ def _price(row: Instruction, warp: _Warp) -> _Priced:
     else:
         built = crowd(row, lanes)
         candidates, most, conflicts = list(built.choices), built.most_wavefronts, built.most_conflicts
-    found = [(access_cost(row, choice), choice) for choice in candidates]
+    found = [(price(row, choice), choice) for choice in candidates]
     result = _Priced(warp, tuple(found), most, conflicts)
     if found and result.wavefronts[0].wavefronts == most and result.conflicts[0].bank_conflicts == conflicts:
         return result
     whole = prod(len(options) for options in lanes) <= MAX_CHOICES
     others = product(*lanes) if whole else _sampled(lanes)
-    found += [(access_cost(row, choice), list(choice)) for choice in others if any(a is not None for a in choice)]
+    found += [(price(row, choice), list(choice)) for choice in others if any(a is not None for a in choice)]
     result = _Priced(warp, tuple(found), most, conflicts)
     if not whole:
         return result

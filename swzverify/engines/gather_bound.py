@@ -12,7 +12,7 @@ from math import gcd, lcm, prod
 import numpy as np
 
 from swzverify.engines.enumeration import grid
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Var, postorder
 from swzverify.ir.periods import repetition
@@ -26,7 +26,11 @@ def gather_bound(name: str, goal: GatherCost) -> Finding:
     cost, row = goal.cost, goal.cost.instruction
     none = Finding(name, Answer.NOT_APPLICABLE)
     roots = (cost.address, cost.active, cost.domain.assumption)
-    if row.by_octets or any(node.width >= MAX_ARRAY_WIDTH - 1 for node in postorder(*roots)):
+    if (
+        row.by_octets
+        or (row.is_global and cost.at_most is None)
+        or any(node.width >= MAX_ARRAY_WIDTH - 1 for node in postorder(*roots))
+    ):
         return none
     nodes = [node for node in cost.free if node is not cost.lane]
     periods = [_period(goal, node) for node in (*nodes, *goal.own)]
@@ -42,11 +46,9 @@ def gather_bound(name: str, goal: GatherCost) -> Finding:
     busy = (active == 1) & (assumed == 1)
     if not busy.any():
         return none
-    unit = max(BANK_WORD_BYTES, row.width_bytes)
-    slots = BANK_PERIOD_BYTES // unit
-    reached = np.zeros((shape[0], LANES, slots), dtype=np.bool_)
+    reached = np.zeros((shape[0], LANES, row.slots), dtype=np.bool_)
     rows, lanes, _ = np.nonzero(busy)
-    reached[rows, lanes, address[busy] % BANK_PERIOD_BYTES // unit] = True
+    reached[rows, lanes, address[busy] // row.unit_bytes % row.slots] = True
     size = row.joined_group_lanes if row.joins and cost.at_most is None else row.group_lanes
     most = _most(row, reached, size)
     bound = int(np.maximum(most - 1, 0).sum(axis=1).max() if cost.at_most is None else most.sum(axis=1).max())

@@ -14,7 +14,7 @@ import numpy as np
 
 from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import judge_rows, judged
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES
+from swzverify.hardware import LANES, PAIR_DISTANCES, SECTOR_BYTES
 from swzverify.ir.expr import TRUE, Expr, Var, variables
 from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
 from swzverify.obligations import (
@@ -207,13 +207,15 @@ def _parity(form: int, lane: int) -> bool:
 def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
     """A whole warp's cost from ranks, with no address computed.
 
+    In global memory the whole warp is one group, and its units, the sectors, have no slots.
+
     The lanes of a group touch 2^rank(unit bits) units. The units of one slot (the banks of a unit)
     are a coset of a kernel, so every slot that is touched holds 2^(rank(unit bits) - rank(slot
     bits)) of them: the group's wavefronts.
     """
     row = goal.instruction
-    unit_low = max(BANK_WORD_BYTES, row.width_bytes).bit_length() - 1
-    slot_mask = (BANK_PERIOD_BYTES - 1) >> unit_low
+    unit_low = row.unit_bytes.bit_length() - 1
+    slot_mask = row.slots - 1
     units = [column >> unit_low for column in columns]
     # Lanes agree in pairs at distance 2^i exactly when lane bit i flips nothing.
     agree = row.joins and any(not columns[distance.bit_length() - 1] for distance in PAIR_DISTANCES)
@@ -222,7 +224,8 @@ def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
     slots = rank([unit & slot_mask for unit in own])
     each = 1 << ((len(own) if row.counts_equal_words else rank(own)) - slots)
     groups = row.address_lanes // group_lanes
-    return judged(NAME, goal, WorstCost.of_one(WarpCost(groups * each, groups, _origin(goal))))
+    least = -(-LANES * row.width_bytes // SECTOR_BYTES) if row.is_global else groups
+    return judged(NAME, goal, WorstCost.of_one(WarpCost(groups * each, least, _origin(goal))))
 
 
 class GF2(Native):

@@ -17,7 +17,7 @@ from swzverify.engines.enumeration import first_overlap, grid
 from swzverify.engines.gather_bound import gather_bound
 from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import judge_rows
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, postorder
 from swzverify.ir.gf2 import VariableBits, affine_bits
@@ -82,7 +82,7 @@ def _fits(roots: tuple[Expr, ...]) -> bool:
 
 
 def _cost(goal: Cost) -> Finding:
-    unit = BANK_PERIOD_BYTES if goal.instruction.by_octets else BANK_WORD_BYTES
+    unit = turn_bytes(goal.instruction)
     periods: dict[str, int | None] = {}
     for node in goal.free:
         periods[node.name] = _cost_period(goal, node, unit)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swzverify.hardware import cost_many
+from swzverify.engines.prices import price_many
 from swzverify.obligations import Answer, Cost, Finding, Numbers, Point, Truths, WarpCost, WorstCost
 
 RANK = 4096
@@ -24,7 +24,7 @@ def judge_rows(
     rows = np.flatnonzero(counts & active.any(axis=1))
     if rows.size == 0:
         return Finding(engine, Answer.EMPTY)
-    arrays = cost_many(cost.instruction, addresses[rows], active[rows])
+    arrays = price_many(cost.instruction, addresses[rows], active[rows])
     conflicts = arrays.wavefronts - arrays.minimum
 
     def largest(rank: Numbers) -> WarpCost:

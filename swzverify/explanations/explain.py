@@ -56,7 +56,7 @@ def explain_access(access: Access, at: Mapping[str, int] | None = None, *, chang
     instruction, or of the one at some values of the variables. Without `changes` nothing is said of
     other swizzles and pads, which takes most of the time.
 
-    Errors: SWZ581 values that `at` cannot have.
+    Errors: SWZ581 values that `at` cannot have; SWZ409 an access to global memory.
 
     >>> from swzverify import Layout
     >>> from swzverify.hardware import find_instruction, find_target
@@ -67,6 +67,7 @@ def explain_access(access: Access, at: Mapping[str, int] | None = None, *, chang
     >>> explain_access(read).statements[1]
     Rank(group_bits=5, unit_bytes=4, unit_rank=5, slot_rank=0, groups=1, joined=False, counts_equal=False)
     """
+    access.require_banks()
     run, statements = _costs(access, at)
     forms = access_forms(access)
     statements += _by_bits(access, forms, run)

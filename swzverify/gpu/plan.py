@@ -92,6 +92,9 @@ def not_run(claim: Claim) -> str:
     own = own_values(claim)
     if own:
         return f"not run: each lane reads {', '.join(own)}, which is data that the kernels here do not have"
+    of_global = [s.name for s in claim.subjects if isinstance(s, Access) and s.instruction.is_global]
+    if of_global:
+        return f"not run: {', '.join(of_global)} goes to global memory, and the kernels here touch shared memory only"
     if any(isinstance(subject, Listing) for subject in claim.subjects):
         return "not run: a listing is machine code of its own target, and no kernel here is made of it"
     return ""

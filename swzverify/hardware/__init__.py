@@ -1,20 +1,25 @@
-"""What the GPUs do with shared memory, as data, and the cost rule that reads it.
+"""What the GPUs do with shared and global memory, as data, and the rules that read it.
 
-Imports `errors` and `shown` only. `instructions` and `targets` are the tables, `spelling` reads PTX names,
-`wavefronts` is the rule, `octets` the part of it for `cp.async.cg` of 16 bytes.
+Imports `errors` and `shown` only. `instructions`, `global_memory` and `targets` are the tables,
+`spelling` reads PTX names, `wavefronts` is the rule of shared memory, `octets` the part of it for
+`cp.async.cg` of 16 bytes, `sectors` the count of global memory.
 """
 
 from typing import TYPE_CHECKING
 
+from swzverify.hardware.global_memory import GLOBAL_INSTRUCTIONS, find_any_instruction
 from swzverify.hardware.instructions import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
     BANKS,
     INSTRUCTIONS,
     LANES,
+    SECTOR_BYTES,
     Instruction,
     Kind,
+    Space,
     find_instruction,
+    turn_bytes,
 )
 from swzverify.hardware.targets import (
     EVIDENCE,
@@ -31,7 +36,8 @@ from swzverify.hardware.targets import (
 from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
-    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, SECTOR_BYTES
+    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
+    from swzverify.hardware.sectors import SectorCost, sector_cost, sectors_many
     from swzverify.hardware.wavefronts import (
         PAIR_DISTANCES,
         AccessCost,
@@ -48,6 +54,7 @@ __all__ = [
     "CHUNKS_PER_LINE",
     "CHUNK_BYTES",
     "EVIDENCE",
+    "GLOBAL_INSTRUCTIONS",
     "INSTRUCTIONS",
     "LANES",
     "PAIR_DISTANCES",
@@ -60,22 +67,29 @@ __all__ = [
     "GroupCost",
     "Instruction",
     "Kind",
+    "SectorCost",
+    "Space",
     "Target",
     "access_cost",
     "basis",
     "cost_many",
     "evidence",
     "evidence_row",
+    "find_any_instruction",
     "find_instruction",
     "find_target",
     "require",
+    "sector_cost",
+    "sectors_many",
+    "turn_bytes",
 ]
 
 # The rule needs numpy; who only reads the tables does not wait for it.
 __getattr__ = importer(
     "swzverify.hardware",
     {
-        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES", "SECTOR_BYTES"), ".octets"),
+        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES"), ".octets"),
+        **dict.fromkeys(("SectorCost", "sector_cost", "sectors_many"), ".sectors"),
         **dict.fromkeys(
             ("PAIR_DISTANCES", "AccessCost", "CostArrays", "GroupCost", "access_cost", "cost_many"), ".wavefronts"
         ),

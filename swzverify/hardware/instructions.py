@@ -10,7 +10,8 @@ Source: measured on an H100, tests/data/README.md; widths and spellings, PTX ISA
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 
 from swzverify.errors import SwzError, nearest
@@ -30,6 +31,20 @@ BANK_PERIOD_BYTES = BANKS * BANK_WORD_BYTES
 """Addresses this far apart lie in the same bank."""
 
 
+SECTOR_BYTES = 32
+"""Global memory is moved in aligned pieces of this size, and two lanes of a 16-byte `cp.async` that
+go as one unit write one. Source: CUDA C++ Best Practices Guide 13, "Coalesced Access to Global
+Memory"; tests/data/README.md, h100_cp_async16_rule.npz.
+"""
+
+
+class Space(StrEnum):
+    """Where an instruction's addresses lie."""
+
+    SHARED = "shared memory"
+    GLOBAL = "global memory"
+
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """One row of the table.
@@ -44,6 +59,8 @@ class Instruction:
     - `by_octets`: it has a rule of its own, the octet rule: what counts is how chunks move between
       sectors, not banks.
     - `source`: where the row is from.
+    - `space`: where its addresses lie. In global memory nothing of groups and banks holds: all lanes
+      are one group, in which different sectors count.
 
     >>> find_instruction("ldmatrix.x2").group_count
     2
@@ -59,6 +76,7 @@ class Instruction:
     warp_wide: bool
     by_octets: bool
     source: str
+    space: Space = field(default=Space.SHARED, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a row that contradicts itself."""
@@ -77,6 +95,28 @@ class Instruction:
         return max(1, self.width_bytes // BANK_WORD_BYTES)
 
     @property
+    def is_global(self) -> bool:
+        """Whether its addresses lie in global memory."""
+        return self.space is Space.GLOBAL
+
+    @property
+    def unit_bytes(self) -> int:
+        """Of what aligned lanes touch one each, and what tells two lanes apart: a word at least, or
+        their own width; in global memory a sector.
+        """
+        return SECTOR_BYTES if self.is_global else max(BANK_WORD_BYTES, self.width_bytes)
+
+    @property
+    def slots(self) -> int:
+        """How many units lie side by side in the banks; 1 in global memory, where any two different
+        units count.
+
+        >>> find_instruction("ld.shared.v4.b32").slots
+        8
+        """
+        return 1 if self.is_global else BANK_PERIOD_BYTES // self.unit_bytes
+
+    @property
     def group_count(self) -> int:
         """Groups of a full warp, before any join: the least wavefronts that a full warp takes
         without one.
@@ -89,6 +129,18 @@ class Instruction:
         join.
         """
         return 2 * self.group_lanes if self.joins else self.group_lanes
+
+
+def turn_bytes(row: Instruction) -> int:
+    """A shift of all addresses of a warp by a multiple of this changes no cost: whole words turn the
+    banks round, the octet rule looks at whole lines, and sectors are counted whole.
+
+    >>> turn_bytes(find_instruction("ld.shared.v4.b32")), turn_bytes(find_instruction("cp.async.16"))
+    (4, 128)
+    """
+    if row.is_global:
+        return SECTOR_BYTES
+    return BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES
 
 
 _MEASURED = "measured on an H100: tests/data/h100_patterns.npz, op {}"

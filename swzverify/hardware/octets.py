@@ -17,16 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES
+from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES, SECTOR_BYTES
 
 CHUNK_BYTES = 16
 """What one lane copies."""
 CHUNKS_PER_LINE = BANK_PERIOD_BYTES // CHUNK_BYTES
 """Lanes of an octet: they read one line."""
-SECTOR_BYTES = 2 * CHUNK_BYTES
-"""What two lanes that go as one unit write. Source: tests/data/README.md, h100_cp_async16_rule.npz.
-"""
-
 _SECTORS = BANK_PERIOD_BYTES // SECTOR_BYTES
 
 IntArray = NDArray[np.int64]

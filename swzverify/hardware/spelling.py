@@ -16,9 +16,9 @@ from swzverify.hardware.kinds import MATRIX_OPCODES
 MAX_LANE_BYTES = 16
 """The widest access a lane can make to shared memory. Source: PTX ISA 8.7, vectors (128 bits)."""
 
-_ORDER = r"(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*"
+ORDER = r"(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*"
 _SPACE = r"\.shared(?P<space>::cta|::cluster)?"
-_LOAD_STORE = re.compile(rf"(?P<op>ld|st){_ORDER}{_SPACE}(?:\.v(?P<vector>[248]))?\.(?P<type>\w+)")
+_LOAD_STORE = re.compile(rf"(?P<op>ld|st){ORDER}{_SPACE}(?:\.v(?P<vector>[248]))?\.(?P<type>\w+)")
 _MATRIX = re.compile(
     rf"(?P<op>{'|'.join(MATRIX_OPCODES)})\.sync\.aligned\.(?P<shape>m\d+n\d+)\.x(?P<count>[124])(?P<trans>\.trans)?"
     rf"(?:{_SPACE})?\.(?P<type>[\w.]+)"
@@ -27,7 +27,7 @@ _CP_ASYNC = re.compile(
     rf"cp\.async\.(?P<cache>ca|cg)(?:{_SPACE}\.global(?:\.L2::\w+)*)?(?:\.(?P<size>\d+))?",
 )
 _ATOMIC = re.compile(
-    rf"(?:atom|red){_ORDER}{_SPACE}\.(?:(?:add|min|max)\.[us]32|(?:and|or|xor|exch)\.b32|(?:inc|dec)\.u32)"
+    rf"(?:atom|red){ORDER}{_SPACE}\.(?:(?:add|min|max)\.[us]32|(?:and|or|xor|exch)\.b32|(?:inc|dec)\.u32)"
 )
 """`red` costs what `atom` does, and all operations cost the same. Source: measured on an H200,
 tests/data/h200_atomics.npz.
@@ -72,7 +72,7 @@ def canonical_name(spelling: str) -> str | None:
 
 
 def _load_store(opcode: str, match: re.Match[str]) -> str | None:
-    element_bits = _type_bits(match["type"])
+    element_bits = type_bits(match["type"])
     if element_bits is None:
         return None
     vector = int(match["vector"] or 1)
@@ -85,10 +85,15 @@ def _load_store(opcode: str, match: re.Match[str]) -> str | None:
         )
     if vector == 8:
         _refuse(opcode, "PTX has .v8 for 32-bit elements in global memory only")
-    return f"{match['op']}.shared.{_row_suffix(width_bytes, element_bits)}"
+    return f"{match['op']}.shared.{row_suffix(width_bytes, element_bits)}"
 
 
-def _row_suffix(width_bytes: int, element_bits: int) -> str:
+def row_suffix(width_bytes: int, element_bits: int) -> str:
+    """How the table's name of so many bytes per lane ends, of elements of that size.
+
+    >>> row_suffix(16, 32), row_suffix(8, 64)
+    ('v4.b32', 'b64')
+    """
     if width_bytes <= 4:
         return f"b{width_bytes * 8}"
     if width_bytes == 8:
@@ -96,7 +101,12 @@ def _row_suffix(width_bytes: int, element_bits: int) -> str:
     return "v2.b64" if element_bits >= 64 else "v4.b32"
 
 
-def _type_bits(name: str) -> int | None:
+def type_bits(name: str) -> int | None:
+    """The bits of a PTX type; None for another word.
+
+    >>> type_bits("f32"), type_bits("bf16x2"), type_bits("f32x2")
+    (32, 32, None)
+    """
     match = _TYPE.fullmatch(name)
     if match is None or (match["two"] and not (match["float"] == "16" or match["brain"])):
         return None

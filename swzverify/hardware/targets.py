@@ -16,6 +16,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from swzverify.errors import SwzError
+from swzverify.hardware.global_memory import GLOBAL_INSTRUCTIONS
 from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, find_instruction
 
 
@@ -145,6 +146,12 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
         _UP_TO_A_WORD,
         Evidence.DOCUMENTED,
         "CUDA Programming Guide, shared memory: 32 banks of 32-bit words, lanes in one word do not conflict",
+    ),
+    EvidenceRow(
+        _ALL,
+        frozenset(GLOBAL_INSTRUCTIONS),
+        Evidence.DOCUMENTED,
+        "CUDA C++ Best Practices Guide, coalesced access: as many transactions of 32 bytes as serve all lanes",
     ),
     EvidenceRow(_ALL, _EVERY, Evidence.ASSUMED, "the H100's rule; neither measured nor documented on this target"),
 )

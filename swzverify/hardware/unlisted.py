@@ -140,6 +140,8 @@ def _atomic_function(found: re.Match[str]) -> Told:
 
 def _other_space(found: re.Match[str]) -> Told:
     space = found["space"]
+    if space == "global" and found[0].startswith(("ld.", "st.")):
+        return "it touches global memory, which has no banks", _IN_A_SPEC
     word = {"const": "constant", "param": "parameter"}.get(space, space)
     return (
         f"it touches {word} memory, and swzverify knows shared memory",
@@ -261,6 +263,14 @@ _CUDA_COPY: Final = (
     "write what it becomes: cp.async.4, .8 or .16, by the bytes that each lane copies",
 )
 _OTHER_MEMORY: Final = ("it does not touch shared memory, which swzverify knows", _ELSEWHERE)
+_IN_A_SPEC: Final = (
+    "in a spec, an access with it and an `address:` may be claimed `coalesced`; or state the instruction that goes to "
+    "shared memory"
+)
+_GLOBAL_MACHINE: Final = (
+    f"{_MACHINE}; it goes to global memory",
+    "in a spec, write ld.global or st.global with the width: .b32, .v2.b32 or .v4.b32",
+)
 _UNIVERSAL: Final = (
     "it is CuTe's name, and instructions have PTX's names here",
     "write ld.shared or st.shared with the width of the copy: .b32, .v2.b32 or .v4.b32",
@@ -307,7 +317,8 @@ _KINDS: Final = (
     _kind(r"(?:__pipeline_memcpy_async|(?:cuda::)?memcpy_async)", _said(*_CUDA_COPY)),
     _kind(r"atomic(?P<op>Add|Sub|Min|Max|And|Or|Xor|Exch|Inc|Dec|CAS)\w*$", _atomic_function),
     _kind(r"(?:ld|st|ldu|atom|red|prefetch)(?:\.\w+)*?\.(?P<space>global|local|const|param)(?:[.:]|$)", _other_space),
-    _kind(r"prefetchu?(?:\.|$)|__ldg|ldg$|(?:LDG|STG|LDL|STL|LDC|ATOMG|RED)(?:\.|$)", _said(*_OTHER_MEMORY)),
+    _kind(r"__ldg|ldg$|(?:LDG|STG)(?:\.|$)", _said(*_GLOBAL_MACHINE)),
+    _kind(r"prefetchu?(?:\.|$)|(?:LDL|STL|LDC|ATOMG|RED)(?:\.|$)", _said(*_OTHER_MEMORY)),
     _kind(r"(?:atom|red)(?:\.[\w:]+)*$", _atomic),
     _kind(rf"(?:{'|'.join(sorted(_FOR_TYPE, key=len, reverse=True))})$", _cuda_type),
     _kind(rf"(?P<op>(?:ld|st)[._]?matrix){_REST}", _matrix),

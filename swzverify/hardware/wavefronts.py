@@ -18,7 +18,6 @@ import numpy as np
 
 from swzverify.errors import SwzError
 from swzverify.hardware.instructions import (
-    BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
     BANKS,
     LANES,
@@ -133,7 +132,7 @@ def access_cost(
     """The cost of one warp instruction from its 32 byte addresses, None for an inactive lane.
 
     Raises SWZ401 (instruction), SWZ402 (target), SWZ403 (the target lacks it), SWZ404 (addresses),
-    SWZ405 (a matrix instruction lacks an address).
+    SWZ405 (a matrix instruction lacks an address), SWZ409 (an instruction of global memory).
 
     >>> access_cost("ld.shared.b32", [128 * lane for lane in range(32)]).wavefronts
     32
@@ -141,7 +140,7 @@ def access_cost(
     >>> cost.wavefronts, cost.bank_conflicts
     (4, 0)
     """
-    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
+    row = _of_shared_memory(instruction)
     known = evidence(target, row)
     active = _active_addresses(row, byte_addresses)
     if row.by_octets:
@@ -150,6 +149,17 @@ def access_cost(
     else:
         groups = tuple(_bank_cost(row, lanes, active) for lanes in _groups(row, active))
     return AccessCost(row, sum(group.wavefronts for group in groups), len(groups), groups, known)
+
+
+def _of_shared_memory(instruction: str | Instruction) -> Instruction:
+    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
+    if row.is_global:
+        raise SwzError(
+            "SWZ409",
+            f"{row.name} goes to {row.space}, and wavefronts and banks are of shared memory",
+            hint="`coalesced` and sector_cost count the sectors that it touches",
+        )
+    return row
 
 
 def _active_addresses(row: Instruction, byte_addresses: Sequence[int | None]) -> dict[int, int]:
@@ -235,14 +245,14 @@ def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolA
     """The costs of n warp instructions: byte addresses of shape (n, 32), and likewise which lanes
     are active.
 
-    The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ405 as `access_cost`
-    does.
+    The address of an inactive lane is ignored. Raises SWZ401, SWZ404, SWZ405 and SWZ409 as
+    `access_cost` does.
 
     >>> strided = np.arange(32)[None, :] * np.array([4, 8, 128])[:, None]
     >>> cost_many("ld.shared.b32", strided, np.ones((3, 32), dtype=bool)).wavefronts.tolist()
     [1, 2, 32]
     """
-    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
+    row = _of_shared_memory(instruction)
     units, lanes_on = _checked_units(row, addresses, active)
     if row.by_octets:
         return CostArrays(*octets_many(units, lanes_on))
@@ -280,7 +290,7 @@ def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> 
             f"{row.name}: lane {lane} of row {at} has address {int(held[at, lane])}, "
             f"not a non-negative multiple of {row.width_bytes} bytes",
         )
-    return np.where(lanes_on, held // max(row.width_bytes, BANK_WORD_BYTES), -1), lanes_on
+    return np.where(lanes_on, held // row.unit_bytes, -1), lanes_on
 
 
 def _joined_many(units: IntArray, lanes_on: BoolArray) -> BoolArray:
@@ -298,7 +308,7 @@ def _banks_many(row: Instruction, units: IntArray, lanes_on: BoolArray, group_la
     Lanes are aligned to their width, so two of them meet in all banks of a unit or in none: a unit
     can stand for its words.
     """
-    slots = BANK_PERIOD_BYTES // max(row.width_bytes, BANK_WORD_BYTES)
+    slots = row.slots
     grouped = units.reshape(-1, group_lanes)
     if row.counts_equal_words:
         counted = lanes_on.reshape(-1, group_lanes)

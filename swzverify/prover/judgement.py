@@ -14,10 +14,12 @@ from time import perf_counter
 
 from swzverify.claims import (
     Claim,
+    Coalesced,
     Counterexample,
     Equivalent,
     Measure,
     Outcome,
+    SectorMeasure,
     Verdict,
 )
 from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
@@ -160,6 +162,7 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     if any(fact.decides for fact in plan.facts) and not alone:
         engines = (*engines, ARITHMETIC)
     measure = _measure(claim, plan, decisions, panel)
+    bare = replace(bare, sectors=_sectors(claim, plan, decisions, panel))
     for outcome in (Outcome.ERROR, Outcome.REFUTED):
         for decision in decisions:
             if decision.outcome is outcome:
@@ -189,6 +192,8 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     if worst is not None:
         said = f"proved, but priced plainly a warp takes {worst.wavefronts} wavefronts at {dict(worst.where)}"
         return replace(_fault(bare, said), engines=engines, measure=measure)
+    if isinstance(claim, Coalesced) and bare.sectors is not None and claim.exceeded(bare.sectors):
+        return replace(_fault(bare, f"proved, but counted plainly a warp touches {bare.sectors}"), engines=engines)
     said = [*(decision.reason for decision in decisions), *(fact.note for fact in plan.facts if fact.decides)]
     reason = "; ".join(dict.fromkeys(each for each in said if each))
     notes = ()
@@ -251,6 +256,23 @@ def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel)
         ]
         if both[0] is not None and both[1] is not None:
             return Measure(both[0], both[1])
+    return None
+
+
+def _sectors(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> SectorMeasure | None:
+    """The worst case of a claim on sectors, counted again byte by byte."""
+    if not isinstance(claim, Coalesced):
+        return None
+    findings = [decision.worst for decision in decisions]
+    if plan.measured is not None and all(decision.outcome is Outcome.PROVED for decision in decisions):
+        findings += panel.natives(plan.measured)
+    for finding in findings:
+        if finding is None or finding.point is None:
+            continue
+        point = finding.point if finding.worst is None else finding.worst.most_wavefronts.point
+        found = claim.measured(point)
+        # A failing point alone need not be the worst.
+        return found if found is None or finding.worst is not None else replace(found, exact=False)
     return None
 
 

@@ -13,6 +13,7 @@ from swzverify.claims import (
     Aligned,
     Bijective,
     Claim,
+    Coalesced,
     Contiguous,
     Counterexample,
     Covers,
@@ -72,6 +73,8 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
             return CaseCode([_lanes(claim, found), *_ALIGNED], ["lanes_of"])
         case CostClaim():
             return _cost(claim, found)
+        case Coalesced():
+            return _sectors(claim, found)
         case Covers():
             return _touched(claim, found)
         case Disjoint():
@@ -87,7 +90,7 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
             raise TypeError(f"no test is known for {claim.kind}")
 
 
-def _lanes(claim: Aligned | CostClaim, found: Counterexample) -> str:
+def _lanes(claim: Aligned | Coalesced | CostClaim, found: Counterexample) -> str:
     return f"lanes = lanes_of(claim.access, {_where(found)}{_own(claim.access, found)})"
 
 
@@ -186,6 +189,22 @@ def _cost(claim: CostClaim, found: Counterexample) -> CaseCode:
     limit = "cost.minimum" if claim.limit is None else "claim.limit"
     lines.append(f"wavefronts, limit = cost.wavefronts, {limit}")
     lines.append('assert wavefronts <= limit, f"the lanes go to the banks {banks}"')
+    return CaseCode(lines, ["lanes_of"])
+
+
+def _sectors(claim: Coalesced, found: Counterexample) -> CaseCode:
+    lines = [
+        _lanes(claim, found),
+        *_ALIGNED,
+        "sectors = [None if lane.address is None else lane.address // 32 for lane in lanes]",
+        "touched = set(sectors) - {None}",
+    ]
+    if claim.at_most is None:
+        width = claim.access.instruction.width_bytes
+        lines.append("active = [sector for sector in sectors if sector is not None]")
+        lines.append(f"limit = -(-len(active) * {width} // 32)")
+    limit = "limit" if claim.at_most is None else "claim.at_most"
+    lines.append(f'assert len(touched) <= {limit}, f"the lanes go to the sectors {{sectors}}"')
     return CaseCode(lines, ["lanes_of"])
 
 

@@ -120,7 +120,7 @@ def _shown(result: ClaimResult) -> Hashable:
         (result.spec, result.line, result.kind, result.subject, result.expected),
         (result.because, result.source, result.accepted, result.cures, result.deciding),
         (verdict.outcome, verdict.scope, verdict.engines, verdict.evidence, verdict.reason, verdict.notes),
-        None if verdict.measure is None else (verdict.measure.exact, words.cost_in_full(verdict.measure)),
+        (verdict.measure is None or verdict.measure.exact, words.cost_of_in_full(verdict)),
         _counterexample(verdict),
     )
 

@@ -8,7 +8,7 @@ import json
 import operator
 from typing import SupportsIndex, TypeAlias
 
-from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row
+from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row, SectorMeasure
 from swzverify.errors import Problem
 from swzverify.report.result import BaselineUse, ClaimResult, Report
 
@@ -73,6 +73,7 @@ def claim_object(result: ClaimResult) -> dict[str, Json]:
         "evidence": verdict.evidence,
         "time_ms": round(verdict.time_ms, 3),
         "measure": None if verdict.measure is None else _measure(verdict.measure),
+        "sectors": None if verdict.sectors is None else _sectors(verdict.sectors),
         "counterexample": None if verdict.counterexample is None else _counterexample(verdict.counterexample),
         "reason": verdict.reason,
         "notes": list(verdict.notes),
@@ -106,6 +107,10 @@ def _measure(measure: Measure) -> Json:
             "where": dict(measure.most_conflicts.where),
         },
     }
+
+
+def _sectors(found: SectorMeasure) -> Json:
+    return {"sectors": found.sectors, "minimum": found.minimum, "where": dict(found.where), "exact": found.exact}
 
 
 def _counterexample(counterexample: Counterexample) -> Json:

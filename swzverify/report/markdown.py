@@ -108,8 +108,8 @@ def _claim_row(result: ClaimResult) -> str:
     verdict = result.verdict.outcome.value
     if told := expectation(result):
         verdict += f", {told}"
-    if result.verdict.measure is not None:
-        verdict += f", {words.cost(result.verdict.measure)}"
+    if spent := words.cost_of(result.verdict):
+        verdict += f", {spent}"
     where = _code(f"{result.spec}:{result.line}")
     sign = _SIGNS[severity(result)]
     return _row([sign, _code(result.kind), _code(subject_words(result)), markdown_text(verdict), where])

@@ -83,7 +83,7 @@ def facts(result: ClaimResult) -> list[tuple[str, str]]:
     none is empty.
     """
     verdict = result.verdict
-    measure, counterexample = verdict.measure, verdict.counterexample
+    counterexample = verdict.counterexample
     spent = words.duration(verdict.time_ms)
     known: list[tuple[str, str]] = [
         ("at", f"{visible(result.spec)}:{result.line}"),
@@ -91,7 +91,7 @@ def facts(result: ClaimResult) -> list[tuple[str, str]]:
         ("source", prose(result.source)),
         ("scope", prose(verdict.scope)),
         ("reason", "\n".join(visible_lines(verdict.reason))),
-        ("cost", words.cost_in_full(measure) if measure is not None else ""),
+        ("cost", words.cost_of_in_full(verdict)),
         ("engines", f"{engine_words(result)}, {spent}" if verdict.engines else f"none, {spent}"),
         ("evidence", visible(verdict.evidence)),
         *(("note", "\n".join(visible_lines(note))) for note in verdict.notes),

@@ -161,7 +161,7 @@ def _evidence(result: ClaimResult) -> str:
 
 
 def _cost(result: ClaimResult) -> str:
-    return "" if result.verdict.measure is None else words.cost(result.verdict.measure)
+    return words.cost_of(result.verdict)
 
 
 def _padded(text: str, width: int) -> str:

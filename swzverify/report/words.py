@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swzverify.claims.verdict import Measure, Outcome, WarpMeasure
+from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
 from swzverify.report.escape import visible
 from swzverify.report.result import Report
 
@@ -49,6 +49,29 @@ def cost(measure: Measure) -> str:
     bound = "" if measure.exact else "at least "
     text = f"{bound}{_warp_cost(measure.most_wavefronts)}"
     return text if measure.is_one_case else f"{text}, elsewhere {_warp_cost(measure.most_conflicts)}"
+
+
+def cost_of(verdict: Verdict) -> str:
+    """The worst case of a verdict in few words, in whichever memory; empty where none was measured.
+
+    >>> cost_of(Verdict(Outcome.PROVED, "the warp", sectors=SectorMeasure(4, 4, {})))
+    '4 sectors (minimum 4)'
+    """
+    if verdict.sectors is not None:
+        return str(verdict.sectors)
+    return "" if verdict.measure is None else cost(verdict.measure)
+
+
+def cost_of_in_full(verdict: Verdict) -> str:
+    """The same, with the conflicts and where it happens.
+
+    >>> cost_of_in_full(Verdict(Outcome.REFUTED, "the warp", sectors=SectorMeasure(5, 4, {"base": 4})))
+    '5 sectors (minimum 4), at base = 4'
+    """
+    if verdict.sectors is not None:
+        where = f", at {binding(verdict.sectors.where)}" if verdict.sectors.where else ""
+        return f"{verdict.sectors}{where}"
+    return "" if verdict.measure is None else cost_in_full(verdict.measure)
 
 
 def _warp_cost(found: WarpMeasure) -> str:

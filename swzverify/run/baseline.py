@@ -47,6 +47,7 @@ class KnownFailure:
     scope: str
     wavefronts: int | None = None
     bank_conflicts: int | None = None
+    sectors: int | None = None
 
     def covers(self, result: ClaimResult) -> bool:
         """Whether a failure is this one and no worse. A cost that is only a bound has to be the
@@ -56,6 +57,11 @@ class KnownFailure:
             return False
         if result.verdict.outcome is not self.verdict:
             return False
+        touched = result.verdict.sectors
+        if touched is not None or self.sectors is not None:
+            if touched is None or self.sectors is None:
+                return False
+            return touched.sectors <= self.sectors if touched.exact else touched.sectors == self.sectors
         measure = result.verdict.measure
         known = (self.wavefronts, self.bank_conflicts)
         if measure is None or self.wavefronts is None or self.bank_conflicts is None:
@@ -125,6 +131,7 @@ def render_baseline(known: tuple[KnownFailure, ...]) -> str:
             "verdict": each.verdict.value,
             "wavefronts": each.wavefronts,
             "bank_conflicts": each.bank_conflicts,
+            **({} if each.sectors is None else {"sectors": each.sectors}),
         }
         for each in known
     ]
@@ -178,7 +185,7 @@ def parse_baseline(text: str) -> tuple[KnownFailure, ...]:
 
 def _entry(entry: object, index: int) -> KnownFailure:
     where = f"known_failures[{index}]"
-    if not isinstance(entry, dict) or set(cast("dict[str, object]", entry)) != _KEYS:
+    if not isinstance(entry, dict) or set(cast("dict[str, object]", entry)) - {"sectors"} != _KEYS:
         _refuse(f"{where} needs the keys {', '.join(sorted(_KEYS))}, and no others")
     fields = cast("Mapping[str, object]", entry)
     name = fields["id"]
@@ -193,7 +200,8 @@ def _entry(entry: object, index: int) -> KnownFailure:
     costs = (_count(fields, "wavefronts", 1, where), _count(fields, "bank_conflicts", 0, where))
     if (costs[0] is None) is not (costs[1] is None):
         _refuse(f"{where} has wavefronts or bank conflicts, and not the other")
-    return KnownFailure(name, found, expected, scope, *costs)
+    sectors = _count(fields, "sectors", 1, where) if "sectors" in fields else None
+    return KnownFailure(name, found, expected, scope, *costs, sectors)
 
 
 def _count(fields: Mapping[str, object], key: str, least: int, where: str) -> int | None:
@@ -211,9 +219,10 @@ def _outcome(value: object, what: str) -> Outcome:
     return Outcome(value)
 
 
-def _costs(result: ClaimResult) -> tuple[int | None, int | None]:
-    measure = result.verdict.measure
-    return (None, None) if measure is None else (int(measure.wavefronts), int(measure.bank_conflicts))
+def _costs(result: ClaimResult) -> tuple[int | None, int | None, int | None]:
+    measure, touched = result.verdict.measure, result.verdict.sectors
+    sectors = None if touched is None else int(touched.sectors)
+    return (None, None, sectors) if measure is None else (int(measure.wavefronts), int(measure.bank_conflicts), sectors)
 
 
 def _read(path: str) -> str:

@@ -74,7 +74,11 @@ def _portable(result: ClaimResult) -> ClaimResult:
     if counterexample is not None:
         point = None if counterexample.point is None else dict(counterexample.point)
         counterexample = replace(counterexample, binding=dict(counterexample.binding), point=point)
-    return replace(result, verdict=replace(verdict, measure=measure, counterexample=counterexample))
+    sectors = verdict.sectors
+    if sectors is not None:
+        sectors = replace(sectors, where=dict(sectors.where), point=dict(sectors.point))
+    verdict = replace(verdict, measure=measure, sectors=sectors, counterexample=counterexample)
+    return replace(result, verdict=verdict)
 
 
 def _death(lost: Lost[str, Message]) -> Message:

@@ -85,8 +85,13 @@ def show(what: str, wanted: ShowOptions) -> Picture:
 
 
 def subject_of(what: str, wanted: ShowOptions) -> Subject:
-    """The tile or the accesses that are named. Errors: those of `show` for what is not there."""
-    return _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
+    """The tile or the accesses that are named. Errors: those of `show` for what is not there; SWZ409 of
+    an access to global memory, of which nothing is drawn.
+    """
+    found = _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
+    for each in found.accesses:
+        each.require_banks()
+    return found
 
 
 def is_file(what: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, Target, find_instruction, require
+from swzverify.hardware import Instruction, Target, find_any_instruction, require
 from swzverify.ir.c_parse import expression
 from swzverify.notebook import Access
 from swzverify.spec.access_models import AccessPart, LoopPart
@@ -18,9 +18,10 @@ from swzverify.spec.models import MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import FixedBase, IndexMap, Loop
+from swzverify.subjects import IndexMap, Loop
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
+from swzverify.subjects.stated_access import UNSAID
 
 MAX_THREADS = 1024
 """Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
@@ -53,7 +54,12 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     names.weights[name] = values.number(part.weight, "weight", least=1, most=MAX_WEIGHT)
     tile = None if part.tile is None else names.tile(part.tile, values.at("tile"))
     base = None if part.base is None else build_base(part.base, values, names)
-    if part.compiled is not None:
+    if part.compiled is not None and instruction is not None and instruction.is_global:
+        message = f"`compiled` reads accesses to shared memory, and {instruction.name} goes to global memory"
+        values.fail(
+            "SWZ409", message, values.key("compiled"), "say its `address:`, in bytes from where the array begins"
+        )
+    elif part.compiled is not None:
         # Few specs need the reader of PTX, which takes as long to import as all the rest.
         from swzverify.spec.build_compiled import build_compiled  # noqa: PLC0415 - see above
 
@@ -78,7 +84,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
             coord=coord,
             stage=stage,
             address=address,
-            base=base or FixedBase(0),
+            base=base or UNSAID,
             bytes=size,
             predicate=predicate,
             assume=assume,
@@ -135,7 +141,7 @@ def _check_keys(part: AccessPart, values: Values) -> None:
 
 def _instruction(part: AccessPart, values: Values, target: Target) -> Instruction | None:
     with values.noted(values.at("instruction")):
-        instruction = find_instruction(part.instruction)
+        instruction = find_any_instruction(part.instruction)
         require(target, instruction)
         return instruction
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from swzverify.claims import Aligned, Claim, ConflictFree, InBounds, Injective, claim_types
+from swzverify.claims import Aligned, Claim, Coalesced, ConflictFree, InBounds, Injective, claim_types
 from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.spec.claim_models import NAMING, ClaimPart
 from swzverify.spec.fields import Part
@@ -33,7 +33,7 @@ def build_claim(part: ClaimPart, values: Values, names: Names) -> Claim:
     claim = claim_types()[part.kind]
     stated = getattr(part, part.kind)
     numbers: dict[str, int] = {}
-    if claim.form.keys:
+    if claim.form.keys and isinstance(stated, Part):
         subjects = _by_key(stated, part.kind, claim.form, values, names)
         numbers = dict(_numbers(stated, part.kind, claim.form, subjects[0], values))
     else:
@@ -84,4 +84,4 @@ def standard_claims(names: Names) -> Iterator[Claim]:
         yield Aligned(access)
         if access.tile is not None or access.bytes is not None:
             yield InBounds(access)
-        yield ConflictFree(access)
+        yield Coalesced(access) if access.instruction.is_global else ConflictFree(access)

@@ -82,6 +82,20 @@ def _choice(form: Form) -> Any:  # a type for pydantic
     return Annotated[_either(branches), branch(_expected(form, one, two), _chooser(keys, one, two))]
 
 
+def _name_or_keys(form: Form, keys: type[Part]) -> Any:  # a type for pydantic
+    """The type of a claim whose one name may stand for all its keys."""
+    tag = f"?{keys.__name__}"
+    branches = _either([Annotated[Name, Tag(_AS_NAME)], Annotated[keys, Tag(tag)]])
+    role = form.roles[0]
+    given = ", ".join(f"{_key(part)}: {'name' if isinstance(part, Named) else 'n'}" for part in form.keys)
+    expected = f"the name of {role.noun}, or {{{given}}}"
+
+    def choose(value: object) -> str | None:
+        return _AS_NAME if isinstance(value, str) else tag if isinstance(value, dict) else None
+
+    return Annotated[branches, branch(expected, choose)]
+
+
 def _expected(form: Form, one: bool, two: bool) -> str:
     """What may stand there, in words."""
     plain = [f"the name of {' or '.join(role.noun for role in form.roles)}"] if one else []
@@ -133,7 +147,10 @@ def _field(part: Named | Number) -> Any:  # pydantic takes a type and its field
 
 _ARGUMENTS = {kind: _argument(claim) for kind, claim in claim_types().items() if claim.form.keys}
 
-ARGUMENT_PARTS: dict[str, type[Part]] = {**_ARGUMENTS, **{f"?{part.__name__}": part for part in NAMING.values()}}
+ARGUMENT_PARTS: dict[str, type[Part]] = {
+    **_ARGUMENTS,
+    **{f"?{part.__name__}": part for part in (*NAMING.values(), *_ARGUMENTS.values())},
+}
 """The model of a claim's argument, by the claim's key or the union's tag."""
 
 
@@ -141,6 +158,8 @@ def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
     """The model of a list item that states a claim of this kind."""
     form = claim.form
     argument = _ARGUMENTS[kind] if form.keys else _choice(form)
+    if form.name_alone:
+        argument = _name_or_keys(form, _ARGUMENTS[kind])
     field = (argument, Field(description=form.says, examples=[*form.examples]))
     model = _made(f"{claim.__name__}Claim", ClaimPart, form.title, {kind: field})
     model.kind = kind

@@ -116,8 +116,7 @@ _CLAIMS: Final = _table(
         "bank_conflict bank_conflicts bank_conflict_free no_conflict no_conflicts no_bank_conflicts conflicts "
         "conflict_free_access conflictfree conflict bankconflict bank-conflict-free conflict-free": "did you mean "
         "'conflict_free'?",
-        "cost passes cycles transactions max_wavefronts wavefront": "did you mean 'wavefronts'? "
-        "{access: NAME, at_most: 4}",
+        "cost passes cycles max_wavefronts wavefront": "did you mean 'wavefronts'? {access: NAME, at_most: 4}",
         "unique one_to_one no_alias no_overlap_in_tile": "did you mean 'injective'?",
         "surjective onto": "no claim is that alone: `bijective` says it of a tile with `injective`, `covers` of what "
         "an access touches",
@@ -128,8 +127,8 @@ _CLAIMS: Final = _table(
         "equal equals same equivalence": "did you mean 'equivalent'?",
         "coverage complete full touches": "did you mean 'covers'?",
         "vectorized vectorizable vector": "did you mean 'contiguous'?",
-        "coalesced coalescing": "coalescing is of global memory, which swzverify does not know; of shared memory there "
-        "are `conflict_free` and `wavefronts`",
+        "coalescing coalesce sectors max_sectors transactions": "did you mean 'coalesced'? it is of accesses to global "
+        "memory",
         "race race_free no_race racefree sync synchronized": "no claim is of the order of accesses; `disjoint` says "
         "that two tiles share no byte",
         "involution invertible": "did you mean 'bijective'? a legal swizzle is its own inverse",

@@ -19,12 +19,15 @@ from swzverify.ir.formula import Formula
 from swzverify.ir.whole import keep_whole, whole
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants
-from swzverify.subjects.memory import Base, FixedBase, Origin, origin
+from swzverify.subjects.memory import AlignedBase, Base, FixedBase, MemoryBase, Origin, origin
 from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
 
-AT_ZERO = FixedBase(0)
+UNSAID = FixedBase(0)
+"""The base of an access that says none: this very object, so that a base of 0 that is said is
+another one.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class StatedAccess:
     coord: tuple[Formula, ...] = ()
     stage: Formula | None = None
     address: Formula | None = None
-    base: Base = AT_ZERO
+    base: Base = UNSAID
     bytes: int | None = None
     predicate: Formula | None = None
     assume: tuple[Formula, ...] = ()
@@ -58,6 +61,7 @@ class StatedAccess:
         if (self.tile is None) == (self.address is None):
             raise SwzError("SWZ104", f"access {self.name} needs a tile and a coordinate, or an address")
         require(self.target, self.instruction)
+        self._settle_memory()
         self._check_lanes()
         self._check_names()
         self._check_width()
@@ -78,6 +82,23 @@ class StatedAccess:
                 raise SwzError(
                     "SWZ105", f"access {self.name}: {value!r} ({type(value).__name__}) is no {what}", hint=example
                 )
+
+    def _settle_memory(self) -> None:
+        """Refuse, by SWZ409, places in shared memory for an access to global memory; where nothing is
+        said of its array, that begins at any multiple of the width.
+        """
+        if not self.instruction.is_global:
+            return
+        if self.tile is not None or isinstance(self.base, MemoryBase):
+            what = "a tile" if self.tile is not None else "a place in a memory"
+            raise SwzError(
+                "SWZ409",
+                f"access {self.name}: {self.instruction.name} goes to global memory, and {what} is of shared memory",
+                hint="say the byte address in the array: `address: tid*4`, with `base: {align: 256}` for where it "
+                "begins",
+            )
+        if self.base is UNSAID:
+            object.__setattr__(self, "base", AlignedBase(self.instruction.width_bytes))
 
     def _check_names(self) -> None:
         """Each name has one meaning, and axes of a thread are those that the block says."""
@@ -149,6 +170,15 @@ class StatedAccess:
                 f"access {self.name}: {self.instruction.name} touches {self.instruction.width_bytes} bytes, but tile "
                 f"{self.tile.name} has {self.tile.run_elements} elements of {self.tile.element_bits} bits side by side",
                 hint="use a narrower instruction, or a layout with a longer contiguous run",
+            )
+
+    def require_banks(self) -> None:
+        """Refuse, by SWZ409, an access to global memory where wavefronts and banks are looked at."""
+        if self.instruction.is_global:
+            raise SwzError(
+                "SWZ409",
+                f"access {self.name}: {self.instruction.name} goes to global memory, which has no banks",
+                hint="`coalesced` counts the sectors that it touches: claim and prove that",
             )
 
     @property

@@ -56,6 +56,8 @@ def measure(case: SpecCase, swept: str | None, fields: Fields, on: SwizzleOn) ->
             faults["overlaps"] |= each.check.overlaps(each.fields, each.on)
             faults["outside"] |= each.check.outside(each.fields, each.on)
         for name, access in case.accesses.items():
+            if access.instruction.is_global:
+                continue  # it takes no wavefronts
             place = None if access.tile is None else checks[access.tile.name]
             torn = _price(name, access, place, rows)
             faults["outside"] |= torn.leaves

@@ -173,4 +173,6 @@ def _properties(result: ClaimResult) -> list[tuple[str, object]]:
             "swzverify.wavefronts": str(measure.wavefronts),
             "swzverify.bank_conflicts": str(measure.bank_conflicts),
         }
+    if verdict.sectors is not None:
+        found["swzverify.sectors"] = str(verdict.sectors.sectors)
     return [(name, prose(value)) for name, value in found.items() if value]

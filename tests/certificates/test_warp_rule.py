@@ -47,7 +47,8 @@ def test_misaligned_warps_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "ld.shared.v4.b64", "ldmatrix.x3", "ld.global.b32", "cp.async.32", "ld.shared.v8.b8"]
+    "name",
+    ["", "ld.shared.v4.b64", "ldmatrix.x3", "ld.local.b32", "ld.global.v4.b64", "cp.async.32", "ld.shared.v8.b8"],
 )
 def test_unknown_instructions_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="no cost rule"):

@@ -151,6 +151,15 @@ accesses:
   holding: {tile: held, instruction: ld.shared.b32, threads: 32, coord: [tid/8, tid%8]}
   newest: {tile: reel, instruction: ld.shared.b32, threads: 32, stage: 2, coord: [tid/8, tid%8]}
   linear: {instruction: ld.shared.b32, threads: 32, address: tid*4, base: {align: 128}}
+  strewn: {instruction: ld.global.f32, threads: 40, address: "tid*5 % 32 * 4 + warp*96", base: {align: 8}}
+  lined:
+    instruction: st.global.v4.f32
+    threads: 64
+    for: {i: 2}
+    if: lane != 3
+    address: tid*16 + i*1024
+    base: {align: 32}
+  spread: {instruction: ld.global.b8, threads: 32, address: tid*3, bytes: 94}
 maps:
   own: {over: {r: 4, c: 16}, value: ["base + r*32 + c*2"], base: {align: 32}}
   also: {over: {r: 4, c: 16}, value: ["base + (r*16 + c)*2"]}
@@ -211,6 +220,9 @@ REFUTED = [
     "wavefronts: {access: pile, at_most: 3}",
     "wavefronts: {access: copies, at_most: 31}",
     "wavefronts: {access: heap, at_most: 10}",
+    "coalesced: strewn",
+    "coalesced: spread",
+    "coalesced: {access: strewn, at_most: 4}",
     "covers: {access: lines, tile: torn, times: 2}",
     "covers: {access: crooked, tile: packs}",
     "covers: {access: inside, tile: across}",
@@ -339,6 +351,10 @@ PROVED = [
     "wavefronts: {access: copies, at_most: 32}",
     "wavefronts: {access: banks, at_most: 3}",
     "wavefronts: {access: wide, at_most: 8}",
+    "coalesced: lined",
+    "coalesced: {access: strewn, at_most: 5}",
+    "coalesced: {access: spread, at_most: 4}",
+    "coalesced: {access: strewn, at_most: 32}",
     "covers: {access: by_bytes, tile: packs}",
     "covers: {access: packed, tile: bytes}",
     "covers: {access: doubled, tile: packs, times: 2}",

@@ -21,7 +21,8 @@ from swzverify.claims import Claim, Permutation
 from swzverify.claims.goal import Goal
 from swzverify.claims.verdict import Outcome
 from swzverify.engines.enumeration import grid
-from swzverify.hardware import LANES, cost_many
+from swzverify.engines.prices import price_many
+from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Var
 from swzverify.obligations import Always, Apart, Cost, Covers, Injective, Side, second
@@ -110,7 +111,7 @@ def check_cost(claim: Claim, goal: Goal, obligation: Cost, rng: random.Random) -
     width = obligation.instruction.width_bytes
     asked = np.flatnonzero(counts[:, 0] & active.any(axis=1) & ~(active & (address % width != 0)).any(axis=1))
     if asked.size:
-        found = cost_many(obligation.instruction, address[asked], active[asked])
+        found = price_many(obligation.instruction, address[asked], active[asked])
         limit = found.minimum if obligation.at_most is None else np.full_like(found.minimum, obligation.at_most)
         broken = found.wavefronts > limit
         for chosen in (asked[broken], asked[~broken]):

@@ -38,6 +38,8 @@ def check_lanes(access: Access, point: dict[str, int], example: Counterexample) 
         cells = dict(zip(example.columns, row.cells, strict=True))
         address = int(position[lane]) * access.unit_bits // 8
         wanted: dict[str, object] = {"lane": lane, "address": address, "word": address // 4, "bank": address // 4 % 32}
+        if access.instruction.is_global:
+            wanted = {"lane": lane, "address": address, "sector": address // 32}
         if tile is not None:
             here = tuple(int(each[lane]) for each in coord)
             wanted |= {"coord": here, "offset": int(tile.offset(here))}

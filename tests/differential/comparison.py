@@ -210,6 +210,9 @@ def difference(judgement: Judgement, verdict: Verdict, *, starved: bool = False)
         ):
             if (found.wavefronts, found.minimum) not in wanted:
                 return f"worst case {found.wavefronts} of {found.minimum} wavefronts, the oracle one of {wanted}"
+    sectors = verdict.sectors
+    if sectors is not None and sectors.exact and (sectors.sectors, sectors.minimum) not in judgement.slowest:
+        return f"worst case {sectors.sectors} of {sectors.minimum} sectors, the oracle one of {judgement.slowest}"
     alignment = judgement.smallest_base_alignment
     if alignment is None or verdict.outcome is Outcome.UNKNOWN:
         return ""

@@ -119,7 +119,7 @@ EDGES: list[tuple[dict[str, object], dict[str, object]]] = [
         access(BARE, **{"for": {f"i{n}": 1 for n in range(32)}}),
         access(BARE, **{"for": {f"i{n}": 1 for n in range(33)}}),
     ),
-    (access(BARE, instruction="ld.shared.u32"), access(BARE, instruction="ld.global.u32")),
+    (access(BARE, instruction="ld.shared.u32"), access(BARE, instruction="ld.local.u32")),
     (access(BARE, **{"if": "1" * 9}), access(BARE, **{"if": "1 " * 2049})),
     ({"maps": {"m": {"over": {"i": 1}, "value": ["i"]}}}, {"maps": {"m": {"over": {"i": 0}, "value": ["i"]}}}),
     ({"maps": {"m": {"over": {"tid": 1}, "value": [0]}}}, {"maps": {"m": {"over": {"stage": 1}, "value": [0]}}}),
@@ -134,6 +134,14 @@ EDGES: list[tuple[dict[str, object], dict[str, object]]] = [
     (claim(contiguous={"tile": "A", "elements": 4096}), claim(contiguous={"tile": "A", "elements": 4097})),
     (claim(contiguous={"tile": "A", "elements": 1, "mode": 0}), claim(contiguous={"tile": "A", "elements": 0})),
     (claim(wavefronts={"access": "r", "at_most": 1}), claim(wavefronts={"access": "r", "at_most": 0})),
+    (
+        {**access(BARE, instruction="st.global.cs.f32"), "claims": [{"coalesced": {"access": "r", "at_most": 1}}]},
+        {**access(BARE, instruction="st.global.cs.f32"), "claims": [{"coalesced": {"access": "r", "at_most": 0}}]},
+    ),
+    (
+        {**access(BARE, instruction="ld.global.nc.v4.f32"), "claims": [{"coalesced": "r"}]},
+        {**access(BARE, instruction="ld.global.wt.v4.f32"), "claims": [{"coalesced": "r"}]},
+    ),
     (claim(covers={"access": "r", "times": 0}), claim(covers={"access": "r", "times": -1})),
     (claim(injective={"tile": "A"}), claim(injective={"tile": "A", "access": "r"})),
     (claim(in_bounds={"access": "r"}), claim(in_bounds=["r"])),

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from swzverify.errors import SwzError
-from swzverify.hardware import INSTRUCTIONS, TARGETS, find_instruction
+from swzverify.hardware import GLOBAL_INSTRUCTIONS, INSTRUCTIONS, TARGETS, find_any_instruction
 from swzverify.spec import SpecError, load_spec, parse_spec
 from swzverify.spec.fields import Part
 from swzverify.spec.models import SpecPart
@@ -74,7 +74,7 @@ class TestForm:
 
     def test_the_names_of_the_tables_are_listed(self, schema):
         accesses = schema["definitions"]["AccessPart"]["properties"]
-        assert accesses["instruction"]["anyOf"][0]["enum"] == list(INSTRUCTIONS)
+        assert accesses["instruction"]["anyOf"][0]["enum"] == [*INSTRUCTIONS, *GLOBAL_INSTRUCTIONS]
         assert schema["properties"]["target"]["anyOf"][0]["enum"] == list(TARGETS)
 
     def test_the_shipped_file_is_the_command_s_output(self, swzverify):
@@ -124,6 +124,7 @@ WHOLE = {
             "for": {"k": 4},
             "walk": {"start": "lane*16", "xor": 32},
         },
+        "store_C": {"instruction": "st.global.v4.f32", "threads": 128, "address": "tid*16", "base": {"align": 256}},
     },
     "maps": {
         "grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]},
@@ -167,6 +168,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "AccessesArgument": (("claims", 0), {"equivalent": {"accesses": ["read_A", "write_A"]}}),
     "MapsArgument": (("claims", 0), {"equivalent": {"maps": ["grouped", "strips"]}}),
     "ContiguousArgument": (("claims", 0), {"contiguous": {"tile": "A", "elements": 8}}),
+    "CoalescedArgument": (("claims", 0), {"coalesced": {"access": "store_C", "at_most": 8}}),
     "WavefrontsArgument": (("claims", 0), {"wavefronts": {"access": "read_A", "at_most": 8}}),
     "RegisterConflictsArgument": (
         ("claims", 0),
@@ -179,6 +181,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "AlignedClaim": (("claims", 0), {"aligned": "read_A"}),
     "InBoundsClaim": (("claims", 0), {"in_bounds": "read_A"}),
     "ConflictFreeClaim": (("claims", 0), {"conflict_free": "read_A"}),
+    "CoalescedClaim": (("claims", 0), {"coalesced": "store_C"}),
     "WavefrontsClaim": (("claims", 0), {"wavefronts": {"access": "read_A", "at_most": 8}}),
     "CoversClaim": (("claims", 0), {"covers": {"access": "read_A"}}),
     "EquivalentClaim": (("claims", 0), {"equivalent": ["A", "B"]}),
@@ -428,6 +431,9 @@ class TestInstructions:
         match rng.randrange(5):
             case 0:
                 vector = rng.choice(["", ".v2", ".v4", ".v8", ".v3"])
+                if space == ".global":
+                    space += rng.choice(["", "", ".cg", ".nc", ".cg.nc", ".nc.cg", ".wt", ".cs", ".lu"])
+                    space += rng.choice(["", "", ".L1::no_allocate", ".L2::evict_last", ".L2::128B", ".L3::128B"])
                 name = f"{rng.choice(['ld', 'st', 'lds'])}{order}{space}{vector}.{rng.choice(self.TYPES)}"
             case 1:
                 count = rng.choice(["x1", "x2", "x4", "x3"]) + rng.choice(["", ".trans"]) + rng.choice(["", space])
@@ -442,7 +448,7 @@ class TestInstructions:
                     f"cp.async{rng.choice(['.ca', '.cg', ''])}{world}{rng.choice(['', '', '.4', '.8', '.16', '.32'])}"
                 )
             case _:
-                name = rng.choice([*INSTRUCTIONS, "ldmatrix.x5", "cp.async.32"])
+                name = rng.choice([*INSTRUCTIONS, *GLOBAL_INSTRUCTIONS, "ldmatrix.x5", "cp.async.32"])
         return rng.choice(["", "", " ", "\n"]) + name + rng.choice(self.OPERANDS) + rng.choice(["", "", " ", "\n"])
 
     def test_it_takes_what_is_read_and_nothing_else(self):
@@ -452,7 +458,7 @@ class TestInstructions:
         for _ in range(5000):
             name = self.spelled(rng)
             try:
-                find_instruction(name)
+                find_any_instruction(name)
                 known = True
             except SwzError:
                 known = False

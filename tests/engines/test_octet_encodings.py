@@ -385,7 +385,7 @@ def priced_by_banks(module: Any, name: str, place: int) -> Callable[[Patch], Non
 
 def shifts_by_a_chunk(module: Any) -> Callable[[Patch], None]:
     """Shifts by 16 bytes taken to change nothing, as by the common rule: a wrong `proved`."""
-    return lambda patch: patch.setattr(module, "BANK_PERIOD_BYTES", 16)
+    return lambda patch: patch.setattr(module, "turn_bytes", lambda _: 16)
 
 
 def any_base() -> bool:

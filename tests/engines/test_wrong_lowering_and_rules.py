@@ -29,7 +29,7 @@ from swzverify.engines.smt import covers as smt_covers
 from swzverify.engines.smt import engine as smt_engine
 from swzverify.engines.smt import injective as smt_injective
 from swzverify.engines.smt import terms as smt_terms
-from swzverify.hardware import find_instruction, find_target
+from swzverify.hardware import Instruction, find_instruction, find_target
 from swzverify.ir import gf2 as affine_reading
 from swzverify.ir import integers as ints
 from swzverify.ir.c_parse import parse
@@ -283,7 +283,7 @@ def choices_are_affine(patch: Patch) -> None:
 
 def banks_of_twice_the_memory(patch: Patch) -> None:
     """64 banks: lanes 128 bytes apart no longer meet, a wrong `proved`."""
-    patch.setattr(gf2, "BANK_PERIOD_BYTES", 256)
+    patch.setattr(Instruction, "slots", property(lambda row: 256 // row.unit_bytes))
 
 
 def groups_never_join_in_ranks(patch: Patch) -> None:
@@ -292,7 +292,7 @@ def groups_never_join_in_ranks(patch: Patch) -> None:
 
 def words_of_one_byte(patch: Patch) -> None:
     """Increments that are no whole words taken to turn the banks round."""
-    patch.setattr(residue, "BANK_WORD_BYTES", 1)
+    patch.setattr(residue, "turn_bytes", lambda _: 1)
 
 
 def conditions_never_change(patch: Patch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from swzverify.errors import SwzError
 from swzverify.hardware import (
     EVIDENCE,
+    GLOBAL_INSTRUCTIONS,
     INSTRUCTIONS,
     TARGETS,
     Evidence,
@@ -249,7 +250,7 @@ def test_evidence_covers_every_pair_and_each_row_is_needed() -> None:
     first = {
         (target, name): next(row for row in EVIDENCE if target in row.targets and name in row.instructions)
         for target in TARGETS
-        for name in INSTRUCTIONS
+        for name in (*INSTRUCTIONS, *GLOBAL_INSTRUCTIONS)
     }
     assert {id(row) for row in first.values()} == {id(row) for row in EVIDENCE}
     measured = {target for (target, _), row in first.items() if row.evidence is Evidence.MEASURED}

@@ -18,11 +18,17 @@ ALIGNMENT_PERIOD = 16
 COST_PERIOD = 128
 
 
+def check_space(access: Access, *, of_global_memory: bool) -> None:
+    """Refuse a claim that is about the other memory."""
+    if access.instruction.of_global_memory != of_global_memory:
+        raise OracleError(f"access {access.name}: the claim is about the other memory", "SWZ409")
+
+
 def aligned(access: Access) -> Finding:
-    return holds(_all_aligned(access)) if access.active else VACUOUS
+    return holds(all_aligned(access)) if access.active else VACUOUS
 
 
-def _all_aligned(access: Access) -> bool:
+def all_aligned(access: Access) -> bool:
     width = access.instruction.width_bytes
     for base, stage in access.runs(ALIGNMENT_PERIOD):
         addresses = access.addresses(base, stage)
@@ -36,7 +42,7 @@ def in_bounds(access: Access) -> Finding:
     limit = access.tile.allocation_bytes if access.tile else access.form.bytes_allowed
     if limit is None:
         raise OracleError(f"access {access.name} needs bytes: for in_bounds")
-    if not access.tile and (access.base.align is not None or access.base.offset):
+    if not access.tile and not access.instruction.of_global_memory and (access.base.align or access.base.offset):
         raise OracleAmbiguousError(f"access {access.name}: bytes: of a bare address with a base")
     if not access.active:
         return VACUOUS
@@ -57,9 +63,10 @@ def cost(access: Access, at_most: int | None, *, exactly: bool = False) -> Findi
     """`conflict_free` when `at_most` is None, else `wavefronts`; `exactly` so many in the worst
     case.
     """
+    check_space(access, of_global_memory=False)
     if not access.active:
         return VACUOUS
-    if not _all_aligned(access):
+    if not all_aligned(access):
         return REFUTED
     costs: set[Cost] = set()
     for base, stage in access.runs(COST_PERIOD):
@@ -91,6 +98,7 @@ def covers(access: Access, tile: Tile, times: int) -> Finding:
     elements the page could also be read as counting that touch; such a case is judged only if both
     readings agree. An iteration that stands for several counts so often.
     """
+    check_space(access, of_global_memory=False)
     if access.form.reads_own:
         raise OracleError(f"covers: what access {access.name} touches depends on data", "SWZ105")
     if access.form.own:

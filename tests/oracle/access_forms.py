@@ -224,7 +224,7 @@ def read_form(
         {key: read_loop(bounds, constants) for key, bounds in loops.items()},
         dict(constants),
         tile,
-        tile.base if tile else read_base(spec.get("base", 0), memories, constants),
+        tile.base if tile else read_base(spec.get("base", unsaid_base(instruction)), memories, constants),
         c_expr.constant(spec["bytes"], constants) if "bytes" in spec else None,
         _parsed(spec, "if", known),
         tuple(put_in(c_expr.parse(item), known) for item in as_list(spec.get("assume"))),
@@ -238,6 +238,7 @@ def read_form(
         raise OracleError(f"access {name}: one coordinate per mode")
     if form.placed is not None and form.open_loops:
         raise OracleAmbiguousError(f"access {name}: an open loop, and a tile by expression")
+    _check_memory(form)
     _check_walk(form)
     if form.own and form.open_loops:
         raise OracleError(f"access {name}: an open loop, and values of the lanes' own", "SWZ206")
@@ -251,6 +252,17 @@ def read_form(
         if len(form.coordinates) != len(tile.layout.modes):
             raise OracleError(f"access {name}: one coordinate per mode")
     return form
+
+
+def unsaid_base(instruction: Instruction) -> Yaml:
+    """The base of an access that says none: 0, and in global memory every address that can be one."""
+    return {"align": instruction.width_bytes} if instruction.of_global_memory else 0
+
+
+def _check_memory(form: AccessForm) -> None:
+    """Tiles and memories are of shared memory."""
+    if form.instruction.of_global_memory and (form.tile is not None or form.base.memory is not None):
+        raise OracleError(f"access {form.name}: it goes to global memory", "SWZ409")
 
 
 def read_weight(access: Mapping[str, Yaml], constants: Mapping[str, int]) -> int:

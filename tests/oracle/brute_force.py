@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import access_claims, c_expr, pair_claims, tile_claims
+from . import access_claims, c_expr, pair_claims, sectors, tile_claims
 from .accesses import Access, read_access
 from .claim_list import Claim, expand_claims, listed_claims
 from .judgement import Finding, Judgement
@@ -108,6 +108,11 @@ def _judge_claim(claim: Claim, world: _World) -> Finding:
                 raise OracleError("wavefronts with two numbers, or none", "SWZ105")
             number = _number(claim, "exactly" if exactly else "at_most", world)
             return access_claims.cost(access, number, exactly=exactly)
+        case "coalesced", [Access() as access]:
+            bound = _number(claim, "at_most", world) if "at_most" in claim.numbers else None
+            if bound is not None and bound < 1:
+                raise OracleError("an access touches at least one sector", "SWZ105")
+            return sectors.coalesced(access, bound)
         case "covers", [Access() as access]:
             covered = access.tile if claim.covered is None else world.tiles.get(claim.covered)
             if covered is None:
@@ -139,6 +144,8 @@ def _judge_pair(kind: str, subjects: list[Tile | Access | IndexMap]) -> Finding:
         case "equivalent", [Tile() as p, Tile() as q]:
             return pair_claims.equivalent_tiles(p, q)
         case "equivalent", [Access() as p, Access() as q]:
+            if p.instruction.of_global_memory != q.instruction.of_global_memory:
+                raise OracleError(f"{p.name} and {q.name} go to different memories", "SWZ409")
             return pair_claims.equivalent_accesses(p, q)
         case "equivalent", [IndexMap() as p, IndexMap() as q]:
             return pair_claims.equivalent_maps(p, q)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .hardware import read_instruction
 from .oracle_errors import OracleError
 from .yaml_values import Spec, Yaml, as_dict, as_list, as_str
 
@@ -23,6 +24,7 @@ SORTS: dict[str, tuple[str, ...]] = {
     "in_bounds": ("tile", "access"),
     "conflict_free": ("access",),
     "wavefronts": ("access",),
+    "coalesced": ("access",),
     "covers": ("access",),
     "equivalent": ("tile", "access", "map"),
     "disjoint": ("tile",),
@@ -119,7 +121,11 @@ def _standard(spec: Spec) -> Iterator[Claim]:
         yield _of("aligned", "access", name)
         if "tile" in as_dict(value) or "bytes" in as_dict(value):
             yield _of("in_bounds", "access", name)
-        yield _of("conflict_free", "access", name)
+        yield _of("coalesced" if _is_of_global_memory(as_dict(value)) else "conflict_free", "access", name)
+
+
+def _is_of_global_memory(access: dict[str, Yaml]) -> bool:
+    return read_instruction(as_str(access["instruction"])).of_global_memory
 
 
 def _of(kind: str, sort: str, name: str) -> Claim:

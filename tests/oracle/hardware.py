@@ -41,12 +41,13 @@ def check_target(name: str, target: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """Kind (load, store, matrix, atomic, copy, copy past L1), bytes per lane, number of lanes with
-    an address.
+    an address, and whether they are addresses of global memory.
     """
 
     kind: str
     width_bytes: int
     lanes: int = 32
+    of_global_memory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +63,26 @@ class Cost:
         return self.wavefronts - self.minimum
 
 
+_CACHES = r"(?:\.(?:ca|cg|cs|nc|wb|wt))*(?:\.L[12]::\w+)*"
+
+
 @lru_cache(maxsize=256)
 def read_instruction(name: str) -> Instruction:
     """The instruction of a PTX name.
 
     >>> read_instruction("ld.shared.v4.f32")
-    Instruction(kind='load', width_bytes=16, lanes=32)
+    Instruction(kind='load', width_bytes=16, lanes=32, of_global_memory=False)
     """
     if match := re.fullmatch(r"(ld|st)\.shared\.(?:v([24])\.)?[busf](8|16|32|64)", name):
         width = int(match[2] or 1) * int(match[3]) // 8
         if width > 16:
             raise OracleError(f"{name} is wider than 16 bytes")
         return Instruction("load" if match[1] == "ld" else "store", width)
+    if match := re.fullmatch(rf"(ld|st)\.global{_CACHES}(?:\.v([24]))?\.[busf](8|16|32|64)", name):
+        width = int(match[2] or 1) * int(match[3]) // 8
+        if width > 16:
+            raise OracleError(f"{name} is wider than 16 bytes", "SWZ401")
+        return Instruction("load" if match[1] == "ld" else "store", width, of_global_memory=True)
     if match := re.fullmatch(
         r"(?:ld|st)matrix(?:\.sync)?(?:\.aligned)?(?:\.m8n8)?\.x([124])(?:\.trans)?(?:\.shared)?(?:\.b16)?",
         name,

@@ -1,8 +1,9 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
 Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
-oracle; with `new`, `lanes`, `offsets` or `walks`, of those of the new themes alone, of those with
-values of the lanes' own, of those with tiles by expression, or of those with pointers that move.
+oracle; with `new`, `lanes`, `offsets`, `walks` or `global`, of those of the new themes alone, of
+those with values of the lanes' own, of those with tiles by expression, of those with pointers that
+move, or of those that access global memory.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from . import (
     random_blocks,
     random_boxes,
+    random_global,
     random_lanes,
     random_loop_pairs,
     random_names,
@@ -87,6 +89,14 @@ def walk_spec(rng: random.Random) -> Spec:
     for _ in range(rng.choice([1, 1, 2])):
         rng.choice(WALK_THEMES)(draft)
     return dressed(draft, lets=0.3)
+
+
+def global_spec(rng: random.Random) -> Spec:
+    """A spec of accesses to global memory, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(GLOBAL_THEMES)(draft)
+    return dressed(draft)
 
 
 def _add_theme(draft: Draft, themes: list[Theme]) -> None:
@@ -291,6 +301,10 @@ NEW_THEMES: list[Theme] = [
 ]
 OFFSET_THEMES: list[Theme] = [random_offset_tiles.offset_tiles, random_offset_tiles.offset_accesses]
 WALK_THEMES: list[Theme] = [random_walks.walks]
+GLOBAL_THEMES: list[Theme] = [random_global.global_accesses] * 10 + [
+    random_global.global_pairs,
+    random_global.refused_global,
+]
 LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
 
 
@@ -300,6 +314,7 @@ DRAWS: dict[str, Callable[[random.Random], Spec]] = {
     "lanes": lane_spec,
     "offsets": offset_spec,
     "walks": walk_spec,
+    "global": global_spec,
 }
 """What is drawn, by the name that a run is asked for it."""
 

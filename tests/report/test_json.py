@@ -55,6 +55,7 @@ def test_a_claim(refuted):
             "exact": True,
             "most_conflicts": {"wavefronts": 32, "minimum": 4, "where": {"warp": 1, "k": 16}},
         },
+        "sectors": None,
         "counterexample": {
             "binding": {"warp": 1, "k": 16, "base": 1024},
             "note": "8 lanes read 8 words of bank 0",

@@ -15,12 +15,13 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import grid
+from swzverify.engines.prices import Price, price
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.query import NAME, Query, evaluable, finding
 from swzverify.engines.smt.terms import Model
 from swzverify.engines.smt.warp_rule import joined, lane_terms, pair_conflict, same_group, wavefronts
 from swzverify.engines.worst import judged
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, AccessCost, access_cost
+from swzverify.hardware import LANES, turn_bytes
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
 from swzverify.obligations import Answer, Cost, Finding, WarpCost, WorstCost
@@ -33,7 +34,7 @@ def cost(goal: Cost, rlimit: int) -> Finding:
     applies.
     """
     row = goal.instruction
-    if goal.at_most is None and not row.by_octets:
+    if goal.at_most is None and not row.by_octets and not row.is_global:
         return _conflict_pair(goal, rlimit)
     separated = _by_separation(goal, rlimit)
     if separated is not None:
@@ -74,15 +75,15 @@ def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
     enumerate the others.
 
     Flipping the same bits in every lane permutes units and slots; growing all addresses by whole
-    words (whole lines for the octet rule) turns the banks round. Neither changes the cost, so one
-    value of such variables stands for all.
+    words (whole lines for the octet rule) turns the banks round, by whole sectors moves sectors.
+    Neither changes the cost, so one value of such variables stands for all.
     """
     in_conditions = set(variables(goal.active, goal.domain.assumption))
     wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
     row = goal.instruction
     if not evaluable(goal.address, goal.active, goal.domain.assumption):
         return None
-    units = [(row.width_bytes, False), (BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES, True)]
+    units = [(row.width_bytes, False), (turn_bytes(row), True)]
     if linear_sum(goal.address) is not None:
         units.reverse()  # sums shift, XORs flip: try what is likelier first
     choices = [goal.free, tuple(node for node in goal.free if node not in in_conditions), tuple(wide)]
@@ -155,7 +156,7 @@ def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int
 def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> Finding:
     """The rule at every value of `rest`, the separated variables at 0, priced warp by warp.
 
-    The other engines price with `cost_many`; this one uses the scalar rule, so that one wrong rule
+    The other engines price with `price_many`; this one uses the scalar rule, so that one wrong rule
     cannot be both.
     """
     counts = {node.name: node.limit for node in rest}
@@ -166,20 +167,20 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     arrays[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
     roots = (goal.address, goal.active, goal.domain.assumption)
     address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, arrays))
-    costs: dict[tuple[int | None, ...], AccessCost] = {}
-    priced: list[tuple[int, AccessCost]] = []
+    costs: dict[tuple[int | None, ...], Price] = {}
+    priced: list[tuple[int, Price]] = []
     for row in np.flatnonzero(assumed[:, 0]).tolist():
         lanes = zip(address[row].tolist(), active[row].tolist(), strict=True)
         warp = tuple(int(at) if on else None for at, on in lanes)
         if all(at is None for at in warp):
             continue
         if warp not in costs:  # of rows alike the first stands for all
-            costs[warp] = access_cost(goal.instruction, warp)
+            costs[warp] = price(goal.instruction, warp)
             priced.append((row, costs[warp]))
     if not priced:
         return Finding(NAME, Answer.EMPTY)
 
-    def placed(found: tuple[int, AccessCost]) -> WarpCost:
+    def placed(found: tuple[int, Price]) -> WarpCost:
         row, cost = found
         point = {name: int(array[row]) for name, array in free.items()} | {node.name: 0 for node in chosen}
         return WarpCost(cost.wavefronts, cost.minimum, point)

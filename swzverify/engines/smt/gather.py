@@ -17,7 +17,7 @@ import z3
 
 from swzverify.engines.smt.query import NAME, OutOfBudgetError, Query, finding, value
 from swzverify.engines.smt.terms import Bits, Model, Translator, Truth
-from swzverify.engines.smt.warp_rule import pair_conflict, same_group, unit_bytes, wavefronts
+from swzverify.engines.smt.warp_rule import pair_conflict, same_group, wavefronts
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES
 from swzverify.ir.expr import Var, var
 from swzverify.obligations import Answer, Finding, GatherCost, of_lane
@@ -29,7 +29,7 @@ MAX_CROWD = 17
 def gather_cost(goal: GatherCost, rlimit: int) -> Finding:
     """No choice has a conflict, or takes more wavefronts than allowed."""
     row, limit = goal.cost.instruction, goal.cost.at_most
-    if row.by_octets:
+    if row.by_octets or (row.is_global and limit is None):
         return _by_counting(goal, rlimit)
     if limit is None:
         # Joined groups hold the single ones: without a conflict there, there is none at all. And a
@@ -96,7 +96,8 @@ def _pair(goal: GatherCost, group_lanes: int, rlimit: int) -> Finding | None:
 
 
 def _crowd(goal: GatherCost, group: int, size: int, rlimit: int) -> Finding | None:
-    """So many lanes of one group that take a wavefront each: one slot, and different units.
+    """So many lanes of one group that take a wavefront each: one slot, and different units; in global
+    memory, where all is one slot, different sectors.
 
     Units are in ascending order, so that each set of lanes is looked at in one order only.
     """
@@ -106,7 +107,7 @@ def _crowd(goal: GatherCost, group: int, size: int, rlimit: int) -> Finding | No
     copies = _Copies(goal)
     marks = [str(index) for index in range(size)]
     lanes = [copies.some_lane(mark) for mark in marks]
-    low, top = unit_bytes(row).bit_length() - 1, BANK_PERIOD_BYTES.bit_length() - 1
+    low, top = row.unit_bytes.bit_length() - 1, BANK_PERIOD_BYTES.bit_length() - 1
     bits = row.group_lanes.bit_length() - 1
     units: list[Bits] = []
     slots: list[Bits] = []
@@ -118,7 +119,8 @@ def _crowd(goal: GatherCost, group: int, size: int, rlimit: int) -> Finding | No
         units.append(z3.Extract(address.size() - 1, low, address))
         slots.append(z3.Extract(top - 1, low, address))
     for before, after in zip(range(size), range(1, size), strict=False):
-        copies.query.require(slots[before] == slots[after])
+        if not row.is_global:
+            copies.query.require(slots[before] == slots[after])
         if row.counts_equal_words:
             copies.query.require(z3.ULT(lanes[before], lanes[after]))
         else:

@@ -1,4 +1,4 @@
-"""The wavefront rule as Z3 terms.
+"""The wavefront rule and the count of sectors as Z3 terms.
 
 Aligned accesses touch whole units of max(4, width) bytes; a unit lies in one *slot*, the banks at
 its place in the 128-byte line. Two lanes of a group conflict when they have one slot and different
@@ -18,18 +18,13 @@ import z3
 
 from swzverify.engines.smt.octets import number, octet_costs, total
 from swzverify.engines.smt.terms import Bits, Translator, Truth
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES, Instruction
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, PAIR_DISTANCES, SECTOR_BYTES, Instruction
 from swzverify.ir.expr import const, substitute
 from swzverify.obligations import Cost
 
 
-def unit_bytes(row: Instruction) -> int:
-    """The bytes of the units in which an aligned access touches banks."""
-    return max(BANK_WORD_BYTES, row.width_bytes)
-
-
 def _unit_and_slot(row: Instruction, address: Bits) -> tuple[Bits, Bits]:
-    low = unit_bytes(row).bit_length() - 1
+    low = row.unit_bytes.bit_length() - 1
     top = BANK_PERIOD_BYTES.bit_length() - 1
     return z3.Extract(address.size() - 1, low, address), z3.Extract(top - 1, low, address)
 
@@ -77,9 +72,11 @@ def joined(addresses: Sequence[Bits], active: Sequence[Truth]) -> Truth:
 
 
 def wavefronts(row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """(wavefronts, minimum) of one warp instruction as counts; addresses at least 8 bits wide and
-    aligned.
+    """(wavefronts, minimum) of one warp instruction as counts, of global memory (sectors, minimum);
+    addresses at least 8 bits wide and aligned.
     """
+    if row.is_global:
+        return _sectors(row, addresses, active)
     if row.by_octets:
         return octet_costs(addresses, active)
     apart = _grouped(row, addresses, active, row.group_lanes)
@@ -88,6 +85,21 @@ def wavefronts(row: Instruction, addresses: Sequence[Bits], active: Sequence[Tru
     together = _grouped(row, addresses, active, row.joined_group_lanes)
     join = joined(addresses, active)
     return z3.If(join, together[0], apart[0]), z3.If(join, together[1], apart[1])
+
+
+def _sectors(row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
+    """A lane counts when no earlier active lane is in its sector; so many lanes fill so many sectors."""
+    like = addresses[0]
+    one, none = number(1, like), number(0, like)
+    low = SECTOR_BYTES.bit_length() - 1
+    places = [z3.Extract(address.size() - 1, low, address) for address in addresses]
+    first: list[Bits] = []
+    for lane, place in enumerate(places):
+        earlier = [z3.And(active[other], places[other] == place) for other in range(lane)]
+        first.append(z3.If(z3.And(active[lane], z3.Not(z3.Or(earlier))) if earlier else active[lane], one, none))
+    bytes_touched = total([z3.If(on, number(row.width_bytes, like), none) for on in active], like)
+    minimum = z3.LShR(bytes_touched + number(SECTOR_BYTES - 1, like), low)
+    return total(first, like), minimum
 
 
 def _grouped(

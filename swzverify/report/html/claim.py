@@ -44,10 +44,10 @@ def claim_block(told: Told, name: str, evidence: str | None) -> str:
 def headline(told: Told) -> str:
     """The claim in a line: how it came out, what it says, of what, and the cost."""
     result = told.result
-    measure = result.verdict.measure
+    spent = words.cost_of(result.verdict)
     expected = expectation(result)
     verdict = f"{mark(result, _STYLE)} {result.verdict.outcome.value}{f', {expected}' if expected else ''}"
-    cost = "" if measure is None else f'<span class="cost">{text(words.cost(measure))}</span>'
+    cost = f'<span class="cost">{text(spent)}</span>' if spent else ""
     return (
         f'<span class="verdict {tone(result)}">{text(verdict)}</span> <code class="kind">{text(result.kind)}</code> '
         f'<span class="subject">{text(subject_words(result, told.words))}</span> {cost}'

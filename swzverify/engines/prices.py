@@ -1,0 +1,45 @@
+"""What a warp instruction costs, in whichever memory: wavefronts of shared memory, sectors of global
+memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swzverify.hardware import CostArrays, Instruction, access_cost, cost_many, sector_cost, sectors_many
+from swzverify.obligations import Numbers, Truths
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The cost of one warp instruction; sectors stand for wavefronts in global memory."""
+
+    wavefronts: int
+    minimum: int
+
+    @property
+    def bank_conflicts(self) -> int:
+        """What it takes beyond the minimum; below 0 where lanes share so much that they need less."""
+        return self.wavefronts - self.minimum
+
+
+def price(row: Instruction, addresses: Sequence[int | None]) -> Price:
+    """By the scalar rule, lane by lane.
+
+    >>> from swzverify.hardware import find_any_instruction
+    >>> price(find_any_instruction("ld.global.f32"), [4 * lane for lane in range(32)])
+    Price(wavefronts=4, minimum=4)
+    """
+    if row.is_global:
+        sectors = sector_cost(row, addresses)
+        return Price(sectors.sectors, sectors.minimum)
+    cost = access_cost(row, addresses)
+    return Price(cost.wavefronts, cost.minimum)
+
+
+def price_many(row: Instruction, addresses: Numbers, active: Truths) -> CostArrays:
+    """Of many warp instructions, by the rule that sorts: it shares no code with `price`."""
+    if row.is_global:
+        return CostArrays(*sectors_many(row, addresses, active))
+    return cost_many(row, addresses, active)

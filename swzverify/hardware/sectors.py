@@ -1,0 +1,115 @@
+"""How many sectors of global memory a warp instruction touches: in plain integers, and over many
+warps at a time.
+
+`sector_cost` follows the definition byte by byte and is what a reader should check. `sectors_many`
+is for exhaustive search: aligned lanes touch one sector each, which it counts by sorting. They share
+no code, so that each tests the other.
+
+Source: CUDA C++ Best Practices Guide 13, "Coalesced Access to Global Memory": a warp's accesses
+become as many transactions of 32 bytes as are needed to serve all its threads (from compute
+capability 6.0 on). docs/semantics.md, section 4, has the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swzverify.errors import SwzError
+from swzverify.hardware.global_memory import find_any_instruction
+from swzverify.hardware.instructions import LANES, SECTOR_BYTES, Instruction
+from swzverify.hardware.octets import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class SectorCost:
+    """What one warp instruction touches: the lanes of each sector, by the sector's number (its first
+    byte's address divided by 32).
+
+    `minimum` is what so many active lanes need whose bytes are all different.
+    """
+
+    instruction: Instruction
+    lanes_of: dict[int, tuple[int, ...]]
+    minimum: int
+
+    @property
+    def sectors(self) -> int:
+        """The number of different sectors."""
+        return len(self.lanes_of)
+
+
+def sector_cost(instruction: str | Instruction, byte_addresses: Sequence[int | None]) -> SectorCost:
+    """The sectors of one warp instruction from its 32 byte addresses, None for an inactive lane.
+
+    Raises SWZ401 (instruction), SWZ404 (addresses), SWZ409 (an instruction of shared memory).
+
+    >>> sector_cost("ld.global.f32", [4 * lane for lane in range(32)]).sectors
+    4
+    >>> cost = sector_cost("ld.global.f32", [4 * lane + 4 for lane in range(32)])
+    >>> cost.sectors, cost.minimum
+    (5, 4)
+    """
+    row = _of_global_memory(instruction)
+    if len(byte_addresses) != LANES:
+        raise SwzError("SWZ404", f"{row.name}: {len(byte_addresses)} addresses given, a warp has {LANES} lanes")
+    lanes_of: dict[int, list[int]] = {}
+    active = 0
+    for lane, address in enumerate(byte_addresses):
+        if address is None:
+            continue
+        if address < 0 or address % row.width_bytes:
+            raise _misaligned(row, lane, address)
+        active += 1
+        for sector in sorted({(address + byte) // SECTOR_BYTES for byte in range(row.width_bytes)}):
+            lanes_of.setdefault(sector, []).append(lane)
+    minimum = -(-active * row.width_bytes // SECTOR_BYTES)
+    return SectorCost(row, {sector: tuple(lanes) for sector, lanes in sorted(lanes_of.items())}, minimum)
+
+
+def sectors_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, IntArray]:
+    """(sectors, minimum) of n warp instructions, each int64 of shape (n,): byte addresses of shape
+    (n, 32), and likewise which lanes are active.
+
+    The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ409 as `sector_cost`
+    does.
+
+    >>> strided = np.arange(32)[None, :] * np.array([4, 8, 128])[:, None]
+    >>> sectors_many("ld.global.b32", strided, np.ones((3, 32), dtype=bool))[0].tolist()
+    [4, 8, 32]
+    """
+    row = _of_global_memory(instruction)
+    if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
+        message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
+        raise SwzError("SWZ404", message)
+    held = np.where(active, addresses.astype(np.int64, copy=False), 0)
+    wrong = np.argwhere((held < 0) | (held % row.width_bytes != 0))
+    if wrong.size:
+        at, lane = (int(i) for i in wrong[0])
+        raise _misaligned(row, lane, int(held[at, lane]))
+    numbers = np.sort(np.where(active, held // SECTOR_BYTES, -1), axis=1)
+    first = numbers >= 0
+    first[:, 1:] &= numbers[:, 1:] != numbers[:, :-1]
+    count = active.sum(axis=1, dtype=np.int64)
+    return first.sum(axis=1, dtype=np.int64), (count * row.width_bytes + SECTOR_BYTES - 1) // SECTOR_BYTES
+
+
+def _of_global_memory(instruction: str | Instruction) -> Instruction:
+    row = find_any_instruction(instruction) if isinstance(instruction, str) else instruction
+    if not row.is_global:
+        raise SwzError(
+            "SWZ409",
+            f"{row.name} goes to {row.space}, and sectors are counted of global memory",
+            hint="access_cost counts what an access to shared memory takes",
+        )
+    return row
+
+
+def _misaligned(row: Instruction, lane: int, address: int) -> SwzError:
+    return SwzError(
+        "SWZ404",
+        f"{row.name}: lane {lane} has address {address}, not a non-negative multiple of {row.width_bytes} bytes",
+        hint="a misaligned access faults on the GPU",
+    )
