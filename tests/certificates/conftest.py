@@ -36,6 +36,7 @@ accesses:
   read: {tile: A, instruction: ldmatrix.x1, threads: 32, for: {k: {start: 0, stop: 64, step: 8}}, coord: [lane%8, k]}
   write: {tile: P, instruction: st.shared.b32, threads: 32, coord: [tid/8, tid%8]}
   some: {tile: P, instruction: st.shared.b32, threads: 40, if: tid != 3 && tid < N, coord: [tid/8%4, tid%8]}
+  store: {instruction: st.global.v2.f32, threads: 40, base: {align: 32}, address: tid*8}
 constants: {N: 38}
 maps:
   turned: {over: {i: 6, j: 4}, value: [j, i], onto: [4, 6]}
@@ -51,6 +52,7 @@ claims:
   - injective: P
   - conflict_free: read
   - wavefronts: {access: write, at_most: 2}
+  - coalesced: {access: store, at_most: 8}
   - covers: {access: write, tile: P}
   - disjoint: A
   - permutation: turned
@@ -65,7 +67,7 @@ claims:
 """
 """A claim of every kind; all but the last are proved."""
 
-PROVED, COUNTED = 13, 2
+PROVED, COUNTED = 14, 2
 """How many are proved, and how many of them are counted: without variables nothing is asked."""
 
 

@@ -130,6 +130,7 @@ KINDS = (
     "injective",
     "conflict_free",
     "wavefronts",
+    "coalesced",
     "covers",
     "disjoint",
     "permutation",
