@@ -67,6 +67,8 @@ CONSTANT_POSITIONS = (
 )
 OFFSET_POSITIONS = ("tile.offset", "tile.address", "tile.shape", "wavefronts.exactly")
 """The positions of tiles by expression and of exact costs, which have random specs to themselves."""
+GLOBAL_POSITIONS = ("coalesced.at_most",)
+"""The position of accesses to global memory, which have random specs to themselves; numbers stand there."""
 WEIGHT_POSITIONS = ("access.weight",)
 """The position of what a search reads and no claim: tests/differential/test_weights.py."""
 THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")

@@ -19,6 +19,7 @@ from .c_expr import Expr, Op
 from .grammar import (
     BINARY,
     COMPILED_POSITIONS,
+    GLOBAL_POSITIONS,
     LANE_POSITIONS,
     LISTING_POSITIONS,
     OFFSET_POSITIONS,
@@ -99,6 +100,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "ContiguousArgument.mode": ("contiguous.mode",),
     "WavefrontsArgument.at_most": ("wavefronts.at_most",),
     "WavefrontsArgument.exactly": ("wavefronts.exactly",),
+    "CoalescedArgument.at_most": ("coalesced.at_most",),
     "CoversArgument.times": ("covers.times",),
     "RegisterConflictsArgument.at_most": ("register_conflicts.at_most",),
 }
@@ -151,7 +153,14 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     }
     assert found == set(FIELDS) | {"SweepPart.where"}  # tests/sweep has a generator and an oracle of its own
     listed = {position for positions in FIELDS.values() for position in positions}
-    others = (*OFFSET_POSITIONS, *WALK_POSITIONS, *COMPILED_POSITIONS, *WEIGHT_POSITIONS, *LISTING_POSITIONS)
+    others = (
+        *OFFSET_POSITIONS,
+        *GLOBAL_POSITIONS,
+        *WALK_POSITIONS,
+        *COMPILED_POSITIONS,
+        *WEIGHT_POSITIONS,
+        *LISTING_POSITIONS,
+    )
     known = {*POSITIONS, *LANE_POSITIONS, *others}
     assert listed | NOTATION == known
 
