@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from swzverify import Access, Tile
-from swzverify.hardware import LANES
+from swzverify.hardware import LANES, SECTOR_BYTES
 from swzverify.pictures import Cell, Panel, Picture, Scale
 from swzverify.pictures.chosen import chosen
 from swzverify.pictures.grid import View, grid_of
@@ -257,6 +257,31 @@ def _reads(name: str, listing: Listing) -> Panel:
     return Panel(told, "", "register bank", rows, heads(listing.banks.banks), tuple(cells))
 
 
+def coalesced() -> str:
+    """The loads of the page's second spec, from an array that begins with a sector and after it."""
+    access = both("coalesced")[1].accesses["load"]
+    words = (
+        "A row is a sector of 32 bytes, a cell 4 bytes of it with the lane that loads them.",
+        "Four sectors hold what the 32 lanes need.",
+    )
+    panels = [_sectors(access, base) for base in (0, 4)]
+    return render_svg(Picture("A warp that loads floats", words, tuple(panels), LANES_SCALE, "one sector too many"))
+
+
+def _sectors(access: Access, base: int) -> Panel:
+    width = access.instruction.width_bytes
+    lanes = access.lanes_at({"warp": 0, "base": base // width})
+    addresses = [each.address_bytes for each in lanes if each.address_bytes is not None]
+    least = -(-LANES * width // SECTOR_BYTES)
+    cells = [
+        Cell(at // SECTOR_BYTES, at % SECTOR_BYTES // width, (str(lane),), lane, at // SECTOR_BYTES >= least)
+        for lane, at in enumerate(addresses)
+    ]
+    count = len({at // SECTOR_BYTES for at in addresses})
+    columns = heads(SECTOR_BYTES // width, width)
+    return Panel(f"The array begins at {base}: {count} sectors", "sector", "byte", heads(count), columns, tuple(cells))
+
+
 def prefetch() -> str:
     """The first step of the copy in the tutorial, into the first stage."""
     access = case_of("tutorial/next.md", "assumed.swz.yaml").accesses["prefetch"]
@@ -272,6 +297,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "permutation.svg": permutation,
     "register_conflict_free.svg": register_conflict_free,
     "register_conflicts.svg": register_conflicts,
+    "coalesced.svg": coalesced,
     "prefetch.svg": prefetch,
 }
 

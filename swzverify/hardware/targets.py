@@ -148,6 +148,12 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
         "CUDA Programming Guide, shared memory: 32 banks of 32-bit words, lanes in one word do not conflict",
     ),
     EvidenceRow(
+        _H100,
+        frozenset(GLOBAL_INSTRUCTIONS),
+        Evidence.MEASURED,
+        "60 random patterns on an H200, sectors of all of them reproduced",
+    ),
+    EvidenceRow(
         _ALL,
         frozenset(GLOBAL_INSTRUCTIONS),
         Evidence.DOCUMENTED,

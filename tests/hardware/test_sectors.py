@@ -4,7 +4,10 @@ table of instructions.
 
 from __future__ import annotations
 
+import csv
+import gzip
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ from swzverify.hardware import (
     sectors_many,
     turn_bytes,
 )
+from tests.hardware.test_calibration import DATA
 
 WIDTHS = {
     f"{opcode}.global.{suffix}": width
@@ -195,3 +199,15 @@ def test_a_warp_has_32_lanes() -> None:
         with pytest.raises(SwzError) as found:
             count()
         assert found.value.code == "SWZ404"
+
+
+def test_an_h200_counts_what_the_rule_says() -> None:
+    seen: Counter[str] = Counter()
+    with gzip.open(DATA / "h200_sectors.csv.gz", "rt", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            offsets = [int(line[f"lane {lane}"]) for lane in range(32)]
+            addresses = [None if offset < 0 else offset for offset in offsets]
+            counted = sector_cost(find_any_instruction(line["instruction"]), addresses).sectors
+            assert counted == int(line["sectors"]), line
+            seen[line["instruction"]] += 1
+    assert seen == dict.fromkeys(WIDTHS, 60)
