@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from swzverify.lazy import importer, lister
-from swzverify.shown import draw_by
+from swzverify.lazy import importer, lister, provide
 
 if TYPE_CHECKING:
     from swzverify.costs import AccessCosts, cost
@@ -40,10 +39,10 @@ __getattr__ = importer(
 __dir__ = lister("swzverify", __all__)
 
 
-def _svg_of(value: object) -> str | None:
+def _svg_of(value: object) -> object:
     """Notebooks' pictures are drawn by `notebook`, which is imported with the first of them."""
     draw = importer("swzverify", {"svg_of": ".notebook.drawing"})("svg_of")
     return cast("Callable[[object], str | None]", draw)(value)
 
 
-draw_by(_svg_of)
+provide("picture", _svg_of)

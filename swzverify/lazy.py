@@ -1,5 +1,5 @@
-"""Packages whose names are imported at their first use: what a command does not need, it does not
-wait for.
+"""Packages whose names are imported at their first use, and functions that stand above their callers:
+what a command does not need, it does not wait for.
 """
 
 from __future__ import annotations
@@ -41,3 +41,20 @@ def lister(package: str, names: Iterable[str]) -> Callable[[], list[str]]:
         return sorted({*public, *others})
 
     return list_names
+
+
+_PROVIDED: dict[str, Callable[[object], object]] = {}
+
+
+def provide(what: str, function: Callable[[object], object]) -> None:
+    """Say who does something that is asked for further down, where nothing above is imported."""
+    _PROVIDED[what] = function
+
+
+def provided(what: str) -> Callable[[object], object] | None:
+    """Who does it; None where nobody was told.
+
+    >>> provided("a dinner") is None
+    True
+    """
+    return _PROVIDED.get(what)

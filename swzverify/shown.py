@@ -9,10 +9,11 @@ x    10     5
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeAlias, cast
 
 from swzverify.errors import graphic
+from swzverify.lazy import provided
 
 Line: TypeAlias = "tuple[str, Sequence[object]]"
 """A line of a table: its mark, empty where it has none, and its cells; None is an empty cell."""
@@ -61,16 +62,12 @@ class Drawn:
 
 def drawn(value: object) -> str | None:
     """The picture of a value as SVG; None where it has none."""
-    return _HANDS[-1](value) if _HANDS else None
+    draw = provided(PICTURE)
+    return None if draw is None else cast("str | None", draw(value))
 
 
-def draw_by(draw: Callable[[object], str | None]) -> None:
-    """Say who draws what is `Drawn`. The package does when it is imported."""
-    _HANDS[:] = [draw]
-
-
-_HANDS: list[Callable[[object], str | None]] = []
-"""Who draws: none, or one."""
+PICTURE = "picture"
+"""What is asked for: the package provides it (`lazy`) when it is imported."""
 LINES_SHOWN = 32
 """Lines of a table that are shown; a warp has so many lanes."""
 

@@ -21,7 +21,7 @@ _WORDS: dict[str, Iterable[str]] = {
 def words(what: str) -> list[str]:
     """The words for what is asked for: "element", "instruction", "swizzle" or "target".
 
-    >>> words("target")[:2]
-    ['sm_50', 'sm_52']
+    >>> words("target")[:2], "f16" in words("element")
+    (['sm_70', 'sm_72'], True)
     """
     return list(_WORDS[what])

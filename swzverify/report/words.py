@@ -54,6 +54,7 @@ def cost(measure: Measure) -> str:
 def cost_of(verdict: Verdict) -> str:
     """The worst case of a verdict in few words, in whichever memory; empty where none was measured.
 
+    >>> from swzverify.claims.verdict import Outcome, SectorMeasure
     >>> cost_of(Verdict(Outcome.PROVED, "the warp", sectors=SectorMeasure(4, 4, {})))
     '4 sectors (minimum 4)'
     """
@@ -65,6 +66,7 @@ def cost_of(verdict: Verdict) -> str:
 def cost_of_in_full(verdict: Verdict) -> str:
     """The same, with the conflicts and where it happens.
 
+    >>> from swzverify.claims.verdict import Outcome, SectorMeasure
     >>> cost_of_in_full(Verdict(Outcome.REFUTED, "the warp", sectors=SectorMeasure(5, 4, {"base": 4})))
     '5 sectors (minimum 4), at base = 4'
     """
