@@ -17,6 +17,7 @@ import z3
 from swzverify.engines.enumeration import grid
 from swzverify.engines.prices import Price, price
 from swzverify.engines.smt.linear import linear_sum
+from swzverify.engines.smt.parts import parts_of
 from swzverify.engines.smt.query import NAME, Query, evaluable, finding
 from swzverify.engines.smt.terms import Model
 from swzverify.engines.smt.warp_rule import joined, lane_terms, pair_conflict, same_group, wavefronts
@@ -36,10 +37,7 @@ def cost(goal: Cost, rlimit: int) -> Finding:
     row = goal.instruction
     if goal.at_most is None and not row.by_octets and not row.is_global:
         return _conflict_pair(goal, rlimit)
-    separated = _by_separation(goal, rlimit)
-    if separated is not None:
-        return separated
-    return _by_counting(goal, rlimit)
+    return _by_separation(goal, rlimit) or _by_parts(goal, rlimit) or _by_counting(goal, rlimit)
 
 
 def _conflict_pair(goal: Cost, rlimit: int) -> Finding:
@@ -96,6 +94,13 @@ def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
         if not chosen or any(_separates(goal.address, goal.lane, chosen, unit, shift, rlimit) for unit, shift in units):
             return _enumerated(goal, chosen, rest)
     return None
+
+
+def _by_parts(goal: Cost, rlimit: int) -> Finding | None:
+    """The same, with the low and the high part of wide variables as variables of their own."""
+    parts = parts_of(goal, MAX_ENUMERATED_ROWS)
+    found = None if parts is None else _by_separation(parts.goal, rlimit)
+    return None if parts is None or found is None else parts.restored(found)
 
 
 def _by_counting(goal: Cost, rlimit: int) -> Finding:
