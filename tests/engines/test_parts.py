@@ -125,3 +125,11 @@ def test_points_that_lose_their_high_part_are_found(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(parts.Parts, "_whole", first_part)
     with pytest.raises(AssertionError):
         test_parts_give_what_every_base_gives()
+
+
+@pytest.mark.parametrize("name", ["ld.shared.b8", "ld.shared.b32", "ld.shared.v4.b32", "ldmatrix.x4"])
+def test_words_of_shared_memory_have_parts_where_a_lane_is_narrower(name: str) -> None:
+    row = find_any_instruction(name)
+    access = Access("a", row, find_target("sm_90"), (LANES,), address=parse("lane*16"), base=AlignedBase(16))
+    (goal,) = (each.obligation for each in Wavefronts(access, 4).plan().goals if isinstance(each.obligation, Cost))
+    assert (parts.parts_of(goal, 16) is not None) == (row.width_bytes < 4)

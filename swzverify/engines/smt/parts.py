@@ -55,9 +55,11 @@ def parts_of(goal: Cost, wide: int) -> Parts | None:
     """
     row = goal.instruction
     count = turn_bytes(row) // row.width_bytes
+    if count < 2:
+        return None
     bits = count.bit_length() - 1
     nodes = [node for node in goal.free if node.limit > wide and node.limit % count == 0]
-    if not nodes or bits < 1:
+    if not nodes:
         return None
     new: dict[Var, Expr] = {}
     halves: dict[Var, tuple[Var, Var]] = {}
