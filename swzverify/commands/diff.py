@@ -47,31 +47,14 @@ def diff(
     if output is not None:
         check_output(output, [], "--output")
     with one_way_out():
-        report = _compare(base, head, paths, merge_base, allow, allow_claim, not no_prove, jobs, target, rlimit, quiet)
+        if target is not None:
+            find_target(target)
+        settings = Settings(target=target, rlimit=rlimit, jobs=jobs)
+        wanted = Wanted(paths, frozenset(map(Allow, allow)), allow_claim, merge_base, not no_prove, settings)
+        with progress_line(enabled=not quiet) as watch:
+            report = compare(base, head, wanted, watch=watch)
         _write(report, PageFormat(form), output, int(verbose) - int(quiet))
     sys.exit(int(report.exit_code))
-
-
-def _compare(
-    base: str,
-    head: str | None,
-    paths: tuple[str, ...],
-    merge_base: bool,
-    allow: tuple[str, ...],
-    allow_claim: tuple[str, ...],
-    prove: bool,
-    jobs: int | None,
-    target: str | None,
-    rlimit: int | None,
-    quiet: bool,
-) -> DiffReport:
-    if target is not None:
-        find_target(target)
-    settings = Settings(target=target, rlimit=rlimit, jobs=jobs)
-    allowed = frozenset(map(Allow, allow))
-    wanted = Wanted(paths, allowed, allow_claim, merge_base, prove, settings)
-    with progress_line(enabled=not quiet) as watch:
-        return compare(base, head, wanted, watch=watch)
 
 
 def _write(report: DiffReport, form: PageFormat, output: str | None, verbosity: int) -> None:

@@ -44,27 +44,16 @@ def recheck(
     if len(set(solvers)) < len(solvers):
         raise click.UsageError("--solver names one solver twice; two are bitwuzla and cvc5")
     with one_way_out("no judgement"):
-        outcomes, limits, spent_s = _run(folder, solvers, no_solver, drat, timeout_s, memory_mib, jobs)
+        started = time.monotonic()
+        limits = Limits(() if no_solver else choose(solvers), timeout_s, memory_mib, drat)
+        entries = load_list(folder)
+        if not entries:
+            raise Failure(f"SWZ601 {visible(folder)}: the list is empty: nothing was proved")
+        found: dict[int, Rechecked] = {}
+        recheck_all(folder, entries, limits, min(jobs or usable_cpus(), len(entries)), found.__setitem__)
+        outcomes = [found[place] for place in range(len(entries))]
+        spent_s = time.monotonic() - started
     sys.exit(int(_tell(outcomes, limits, spent_s, verbose)))
-
-
-def _run(
-    folder: str,
-    solvers: tuple[str, ...],
-    no_solver: bool,
-    drat: bool,
-    timeout_s: float,
-    memory_mib: int,
-    jobs: int | None,
-) -> tuple[list[Rechecked], Limits, float]:
-    started = time.monotonic()
-    limits = Limits(() if no_solver else choose(solvers), timeout_s, memory_mib, drat)
-    entries = load_list(folder)
-    if not entries:
-        raise Failure(f"SWZ601 {visible(folder)}: the list is empty: nothing was proved")
-    found: dict[int, Rechecked] = {}
-    recheck_all(folder, entries, limits, min(jobs or usable_cpus(), len(entries)), found.__setitem__)
-    return [found[place] for place in range(len(entries))], limits, time.monotonic() - started
 
 
 def _tell(outcomes: list[Rechecked], limits: Limits, spent_s: float, verbose: bool) -> ExitCode:

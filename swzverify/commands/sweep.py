@@ -42,7 +42,9 @@ def sweep(
         check_output(picture, [spec], "--picture")
     folder = output if output is not None else f"{Path(spec).name.partition('.')[0]}.sweep"
     with one_way_out("what is finished stays; run the same command again to go on"):
-        result = _result(spec, folder, jobs, prove, scheduler, slurm, pair, restart, target)
+        options = SweepOptions(folder, jobs, target, prove, scheduler, slurm, restart, pair)
+        with progress_bar() as watch:
+            result = run_sweep(spec, options, watch)
         _tell(result, form)
         _draw(result, picture)
 
@@ -54,22 +56,6 @@ def _pair(text: str | None) -> tuple[str, str] | None:
     if not comma or not across.strip() or not down.strip() or across.strip() == down.strip():
         raise click.BadParameter(f"{text!r}: two axes, such as B,S", param_hint="--heatmap")
     return across.strip(), down.strip()
-
-
-def _result(
-    spec: str,
-    folder: str,
-    jobs: int | None,
-    prove: bool,
-    scheduler: str | None,
-    slurm: int | None,
-    pair: tuple[str, str] | None,
-    restart: bool,
-    target: str | None,
-) -> SweepResult:
-    options = SweepOptions(folder, jobs, target, prove, scheduler, slurm, restart, pair)
-    with progress_bar() as watch:
-        return run_sweep(spec, options, watch)
 
 
 def _draw(result: SweepResult, file: str | None) -> None:

@@ -64,54 +64,24 @@ def synth(
             _tell_listing(found, form, output)
         sys.exit(int(_listing_code(found)))
     with one_way_out("no answer"):
-        result = _result(
-            spec,
+        wanted = SynthOptions(
             family,
             tile,
-            on,
+            cast("Literal['offset', 'address'] | None", on),
             _weights(weights),
             smem_bytes,
             blocks_per_sm,
-            keep_aligned,
+            keep_aligned or 1,
             stages,
             every,
             target,
             rlimit,
         )
+        result = synthesize(spec, wanted)
         _tell(result, form, output)
         if write:
             _write(result)
     sys.exit(int(_exit_code(result)))
-
-
-def _result(
-    spec: str,
-    family: str,
-    tile: str | None,
-    on: str | None,
-    weights: dict[str, int],
-    smem_bytes: int | None,
-    blocks_per_sm: int | None,
-    keep_aligned: int | None,
-    stages: int | None,
-    every: bool,
-    target: str | None,
-    rlimit: int | None,
-) -> SynthResult:
-    wanted = SynthOptions(
-        family,
-        tile,
-        cast("Literal['offset', 'address'] | None", on),
-        weights,
-        smem_bytes,
-        blocks_per_sm,
-        keep_aligned or 1,
-        stages,
-        every,
-        target,
-        rlimit,
-    )
-    return synthesize(spec, wanted)
 
 
 def _check_listing(family: str, has_others: bool) -> None:

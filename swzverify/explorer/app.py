@@ -15,7 +15,7 @@ from swzverify.explorer.controls import controls
 from swzverify.explorer.fragments import Answer, Ask, wrong
 from swzverify.explorer.guard import Request, may_compute, refusal
 from swzverify.explorer.state import FieldError, WrongStateError, fields_of
-from swzverify.pictures.scale import SHADES, ink
+from swzverify.report.html.assets import palette
 from swzverify.run.fault import fault, what_to_send
 
 if TYPE_CHECKING:
@@ -126,8 +126,7 @@ def _text(name: str) -> str:
 
 
 def _style() -> Response:
-    shades = "".join(f".s{place}{{background:{shade};color:{ink(place)}}}\n" for place, shade in enumerate(SHADES))
-    return Response(_text("page.css") + shades, mimetype="text/css")
+    return Response(palette() + _text("page.css"), mimetype="text/css")
 
 
 def _script() -> Response:

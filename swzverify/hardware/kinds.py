@@ -12,7 +12,7 @@ from enum import StrEnum
 class Kind(StrEnum):
     """What an instruction does.
 
-    - `machine`: the machine instruction that it becomes.
+    - `machine`: the machine instruction that it becomes in shared memory.
     - `first_target`: the first target here that has it.
     - `loads`: lanes' registers get what memory holds.
     - `stores`: memory gets what lanes' registers hold; a copy and an atomic do neither of the two.

@@ -8,7 +8,7 @@ are faults of ours: `error`. What satisfies no assumption is `vacuous`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -237,19 +237,24 @@ def _reached(claim: CostClaim, proved: Verdict, panel: Panel) -> Verdict:
     return replace(proved, outcome=Outcome.UNKNOWN, reason=open_)
 
 
-def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> Measure | None:
-    """The worst cases of a cost claim, priced again by the plain rule."""
-    if not isinstance(claim, CostClaim):
-        return None
+def _priced(plan: Plan, decisions: list[_Decision], panel: Panel) -> Iterator[tuple[Finding, Mapping[str, int]]]:
+    """The findings that have a point whose cost can be told, of the decisions first."""
     findings = [decision.worst for decision in decisions]
     if plan.measured is not None and all(decision.outcome is Outcome.PROVED for decision in decisions):
         findings += panel.natives(plan.measured)
     for finding in findings:
-        if finding is None or finding.point is None:
-            continue
+        if finding is not None and finding.point is not None:
+            yield finding, finding.point
+
+
+def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> Measure | None:
+    """The worst cases of a cost claim, priced again by the plain rule."""
+    if not isinstance(claim, CostClaim):
+        return None
+    for finding, point in _priced(plan, decisions, panel):
         if finding.worst is None:
             # A failing point alone need not be the worst.
-            found = measured(claim.access, finding.point)
+            found = measured(claim.access, point)
             return None if found is None else Measure.of_one(found, exact=False)
         both = [
             measured(claim.access, cost.point) for cost in (finding.worst.most_wavefronts, finding.worst.most_conflicts)
@@ -263,14 +268,8 @@ def _sectors(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel)
     """The worst case of a claim on sectors, counted again byte by byte."""
     if not isinstance(claim, Coalesced):
         return None
-    findings = [decision.worst for decision in decisions]
-    if plan.measured is not None and all(decision.outcome is Outcome.PROVED for decision in decisions):
-        findings += panel.natives(plan.measured)
-    for finding in findings:
-        if finding is None or finding.point is None:
-            continue
-        point = finding.point if finding.worst is None else finding.worst.most_wavefronts.point
-        found = claim.measured(point)
+    for finding, point in _priced(plan, decisions, panel):
+        found = claim.measured(point if finding.worst is None else finding.worst.most_wavefronts.point)
         # A failing point alone need not be the worst.
         return found if found is None or finding.worst is not None else replace(found, exact=False)
     return None

@@ -101,8 +101,8 @@ def test_parts_give_what_every_base_gives() -> None:
 
 def test_a_base_in_steps_of_a_float_is_decided_at_once() -> None:
     """Without the parts the rule itself would be the question, all 32 lanes of it."""
-    goal = replace(goal_of(0), instruction=find_any_instruction("ld.global.f32"))
-    access = Access("a", goal.instruction, find_target("sm_90"), (128,), address=parse("tid*4"), base=AlignedBase(4))
+    load = find_any_instruction("ld.global.f32")
+    access = Access("a", load, find_target("sm_90"), (128,), address=parse("tid*4"), base=AlignedBase(4))
     (cost_goal,) = (each.obligation for each in Coalesced(access, 5).plan().goals if isinstance(each.obligation, Cost))
     found = SMT(1_000_000).decide(cost_goal)
     assert told(found) == (Answer.HOLDS, 5, 1)

@@ -5,8 +5,6 @@ reader needs who sees or points less. Skipped where Flask, Playwright or Chromiu
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -18,11 +16,10 @@ from swzverify.explorer.fragments import answer
 from swzverify.explorer.server import link_of, listening, page_server
 from swzverify.explorer.state import State
 from swzverify.explorer.view import shown_of
+from tests.browsing import Watched, chromium, needs_chromium, sync_api
 
 pytest.importorskip("flask", reason="Flask is in the extra explore")
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra dev")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH; Debian has it as chromium")
+pytestmark = needs_chromium
 SIZES = {"desk": (1400, 1000), "phone": (390, 844)}
 
 
@@ -46,12 +43,8 @@ def link() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[sync_api.Browser]:
-    # Chromium refuses its sandbox to root, as whom containers run
-    options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 Open = Callable[..., "sync_api.Page"]
@@ -60,26 +53,14 @@ Open = Callable[..., "sync_api.Page"]
 @pytest.fixture
 def show(browser: sync_api.Browser, link: str) -> Iterator[Open]:
     """Open the page; at the end nothing was complained of, and nothing was asked of another server."""
-    said: list[str] = []
-    requested: list[str] = []
-    contexts: list[sync_api.BrowserContext] = []
+    watched = Watched(browser)
 
     def opened(query: str = "", size: str = "desk", scheme: str = "light", **options) -> sync_api.Page:
-        width, height = SIZES[size]
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: requested.append(request.url))
-        page.goto(f"{link}?{query}" if query else link)
-        return page
+        return watched.opened(f"{link}?{query}" if query else link, SIZES[size], color_scheme=scheme, **options)
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert all(url.startswith(link) for url in requested)
+    watched.close()
+    assert all(url.startswith(link) for url in watched.requested)
 
 
 def settled(page: sync_api.Page, state: State) -> None:

@@ -11,12 +11,18 @@ from swzverify.pictures.scale import SHADES, ink
 
 
 @cache
-def style() -> str:
-    """The style sheet: `page.css`, and a class for each shade of pictures, with the ink that is read
-    on it.
+def palette() -> str:
+    """The colours of pages, light and dark, and a class for each shade of pictures, with the ink that is
+    read on it. The page of `explore` has them too.
     """
     shades = "".join(f".s{place}{{background:{shade};color:{ink(place)}}}" for place, shade in enumerate(SHADES))
-    return f"{_text('page.css')}{shades}\n"
+    return f"{_text('palette.css')}{shades}\n"
+
+
+@cache
+def style() -> str:
+    """The style sheet of a report."""
+    return palette() + _text("page.css")
 
 
 @cache

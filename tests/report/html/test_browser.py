@@ -4,8 +4,6 @@ reader needs who sees or points less. Skipped where Playwright or Chromium is mi
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,22 +11,17 @@ import pytest
 
 from swzverify.report.html.page import render_html
 from swzverify.report.result import Report
+from tests.browsing import Watched, chromium, needs_chromium, sync_api
 from tests.report.html.test_page import conflict, small
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra test")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH; Debian has it as chromium")
+pytestmark = needs_chromium
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[sync_api.Browser]:
-    # Chromium refuses its sandbox to root, as whom containers run
-    options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 Open = Callable[..., "sync_api.Page"]
@@ -37,28 +30,16 @@ Open = Callable[..., "sync_api.Page"]
 @pytest.fixture
 def show(browser: sync_api.Browser, tmp_path: Path) -> Iterator[Open]:
     """Open a report; at the end nothing was asked of the network, and nothing was complained of."""
-    said: list[str] = []
-    asked: list[str] = []
-    contexts: list[sync_api.BrowserContext] = []
+    watched = Watched(browser)
     path = tmp_path / "report.html"
 
     def opened(report: Report, size: str = "desk", scheme: str = "light", at: str = "", **options) -> sync_api.Page:
         path.write_text(render_html(report), encoding="utf-8")
-        width, height = SIZES[size]
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(path.as_uri() + at)
-        return page
+        return watched.opened(path.as_uri() + at, SIZES[size], color_scheme=scheme, **options)
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert {url.partition("#")[0] for url in asked} <= {path.as_uri()}
+    watched.close()
+    assert {url.partition("#")[0] for url in watched.requested} <= {path.as_uri()}
 
 
 def visible(page: sync_api.Page) -> list[str]:
