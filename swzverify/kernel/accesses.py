@@ -69,7 +69,9 @@ class KernelAccess:
     holds only where it does not. `calls` are the lines of the calls that lead to it, the outermost
     first. `whole` is a generic address less the begin of the window, with all its bits; of others it
     is `address`. A lane surely makes the access where `sure` is 1, if loops come to an end; None where
-    that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`.
+    that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`. `index` is
+    the instruction's place in the function with its calls put in place; -1 of a function that cannot be
+    read.
     """
 
     line: int
@@ -90,6 +92,7 @@ class KernelAccess:
     whole: Expr | None = None
     sure: Expr | None = None
     around: tuple[Leaf, ...] = ()
+    index: int = -1
 
 
 def accesses(
@@ -146,6 +149,7 @@ def _blank(instruction: Instruction, use: Use) -> KernelAccess:
         reason=use.reason,
         no_row=no_row,
         note=note,
+        index=instruction.index,
     )
 
 

@@ -24,6 +24,19 @@ _PARTS: Final = re.compile(
 )
 
 
+_ADDS: Final = re.compile(rf"(?:atom|red)\..*\badd{_ORDER}\.[us]32")
+
+
+def adds_one(opcode: str, text: str) -> bool:
+    """Whether an atomic adds 1, which the chip does in one go for lanes of one word, if nobody reads the
+    result.
+
+    >>> adds_one("red.shared.add.u32", "[%r1], 1"), adds_one("red.shared.add.u32", "[%r1], 2")
+    (True, False)
+    """
+    return _ADDS.fullmatch(opcode) is not None and re.search(r",\s*-?1\s*$", text) is not None
+
+
 def row_of_parts(opcode: str) -> Row | None:
     """A row with the groups and banks of an atomic that runs in parts; None of other instructions.
 

@@ -180,6 +180,43 @@ class Flow:
         return tuple(sorted(found, key=lambda loop: self.place[loop.header]))
 
 
+def in_one_piece(flow: Flow) -> list[int]:
+    """The blocks that some way leads to: each behind those that lead to it, and each loop in one piece.
+
+    >>> from swzverify.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k() { .reg .pred %p;"
+    >>> flow = Flow(read_module(text + " L: @%p bra M; ret; M: bra L; }", "k.ptx").functions[0])
+    >>> in_one_piece(flow)
+    [0, 2, 1]
+    """
+    return _piece(flow, 0, set(flow.place) - {flow.exit}, list(flow.loops))
+
+
+def _piece(flow: Flow, first: int, blocks: set[int], loops: list[Loop]) -> list[int]:
+    """The order of some blocks that are entered at the first one; `loops` are those inside of them."""
+    outer = [loop for loop in loops if not any(loop.blocks < other.blocks for other in loops)]
+    whole = {block: loop.header for loop in outer for block in loop.blocks}
+    nodes = sorted({whole.get(block, block) for block in blocks})
+    number = {node: at for at, node in enumerate(nodes)}
+    following: list[list[int]] = [[] for _ in nodes]
+    for block in sorted(blocks):
+        node = whole.get(block, block)
+        for target in flow.following[block]:
+            into = whole.get(target, target)
+            if target in blocks and target != first and into != node:
+                following[number[node]].append(number[into])
+    found: list[int] = []
+    of_header = {loop.header: loop for loop in outer}
+    for node in (nodes[at] for at in reverse_postorder(number[whole.get(first, first)], following)):
+        loop = of_header.get(node)
+        if loop is None:
+            found.append(node)
+        else:
+            inner = [each for each in loops if each.blocks < loop.blocks]
+            found += _piece(flow, loop.header, set(loop.blocks), inner)
+    return found
+
+
 def base_name(instruction: Instruction) -> str:
     """The opcode up to its first dot."""
     return instruction.opcode.partition(".")[0]

@@ -8,7 +8,6 @@ together, or is not decided within the budget, is `unknown`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,6 +18,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
 from swzverify.ir.expr import FALSE, TRUE, Expr, const
 from swzverify.kernel import KernelAccess, accesses, inlined
+from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.linear import Sum
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer, Finding
@@ -37,6 +37,7 @@ from swzverify.scan.price import Block, DisagreementError
 from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, power_of, split
+from swzverify.scan.tried import Kernel, tried
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written
 
@@ -167,7 +168,8 @@ def scan_function(
     facts = facts_of(function, given)
     found: list[ScannedAccess] = []
     read = accesses(module, function, block, facts.arguments)
-    decisions = [judge.safely(facts.on(access)) for access in read]
+    decided = [judge.safely(facts.on(access)) for access in read]
+    decisions = tried(Kernel(module, function, block, target, facts, smem), read, decided)
     code = _code_of(function, machine)
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
@@ -226,7 +228,7 @@ def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstructi
 def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
     if block is None or facts.texts_on(access):
         return Written(reason="the shape of the block is not known" if block is None else "parameters are given")
-    if _adds_one(access):
+    if adds_one(access.opcode, access.text):
         return Written(reason="a spec has no atomic that adds 1 without a result")
     return written(access, decision)
 
@@ -234,18 +236,6 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
 @lru_cache(maxsize=64)
 def _block(shape: BlockShape) -> Block:
     return Block(shape)
-
-
-_ADDS: Final = re.compile(
-    r"(?:atom|red)\..*\badd(?:\.(?:relaxed|acquire|release|acq_rel|cta|cluster|gpu|sys))*\.[us]32"
-)
-
-
-def _adds_one(access: KernelAccess) -> bool:
-    """Whether an atomic adds 1, which the chip does in one go for lanes of one word, if nobody reads
-    the result.
-    """
-    return _ADDS.fullmatch(access.opcode) is not None and re.search(r",\s*-?1\s*$", access.text) is not None
 
 
 class _Judge:
@@ -294,7 +284,7 @@ class _Judge:
         decided = self._placed(access.row, parts, shape, around)
         if decided.verdict is not Verdict.FREE and self._shape is None:
             return unknown(NO_BLOCK)
-        if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and _adds_one(access):
+        if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and adds_one(access.opcode, access.text):
             merged = self._placed(replace(access.row, counts_equal_words=False), parts, shape, around)
             if not access.is_result_used:
                 return merged

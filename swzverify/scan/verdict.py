@@ -11,6 +11,7 @@ from swzverify.hardware import Instruction
 SMT: Final = "z3"
 COUNTING: Final = "counting"
 SAMPLES: Final = "samples"
+TRIAL: Final = "trial"
 FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
 NO_BLOCK: Final = "the shape of the block is not known: give --block"
 NOT_DECIDED: Final = "not decided within the budget"
@@ -21,7 +22,8 @@ class Verdict(StrEnum):
     """What the scan says of an access.
 
     - `FREE`: every group of lanes takes one wavefront, whatever the parameters.
-    - `CONFLICT`: some group takes more, whatever the parameters.
+    - `CONFLICT`: some group takes more, whatever the parameters; where the engine is a trial, with the
+      parameters and data of the trial, and nothing is known of others.
     - `DEPENDS`: it is free for some values of the parameters and not for others.
     - `UNKNOWN`: none of these was shown.
     """

@@ -20,12 +20,13 @@ class Buffer:
 
     `fill` is zero, f32, f64 or f16 (numbers from 0 to 1), u8 to u64 and i32 (any bits), mod:N
     (32-bit whole numbers below N), iota (0, 1, 2, ... in 32 bits), or bf16. `content` (bytes or an
-    array) takes its place where it is given.
+    array) takes its place where it is given. The argument is the address of the byte at `begin`.
     """
 
     size: int
     fill: str = "zero"
     content: Any = None
+    begin: int = 0
 
     def data(self, seed: int, place: int) -> np.ndarray:
         """The contents as bytes; they depend on the seed and on the argument's place."""

@@ -159,7 +159,7 @@ class Launch:
         if isinstance(value, Buffer):
             address = self.arena.add(value.data(*seeds))
             placed[place] = (address - GLOBAL_BASE, value.size)
-            return address.to_bytes(8, "little")
+            return (address + value.begin).to_bytes(8, "little")
         return number_bytes(value, kind if size * 8 == int(kind[1:]) else f"u{8 * size}")
 
     def run(
@@ -171,8 +171,9 @@ class Launch:
         seed: int = 1,
         steps: int = STEPS,
         max_blocks: int = 0,
+        only: tuple[int, int, int] | None = None,
     ) -> Result:
-        """Run all blocks (or the first `max_blocks`); errors end up in the result."""
+        """Run all blocks (or the first `max_blocks`, or the one at `only`); errors end up in the result."""
         grid, block = shape3(shape[0]), shape3(shape[1])
         result = Result(self.function.name)
         parameters, placed = self.arguments(given, seed)
@@ -191,7 +192,7 @@ class Launch:
         }
         common = Shape(grid, block, specials(block, grid, sizes), parameters, not self.strict)
         try:
-            self._run_blocks(program, common, result, steps, max_blocks)
+            self._run_blocks(program, common, result, steps, max_blocks, only)
         except OracleError as error:
             result.error = f"{type(error).__name__}: {error}"
         for place, (at, size) in placed.items():
@@ -201,12 +202,22 @@ class Launch:
                 result.warnings.append(f"{memory.outside} {memory.what} accesses outside of all buffers, or misaligned")
         return result
 
-    def _run_blocks(self, program: Program, common: Shape, result: Result, steps: int, max_blocks: int) -> None:
+    def _run_blocks(
+        self,
+        program: Program,
+        common: Shape,
+        result: Result,
+        steps: int,
+        max_blocks: int,
+        only: tuple[int, int, int] | None,
+    ) -> None:
         across, down, deep = common.grid
         total = across * down * deep
         with np.errstate(all="ignore"):
             for number in range(min(total, max_blocks or total)):
                 index = (number % across, number // across % down, number // (across * down))
+                if only not in (None, index):
+                    continue
                 runner = Runner(program, index, common, steps - result.steps)
                 try:
                     runner.run()
@@ -231,6 +242,7 @@ def launch(
     names: Sequence[str] = (),
     steps: int = STEPS,
     max_blocks: int = 0,
+    only: tuple[int, int, int] | None = None,
 ) -> Result:
     """Run a kernel as a GPU does: a bad address stops it. See `run_kernel` for the arguments.
 
@@ -242,7 +254,7 @@ def launch(
     given = {place_of(name, going.function, names): value for name, value in pairs}
     if auto:
         given = automatic(going.function) | given
-    return going.run((grid, block), smem, given, seed=seed, steps=steps, max_blocks=max_blocks)
+    return going.run((grid, block), smem, given, seed=seed, steps=steps, max_blocks=max_blocks, only=only)
 
 
 def run_kernel(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from swzverify.scan.verdict import Decision
 from tests.kernel.texts import last as last_access
 from tests.scan.texts import last
+
+pytestmark = pytest.mark.usefixtures("without_trials")
 
 ACCESS = "mad.lo.u32 %r20, %r1, %r5, %r3; ld.shared.u32 %r30, [%r20];"
 

@@ -10,6 +10,8 @@ from swzverify.scan import decide
 from swzverify.scan.verdict import NOT_DECIDED, Decision
 from tests.scan.texts import last, strided
 
+pytestmark = pytest.mark.usefixtures("without_trials")
+
 STORE = "@%p1 st.shared.u32 [%r20], %r1;"
 
 

@@ -9,6 +9,8 @@ from swzverify.obligations import Answer, Finding
 from swzverify.scan import decide
 from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
 
+pytestmark = pytest.mark.usefixtures("without_trials")
+
 LOADED = "cvta.to.global.u64 %d2, %d3; ld.param.u64 %d4, [q]; cvta.to.global.u64 %d4, %d4; "
 OF_LANE = LOADED + "mul.wide.u32 %d5, %r1, 4; add.u64 %d1, %d4, %d5; "
 

@@ -1,0 +1,201 @@
+"""Conflicts that a trial meets, where nothing was proved.
+
+A trial runs one block of a launch that is made up. It shows that an access conflicts for these arguments
+and data, and what it does not meet stays unknown. Two of its ways to be wrong are held off here: where
+the place of a variable in shared memory counts, which PTX does not say, the least of all places is
+taken; and a trial that contradicts what was proved turns the verdict into a fault of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from swzverify.errors import SwzError
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
+from swzverify.kernel import KernelAccess, inlined
+from swzverify.kernel.atomics import adds_one
+from swzverify.kernel.flow import FlowError
+from swzverify.kernel.special import BlockShape
+from swzverify.ptx import Function, Module, Space
+from swzverify.scan.claim import NEVER_MADE
+from swzverify.scan.given import Facts
+from swzverify.scan.price import Array, Block, Mask, Price, alone, lane_rows, price
+from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
+from swzverify.trial import Launch, Seen, Trial, launches, run
+
+STEPS: Final = 10_000
+"""Instructions of one launch, each for all warps that are there."""
+MOST_STEPS: Final = 60_000
+"""Instructions of all launches of a function."""
+PATIENCE: Final = 80
+"""Launches without a new conflict, after which no more are tried."""
+MOST_LANE_STEPS: Final = 8_000_000
+"""Instructions of all launches, each counted for all threads of the block."""
+DYNAMIC_BYTES: Final = 48 << 10
+"""Dynamic shared memory of a launch where none is given: what every launch may have.
+
+Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
+"""
+_NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel to try: its module, the shape of its block, the target, what is given of its parameters,
+    and bytes of dynamic shared memory, None where that is not said.
+    """
+
+    module: Module
+    function: Function
+    block: BlockShape | None
+    target: str
+    facts: Facts
+    smem: int | None
+
+
+def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Decision]) -> list[Decision]:
+    """The decisions, with the conflicts that trials met of accesses that are open."""
+    found = [*decisions]
+    if kernel.block is None or not kernel.function.is_entry:
+        return found
+    costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target)) is not None}
+    is_open = [at for at in costs if _is_open(found[at])]
+    patience = PATIENCE
+    for launch, trial in _trials(kernel, [read[at].index for at in costs]) if is_open else ():
+        patience -= 1
+        for at, row in costs.items():
+            seen = trial.seen.get(read[at].index)
+            met = None if seen is None or trial.fault else _Met(row, seen, trial.starts, kernel)
+            if met is not None and met.worst is not None:
+                found[at] = _told(found[at], met, launch, read[at].note)
+        left = [at for at in is_open if _is_open(found[at])]
+        if len(left) < len(is_open):
+            is_open, patience = left, PATIENCE
+        if not is_open or not patience:
+            break
+    return found
+
+
+def _row(access: KernelAccess, target: str) -> Instruction | None:
+    """What an access costs; None where a trial cannot tell it."""
+    row = access.row
+    if row is None or access.index < 0:
+        return None
+    try:
+        require(target, row)
+    except SwzError:
+        return None
+    if not adds_one(access.opcode, access.text):
+        return row
+    # Where a result is used, a compiler may let one lane add for all.
+    return None if access.is_result_used else replace(row, counts_equal_words=False)
+
+
+def _is_open(decision: Decision) -> bool:
+    """Whether a conflict that a trial meets may say more than is known."""
+    return decision.verdict is Verdict.UNKNOWN and decision.reason not in _NOT_OPEN
+
+
+def _trials(kernel: Kernel, watched: Sequence[int]) -> Iterator[tuple[Launch, Trial]]:
+    """Trials of one launch after the other, as long as there are steps."""
+    if kernel.block is None:
+        return
+    whole = inlined(kernel.module, kernel.function).function
+    conditions = tuple(each.condition for each in kernel.facts.assumed)
+    dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
+    left = min(MOST_STEPS, MOST_LANE_STEPS // prod(kernel.block))
+    for launch in launches(whole, kernel.block, dynamic_bytes, kernel.facts.arguments, conditions):
+        try:
+            trial = run(kernel.module, whole, launch, watched, min(STEPS, left))
+        except FlowError:
+            return
+        yield launch, trial
+        left -= trial.steps
+        if left <= 0:
+            return
+
+
+def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:
+    """The verdict after a trial, which met the access."""
+    worst = met.worst
+    if worst is None:
+        return decision
+    proved = {Verdict.FREE: 1, Verdict.CONFLICT: decision.ways}.get(decision.verdict)
+    exceeds = proved is not None and not decision.at_least and worst.ways > proved
+    if exceeds or decision.reason == NEVER_MADE:
+        return unknown(FAULT)
+    return met.decision(launch, note) if _is_open(decision) and not worst.is_free else decision
+
+
+def words_of(launch: Launch, function: Function) -> str:
+    """What is said of a conflict that a launch has; parameters lose the kernel's name."""
+    given = f" with {launch.words}".replace(f"{function.name}_", "") if launch.words else ""
+    return f"trial {launch.number} met it{given}"
+
+
+class _Met:
+    """The warp instructions of one access that a trial met; `worst` is their worst cost, None where none
+    of them has a cost that is known.
+    """
+
+    def __init__(self, row: Instruction, seen: Seen, starts: tuple[int, ...], kernel: Kernel) -> None:
+        self._row, self._kernel = row, kernel
+        addresses = np.array(seen.addresses, dtype=np.int64).reshape(-1, LANES)
+        active = np.array(seen.active, dtype=np.bool_).reshape(-1, LANES)
+        inside = _of_one_variable(addresses, active, starts)
+        self._addresses, self._active = addresses[inside], active[inside]
+        self._warps = np.array(seen.warps, dtype=np.int64)[inside]
+        self.worst, self._shift = self._cost()
+
+    def _cost(self) -> tuple[Price | None, int]:
+        """The worst cost that is met wherever variables are, and how far they are shifted there."""
+        prices = [(price(self._row, self._addresses + by, self._active), by) for by in _shifts(self._row, self._kernel)]
+        known = [(each.ways, each.wavefronts, each, by) for each, by in prices if each is not None]
+        least = min(known, key=lambda each: each[:2], default=None)
+        return (None, 0) if least is None else least[2:]
+
+    def decision(self, launch: Launch, note: str) -> Decision:
+        """The conflict, with the warp instruction that has it."""
+        if self.worst is None or self._kernel.block is None:
+            raise AssertionError(self)
+        at = self.worst.worst
+        addresses, active = self._addresses[at] + self._shift, self._active[at]
+        warp = int(self._warps[at])
+        rows = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
+        made = {row.lane for row in rows}
+        alike = price(self._row, addresses[None], active[None]) or self.worst
+        words = words_of(launch, self._kernel.function)
+        return Decision(
+            Verdict.CONFLICT,
+            f"{words}; {note}" if note else words,
+            alike.ways,
+            None if note else alike.wavefronts,
+            None if note else alike.minimum,
+            at_least=True,
+            engines=(TRIAL,),
+            warp=warp,
+            lanes=rows,
+            instruction=alone(self._row),
+            addresses=tuple(int(addresses[lane]) if lane in made else None for lane in range(LANES)),
+        )
+
+
+def _of_one_variable(addresses: Array, active: Mask, starts: tuple[int, ...]) -> Mask:
+    """Which warp instructions reach one variable alone: how far two lie apart is not known."""
+    which = np.searchsorted(np.array(starts, dtype=np.int64), addresses, side="right")
+    first = np.take_along_axis(which, active.argmax(axis=1)[:, None], axis=1)
+    return np.all((which == first) | ~active, axis=1)
+
+
+def _shifts(row: Instruction, kernel: Kernel) -> tuple[int, ...]:
+    """How far variables may lie from where the trial has them, as far as a cost depends on it."""
+    symbols = (*kernel.module.symbols, *kernel.function.symbols)
+    aligns = [each.align_bytes for each in symbols if each.space is Space.SHARED]
+    step = max(row.width_bytes, min(aligns, default=1))
+    period = BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES
+    return tuple(range(0, period, step)) or (0,)

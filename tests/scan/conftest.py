@@ -1,0 +1,20 @@
+"""What tests of the scan share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from swzverify.scan import decide
+from swzverify.scan.verdict import Decision
+
+
+@pytest.fixture
+def without_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is proved, and what is not: no trial is made."""
+
+    def as_they_are(_kernel: object, _read: object, decisions: Sequence[Decision]) -> list[Decision]:
+        return [*decisions]
+
+    monkeypatch.setattr(decide, "tried", as_they_are)

@@ -1,0 +1,159 @@
+"""Conflicts that trials meet: of what was not proved, with the launch that has them, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from swzverify.kernel import KernelAccess, accesses, inlined
+from swzverify.ptx import read_module
+from swzverify.scan import Given, ScannedAccess, scan_module, tried
+from swzverify.scan.claim import NEVER_MADE
+from swzverify.scan.given import NO_FACTS
+from swzverify.scan.tried import DYNAMIC_BYTES, Kernel, words_of
+from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
+from swzverify.trial import launches
+from tests.kernel.texts import HEAD, TOP
+from tests.scan.texts import WHOLE, last, text_of
+from tests.trial.against import by_oracle
+
+CHASED = """
+shl.b32 %r20, %r1, 2; add.u32 %r20, %r20, %r3; mul.lo.u32 %r4, %r1, 40; st.shared.u32 [%r20], %r4;
+bar.sync 0;
+ld.shared.u32 %r5, [%r20]; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+"""
+"""Each lane reads where shared memory says: 40 bytes after its neighbour."""
+
+
+def kernel_of(body: str, outside: str = "") -> tuple[Kernel, list[KernelAccess]]:
+    module = read_module(text_of(body, outside), "k.ptx")
+    function = module.function("k")
+    assert function is not None
+    return Kernel(module, function, WHOLE, "sm_90", NO_FACTS, None), accesses(module, function, WHOLE)
+
+
+def told(body: str, decisions: Sequence[Decision] | None = None, outside: str = "") -> list[Decision]:
+    """What trials make of decisions; without some, nothing is known."""
+    kernel, read = kernel_of(body, outside)
+    return tried.tried(kernel, read, decisions or [unknown("")] * len(read))
+
+
+def test_an_address_that_shared_memory_holds() -> None:
+    found = last(CHASED).decision
+    assert (found.verdict, found.ways, found.at_least, found.engines) == ("conflict", 2, True, ("trial",))
+    assert found.reason.startswith("trial 0 met it with n = ")
+    assert len(found.lanes) == 32
+    assert sum(row.collides for row in found.lanes) > 1
+
+
+def test_the_interpreter_meets_what_the_trial_met() -> None:
+    """The witness: the same launch, addresses and cost in an interpreter of its own."""
+    found = last(CHASED)
+    kernel, _ = kernel_of(CHASED)
+    whole = inlined(kernel.module, kernel.function).function
+    (made,) = [
+        each
+        for each in launches(whole, WHOLE, DYNAMIC_BYTES)
+        if found.decision.reason == words_of(each, kernel.function)
+    ]
+    result = by_oracle(text_of(CHASED), "k", [each.name for each in kernel.function.parameters], made)
+    seen = result.by_line()[found.line]
+    assert not result.error
+    assert (seen.ways, seen.worst_wavefronts, seen.minimum) == (
+        found.decision.ways,
+        found.decision.wavefronts,
+        found.decision.minimum,
+    )
+
+
+def test_what_no_trial_meets_stays_unknown() -> None:
+    found = last(CHASED.replace("40", "4")).decision
+    assert found.verdict == "unknown"
+    assert "what shared memory holds" in found.reason
+
+
+def test_a_launch_that_faults_says_nothing() -> None:
+    """Each lane reads far behind the array, and before that with a conflict."""
+    far = "shl.b32 %r7, %r1, 20; add.u32 %r7, %r7, %r3; ld.shared.u32 %r8, [%r7];"
+    assert told(CHASED + far)[-2].verdict == "unknown"
+    assert told(CHASED)[-1].verdict == "conflict"
+
+
+def test_how_far_two_variables_lie_apart_is_not_known() -> None:
+    other = ".shared .align 4 .b8 other[4096];\n"
+    mixed = "mov.u32 %r4, other; and.b32 %r5, %r1, 1; setp.eq.u32 %p1, %r5, 0; selp.u32 %r6, %r4, %r3, %p1;"
+    mixed += "mad.lo.u32 %r6, %r1, 4, %r6; ld.shared.u32 %r7, [%r6];"
+    assert told(mixed, outside=other)[-1].verdict == "unknown"
+    apart = "mov.u32 %r4, other; mad.lo.u32 %r6, %r1, 8, %r4; ld.shared.u32 %r7, [%r6];"
+    assert (told(apart, outside=other)[-1].verdict, told(apart, outside=other)[-1].ways) == ("conflict", 2)
+
+
+def test_bytes_of_an_array_that_begins_anywhere() -> None:
+    """Where the array begins in a word decides on a conflict: the least of all places counts."""
+    loose = ".shared .align 1 .b8 bytes[4096];\n"
+    body = "mov.u32 %r4, bytes; setp.lt.u32 %p1, %r1, 2; mad.lo.u32 %r4, %r1, {}, %r4; @%p1 ld.shared.u8 %r7, [%r4];"
+    # Bytes that are 125 apart are in one bank where the first one is the last of its word.
+    assert told(body.format(125), outside=loose)[-1].verdict == "unknown"
+    assert told(body.format(128), outside=loose)[-1].ways == 2
+
+
+def test_a_contradiction_is_a_fault_of_ours() -> None:
+    free = Decision(Verdict.FREE, "", 1)
+    less = Decision(Verdict.CONFLICT, "", 1)
+    for wrong in (free, less, unknown(NEVER_MADE)):
+        assert told(CHASED, [unknown(""), unknown(""), wrong])[-1].reason == FAULT
+    for right in (replace(less, ways=2), replace(less, at_least=True)):
+        assert told(CHASED, [unknown(""), unknown(""), right])[-1] == right
+
+
+def test_no_trial_where_all_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(tried, "run", never)
+    kernel, read = kernel_of(CHASED)
+    decisions = [Decision(Verdict.FREE, "", 1)] * len(read)
+    assert tried.tried(kernel, read, decisions) == decisions
+    for without in (replace(kernel, block=None), replace(kernel, function=replace(kernel.function, is_entry=False))):
+        assert tried.tried(without, read, [unknown("")] * len(read)) == [unknown("")] * len(read)
+
+
+def test_lanes_that_add_one_to_one_word() -> None:
+    """They count as one where nobody reads the result, and where somebody does nothing is known."""
+    index = CHASED.partition("ld.shared")[0] + "ld.shared.u32 %r5, [%r20]; and.b32 %r5, %r5, 0; add.u32 %r5, %r5, %r3;"
+    assert told(index + "red.shared.add.u32 [%r5], 1;")[-1].verdict == "unknown"
+    assert told(index + "red.shared.add.u32 [%r5], 2;")[-1].ways == 32
+    used = "atom.shared.add.u32 %r6, [%r5], 1; add.u32 %r6, %r6, %r3; st.shared.u32 [%r3], %r6;"
+    assert told(index + used)[-2].verdict == "unknown"
+
+
+STRIDE = """
+shl.b32 %r20, %r1, 2; add.u32 %r20, %r20, %r3; mul.lo.u32 %r4, %r1, %r2; shl.b32 %r4, %r4, 2;
+st.shared.u32 [%r20], %r4; bar.sync 0;
+ld.shared.u32 %r5, [%r20]; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+"""
+"""The pitch is a parameter, and goes through shared memory."""
+
+
+def scanned(body: str, given: Given) -> ScannedAccess:
+    module = read_module(text_of(body), "k.ptx")
+    return scan_module(module, (32, 1, 1), given=given)[-1]
+
+
+def test_given_parameters_and_conditions_hold_in_each_launch() -> None:
+    name = "n"
+    even = scanned(STRIDE, Given((f"{name}=2",))).decision
+    assert (even.verdict, even.ways) == ("conflict", 2)
+    assert scanned(STRIDE, Given((f"{name}=3",))).decision.verdict == "unknown"
+    odd = scanned(STRIDE, Given((), (f"{name} % 2 == 1", f"{name} < 40"))).decision
+    assert odd.verdict == "unknown"
+    assert scanned(STRIDE, Given((), (f"{name} % 4 == 0", f"{name} < 40"))).decision.ways in (4, 8, 16, 32)
+
+
+def test_no_more_shared_memory_than_is_given() -> None:
+    dynamic = f"{TOP}.extern .shared .align 16 .b8 more[];\n{HEAD}mov.u32 %r3, more;{CHASED}\nret; }}"
+    module = read_module(dynamic, "k.ptx")
+    assert scan_module(module, WHOLE, smem=4096)[-1].decision.verdict == "conflict"
+    assert scan_module(module, WHOLE, smem=63 * 40)[-1].decision.verdict == "unknown"

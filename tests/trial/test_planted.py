@@ -1,0 +1,129 @@
+"""Mistakes planted in trials, one at a time: each is found by what the chip or the oracle says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swzverify.trial import atomics, code, exchange, lanes, machine, memory
+from swzverify.trial.memory import Array, Mask
+from tests.kernel.texts import HEAD, TOP
+from tests.ptx_oracle.case_list import THREADS, all_cases, inputs
+from tests.ptx_oracle.test_chip import agrees, data
+from tests.trial.test_against_oracle import compared, random_kernels
+from tests.trial.test_chip import cases, left_behind, run_program
+
+BARRIER = """
+setp.lt.u32 %p1, %r1, 32; shl.b32 %r20, %r1, 2; add.u32 %r20, %r20, %r3;
+@!%p1 bra S;
+bar.sync 0;
+ld.shared.u32 %r5, [%r20]; and.b32 %r5, %r5, 60; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+bra E;
+S: st.shared.u32 [%r20+-128], %r20; bar.sync 0;
+E: bar.sync 0;
+"""
+"""The first warp reads what the second one wrote before the barrier."""
+ARRAYS = """
+mov.u32 %r4, other; shl.b32 %r20, %r1, 2; add.u32 %r5, %r4, %r20; add.u32 %r20, %r20, %r3;
+mov.u32 %r6, 12; st.shared.u32 [%r20], %r6; mov.u32 %r7, 60; st.shared.u32 [%r5], %r7;
+ld.shared.u32 %r8, [%r20]; mad.lo.u32 %r8, %r8, %r1, %r3; ld.shared.u32 %r9, [%r8];
+"""
+"""Two arrays do not overlap."""
+STEP = 9
+"""Each so many of the single instructions are run."""
+PROGRAMS = 8
+OTHER = ".shared .align 4 .b8 other[256];\n"
+
+
+def mistakes() -> int:
+    """How much of what trials say the chip and the oracle do not say."""
+    found = 0
+    given = np.ascontiguousarray(inputs()).view(np.uint8).reshape(-1)
+    for case, chip in list(zip(all_cases(), data()["answers"], strict=False))[::STEP]:
+        (answer,), (known,) = left_behind(cases(), case.name, given, [THREADS * 8])
+        found += known and not agrees(case, np.frombuffer(answer, np.uint64), chip)
+    for seed in range(PROGRAMS):
+        found += int((run_program(seed)[1] != data()["traces"][seed].reshape(-1)).any())
+    out = random_kernels(0, 2)
+    for body, outside in ((BARRIER, ""), (ARRAYS, OTHER)):
+        compared(f"{TOP}{outside}{HEAD}{body}\nret; }}", (64, 1, 1), out)
+    return found + len(out.differ)
+
+
+def test_nothing_is_found_without_a_mistake() -> None:
+    assert mistakes() == 0
+
+
+def as_it_is(values: Array, _width: int) -> Array:
+    return values
+
+
+def never_less(_which: Mask) -> Array:
+    return np.full(len(_which), (1 << 32) - 1, dtype=np.int64)
+
+
+def lost(_operation: str, _kind: str, _width: int, old: int, _values: list[int]) -> int:
+    return old
+
+
+def loops_last(flow: Any) -> list[int]:
+    return sorted(set(flow.place) - {flow.exit}, key=lambda block: (len(flow.around(block)) > 0, flow.place[block]))
+
+
+def nobody_waits(self: Any, instruction: Any, active: Mask, block: Any) -> None:
+    behind = instruction.index + 1
+    self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
+
+
+def all_at_one_place(self: Any, symbols: list[Any], _dynamic_bytes: int) -> None:
+    self.starts = (machine.SHARED_BEGIN,)
+    for symbol in symbols:
+        if symbol.space == "shared":
+            self.addresses[machine.SymbolRef(symbol.name, symbol.scope)] = machine.SHARED_BEGIN
+    self.regions.append(memory.Region(machine.SHARED_WINDOW + machine.SHARED_BEGIN, 1 << 16))
+
+
+def store_known(self: Any, addresses: Array, threads: Array, width_bytes: int, values: Array, _known: Mask) -> None:
+    STORE(self, addresses, threads, width_bytes, values, np.ones(len(values), dtype=np.bool_))
+
+
+STORE = memory.Memory.store
+
+
+def guards_hold(self: Any, instruction: Any, active: Mask) -> None:
+    self._do(instruction, active)
+
+
+def one_source(self: Any, target: Any, values: Array, known: Mask, _active: Mask) -> None:
+    WRITE(self, target, values, known, self.everything)
+
+
+WRITE = lanes.Lanes.write
+
+PLANTED: dict[str, tuple[object, str, Callable[..., Any]]] = {
+    "a load of a signed type is not widened": (code, "_signed", as_it_is),
+    "results keep bits beyond their width": (lanes, "low_bits", as_it_is),
+    "all lanes always vote": (exchange, "_ballot", never_less),
+    "an atomic changes nothing": (atomics, "_new", lost),
+    "what is behind a loop runs before it": (machine, "in_one_piece", loops_last),
+    "nobody waits at a barrier": (machine._Machine, "_wait", nobody_waits),
+    "arrays overlap": (machine._Placed, "_shared", all_at_one_place),
+    "what was not computed is stored as known": (memory.Memory, "store", store_known),
+    "guards always hold": (code.Code, "run", guards_hold),
+    "lanes that are elsewhere are written too": (lanes.Lanes, "write", one_source),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, attribute, wrong = PLANTED[name]
+    monkeypatch.setattr(where, attribute, wrong)
+    try:
+        found = mistakes()
+    except AssertionError as error:
+        # A trial that faults where the chip does not is found, too.
+        found = sum(word in str(error) for word in ("outside", "aligned"))
+    assert found
