@@ -12,7 +12,7 @@ import pytest
 
 from swzverify.kernel import Kind, divisions
 from swzverify.ptx import read_module
-from swzverify.scan import Given, ScannedAccess, scan_module
+from swzverify.scan import Given, ScannedAccess, assuming, claims, scan_module
 from tests.kernel.test_programs import SHAPES
 from tests.ptx_oracle import launch
 from tests.scan.test_command import run
@@ -96,6 +96,27 @@ def test_what_is_not_sure_is_not_assumed(body: str) -> None:
 
 def test_a_division_behind_an_access_says_nothing_of_it() -> None:
     assert last(IN_THE_LAST_TRIP).assumptions == ()
+
+
+IN_A_LATER_BLOCK = (
+    "mov.u32 %r5, %ctaid.x; add.u32 %r6, %r2, %r5; div.u32 %r4, 4096, %r6; setp.eq.u32 %p1, %r2, 0;"
+    " setp.eq.u32 %p2, %r5, 1; and.pred %p1, %p1, %p2; selp.b32 %r7, {0}, 4, %p1; mad.lo.u32 %r20, %r1, %r7, %r3;"
+    " mad.lo.u32 %r20, %r4, 4, %r20; ld.shared.u32 %r30, [%r20];"
+)
+"""Something happens for n = 0 in the second block alone; then the first one divides by 0."""
+
+
+def test_a_block_that_divides_by_zero_spoils_the_launch() -> None:
+    assert said(IN_A_LATER_BLOCK.format(128))[0] == "unknown"
+    assert last(IN_A_LATER_BLOCK.format(6)).aligned.verdict.value == "unknown"
+    in_the_first = IN_A_LATER_BLOCK.format(128).replace("%p1, %r2, 0", "%p1, %r2, 1").replace("%r5, 1", "%r5, 0")
+    assert said(in_the_first) == ("depends", (NO_ZERO,))
+
+
+def test_a_divisor_of_the_block_counts_in_the_first_one() -> None:
+    """As long as a part of a row: the last block's rest, or 32 elements."""
+    body = "mov.u32 %r5, %ctaid.x; mul.lo.u32 %r5, %r5, 32; sub.u32 %r5, %r2, %r5; min.u32 %r5, %r5, 32;"
+    assert said(body + " div.u32 %r4, %r1, %r5;" + PLACE.format(4, 124, "")) == ("depends", (NO_ZERO,))
 
 
 def test_matrix_loads_keep_what_every_launch_has() -> None:
@@ -188,6 +209,12 @@ def test_a_division_that_is_passed_by_taken_for_a_made_one(monkeypatch: pytest.M
     for body in (PASSED_BY, GUARDED):
         assert said(body + PLACE.format(4, 4, ""))[0] == "free"
     fails(lambda: test_what_is_not_sure_is_not_assumed(PASSED_BY + PLACE.format(4, 4, "")))
+
+
+def test_blocks_that_spoil_the_launch_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (assuming, claims):
+        monkeypatch.setattr(module, "in_first_block", lambda _: None)
+    fails(test_a_block_that_divides_by_zero_spoils_the_launch)
 
 
 def test_divisors_of_lanes_taken_for_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None:
