@@ -16,6 +16,7 @@ from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
 from swzverify.kernel.calls import inlined
 from swzverify.kernel.counts import Counts
+from swzverify.kernel.divisions import Divisions
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.kernel.flow import FlowError, Loop
 from swzverify.kernel.induction import MOST_VALUES, Forms, few_values, find_forms, trips_of
@@ -69,9 +70,10 @@ class KernelAccess:
     holds only where it does not. `calls` are the lines of the calls that lead to it, the outermost
     first. `whole` is a generic address less the begin of the window, with all its bits; of others it
     is `address`. A lane surely makes the access where `sure` is 1, if loops come to an end; None where
-    that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`. `index` is
-    the instruction's place in the function with its calls put in place; -1 of a function that cannot be
-    read.
+    that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`. `index`
+    is the instruction's place in the function with its calls put in place; -1 of a function that cannot
+    be read. `defined` is the same access in launches whose divisions all have a result, if its address
+    has one that may have none; `assumes` says so in words, there.
     """
 
     line: int
@@ -93,6 +95,8 @@ class KernelAccess:
     sure: Expr | None = None
     around: tuple[Leaf, ...] = ()
     index: int = -1
+    assumes: tuple[str, ...] = ()
+    defined: KernelAccess | None = None
 
 
 def accesses(
@@ -180,6 +184,7 @@ class _Raw:
     address: Expr | None
     conditions: tuple[Expr, ...]
     block: int
+    index: int
     sure: tuple[Expr, ...] | None = None
 
 
@@ -213,7 +218,7 @@ class _Reader:
             access = replace(access, is_result_used=is_read(instruction, flow.function))
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
-            return _Raw(replace(access, reason="no way leads here"), None, (FALSE,), block)
+            return _Raw(replace(access, reason="no way leads here"), None, (FALSE,), block, instruction.index)
         edges = {edge: self.slices.edge(*edge) for edge in flow.controlling(block)}
         own = self.slices.run(self.slices.guard(instruction))
         conditions = [*edges.values(), own]
@@ -222,7 +227,8 @@ class _Reader:
         address: Expr | None = None
         if use.touch is not Touch.OTHER:
             access, address = self._address(access, instruction, use)
-        return _Raw(access, address, tuple(conditions), block, (*sure, own) if self.ways.is_sure(block) else None)
+        whole = (*sure, own) if self.ways.is_sure(block) else None
+        return _Raw(access, address, tuple(conditions), block, instruction.index, whole)
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
@@ -234,11 +240,21 @@ class _Reader:
         return access, place
 
     def _finished(self, raw: _Raw, forms: Forms, shared: Uniformity) -> KernelAccess:
+        """The access, with the reading of it in which divisions have a result."""
+        access = self._read(raw, forms, shared)
+        divisions = Divisions(self.slices, forms, raw.index)
+        if raw.address is None or not divisions.are_in(forms.resolve(raw.address)):
+            return access
+        return replace(access, defined=self._read(raw, forms, shared, divisions))
+
+    def _read(self, raw: _Raw, forms: Forms, shared: Uniformity, divisions: Divisions | None = None) -> KernelAccess:
         flow = self.slices.flow
         inside = {loop.header for loop in flow.around(raw.block)}
 
         def resolved(value: Expr) -> Expr:
-            return bounded(self._behind_loops(forms.resolve(value), inside))
+            value = forms.resolve(value)
+            defined = value if divisions is None else divisions.defined(value)
+            return bounded(self._behind_loops(defined, inside))
 
         access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
         conditions = [resolved(each) for each in raw.conditions]
@@ -252,6 +268,12 @@ class _Reader:
                 access = replace(access, reason="the generic address may belong to another space")
             address, whole = normal(found.address), normal(found.whole)
             conditions.append(found.holds)
+        sure: Expr | None = None
+        if raw.sure is not None:
+            of_ways = [resolved(each) for each in raw.sure]
+            sure = conjunction(dict.fromkeys((*of_ways, *conditions[len(raw.conditions) :])))
+        if divisions is not None:
+            conditions += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
         guard = conjunction(dict.fromkeys(conditions))
         read = variables(guard) if address is None else variables(address, guard)
         headers = frozenset(loop.header for loop in flow.around(raw.block))
@@ -261,12 +283,16 @@ class _Reader:
         around = tuple(
             self._told(self.slices.leaves[each], forms, shared, headers) for each in more if each not in read
         )
-        sure: Expr | None = None
-        if raw.sure is not None:
-            of_ways = [resolved(each) for each in raw.sure]
-            sure = conjunction(dict.fromkeys((*of_ways, *conditions[len(raw.conditions) :])))
         return replace(
-            access, address=address, guard=guard, leaves=leaves, loops=loops, whole=whole, sure=sure, around=around
+            access,
+            address=address,
+            guard=guard,
+            leaves=leaves,
+            loops=loops,
+            whole=whole,
+            sure=sure,
+            around=around,
+            assumes=() if divisions is None else divisions.texts(),
         )
 
     def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:

@@ -10,10 +10,10 @@ from collections.abc import Generator
 from typing import Final, NamedTuple
 
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Ite, Var, const, extract, ite, variables
-from swzverify.kernel.arithmetic import add, bit_and, joined, sub, widened
+from swzverify.kernel.arithmetic import add, bit_and, either, joined, sub, widened
 from swzverify.kernel.effects import DETERMINED, written
 from swzverify.kernel.flow import base_name
-from swzverify.kernel.leaves import Kind, Leaf, parameter_variable
+from swzverify.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.kernel.linear import Sum, normal, sum_of
 from swzverify.kernel.meaning import Operation, operation
 from swzverify.kernel.slices import Slices, Steps, Wanted, width_of
@@ -80,10 +80,13 @@ def _compute(
         return None
     result = built[at]
     if meaning.undefined is not None:
-        undefined = meaning.undefined(tuple(values))
-        if undefined is not FALSE:
+        by_zero, overflow = meaning.undefined(tuple(values))
+        condition = either(by_zero, overflow)
+        if condition is not FALSE:
             reason = "PTX does not say what this division gives"
-            result = ite(undefined, slices.opaque(instruction, at, result.width, reason), result)
+            anything = slices.opaque(instruction, at, result.width, reason)
+            slices.leaves.tell(anything, Open(by_zero, overflow, values[1], result, instruction.index))
+            result = ite(condition, anything, result)
     return result
 
 

@@ -1,4 +1,17 @@
-"""Registers that loops step by a fixed amount: `before + trips * step` at the begin of each trip."""
+"""Registers that loops step by a fixed amount, in all of their bits or in their low ones.
+
+A counter of k bits has `begin + trips * step` modulo 2^k at the begin of each trip, where the step
+does not change in the loop. A register is known in three cases, by induction on the trips:
+
+- Its next value is itself plus the step: it is a counter of its own width.
+- Its next value is F(low k bits of itself, plus the step), where F widens with zeros or with the
+  sign. The low k bits of F(c) are c, so they are a counter. The register is F of the counter in
+  each trip after the first one, and in the first one if its value before the loop is F of its own
+  low bits. That is checked: a register that begins with other high bits has no such form.
+- Its next value is H(the next values of counters of this loop), where H reads nothing else that
+  changes in the loop: it is H of the counters in each trip after the first one. In the first one it
+  is so if its value before the loop is H of what the counters begin with. That is checked too.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +19,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Const, Expr, Var, extract, substitute, var, variables
-from swzverify.kernel.arithmetic import add, mul
+from swzverify.ir.expr import Const, Expr, Extend, Var, const, extend, extract, substitute, var, variables
+from swzverify.kernel.arithmetic import add, mul, sub
 from swzverify.kernel.flow import Loop
 from swzverify.kernel.leaves import Kind, Leaf
-from swzverify.kernel.linear import sum_of
+from swzverify.kernel.linear import Sum, sum_of
+from swzverify.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.kernel.slices import Carried, Slices
 
 MOST_VALUES: Final = 64
@@ -36,11 +50,12 @@ def find_forms(slices: Slices) -> Forms:
     """
     place = slices.flow.place
     ordered = sorted(slices.carried.values(), key=lambda each: place[each.loop.header])
-    forms: dict[Var, Expr] = {}
+    by_loop: dict[int, list[Carried]] = {}
     for carried in reversed(ordered):
-        form = _form(slices, carried, forms)
-        if form is not None:
-            forms[carried.variable] = form
+        by_loop.setdefault(carried.loop.header, []).append(carried)
+    forms: dict[Var, Expr] = {}
+    for registers in by_loop.values():
+        forms |= _Solver(slices, registers[0].loop, forms).solved(registers)
     finals = Forms({})
     for carried in ordered:
         if carried.variable in forms:
@@ -69,15 +84,83 @@ def few_values(carried: Carried) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-def _form(slices: Slices, carried: Carried, forms: dict[Var, Expr]) -> Expr | None:
-    after = _expanded(carried.after, forms)
-    found = sum_of(after)
-    if found.terms.get(carried.variable) != 1:
-        return None
-    step = found.plus(sum_of(carried.variable), -1).expression()
-    if any(varies(slices, each, carried.loop) for each in variables(step)):
-        return None
-    return add(carried.before, mul(trips(slices, carried.loop, step.width), step))
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """What a loop adds a step to: `variable` is its value at the begin of a trip, of as many bits."""
+
+    variable: Var
+    begin: Expr
+    step: Expr
+
+
+class _Solver:
+    """Finds the forms of the registers of one loop; `known` are those of the loops inside of it."""
+
+    def __init__(self, slices: Slices, loop: Loop, known: dict[Var, Expr]) -> None:
+        self._slices, self._loop, self._known = slices, loop, dict(known)
+        self._counters: dict[Var, _Counter] = {}
+        self._values: dict[Var, Expr] = {}
+        """What registers of this loop are at the begin of a trip, in terms of counters."""
+
+    def solved(self, registers: list[Carried]) -> dict[Var, Expr]:
+        """The forms of those registers that have one."""
+        found = -1
+        while len(self._values) > found:
+            found = len(self._values)
+            for way in (self._step, self._follow):
+                for carried in registers:
+                    if carried.variable not in self._values:
+                        way(carried, _expanded(carried.after, self._known))
+        ends = {
+            variable: add(each.begin, mul(trips(self._slices, self._loop, each.begin.width), each.step))
+            for variable, each in self._counters.items()
+        }
+        return {variable: substitute(value, ends) for variable, value in self._values.items()}
+
+    def _step(self, carried: Carried, after: Expr) -> None:
+        """Take a register for a counter, or for one that is widened, if it is one."""
+        found = sum_of(after)
+        if self._is_counted(carried.variable, found):
+            self._count(carried, found, carried.before)
+            return
+        cut = narrowed(after)
+        if isinstance(cut, Extend) and self._is_counted(carried.variable, sum_of(cut.operand)):
+            begin = low_bits(carried.before, cut.operand.width)
+            if is_same(carried.before, extend(begin, cut.width, signed=cut.signed)):
+                self._count(carried, sum_of(cut.operand), begin, signed=cut.signed)
+
+    def _is_counted(self, register: Var, after: Sum) -> bool:
+        """Whether a sum is the low bits of a register plus what does not change in the loop."""
+        own = extract(register, 0, after.width)
+        rest = [each for each in after.terms if each is not own]
+        return after.terms.get(own) == 1 and not any(self._varies(each) for each in variables(*rest))
+
+    def _count(self, carried: Carried, after: Sum, begin: Expr, *, signed: bool = False) -> None:
+        register = carried.variable
+        step = after.plus(sum_of(extract(register, 0, after.width)), -1).expression()
+        counter = var(f"counter of {after.width} bits: {register.name}", 1 << after.width)
+        self._counters[counter] = _Counter(counter, begin, step)
+        self._keep(carried, extend(counter, register.width, signed=signed), is_fixed=step is const(0, step.width))
+
+    def _follow(self, carried: Carried, after: Expr) -> None:
+        """Take a register for what each trip makes of what the counters are next, if it is that."""
+        read = variables(after)
+        if any(each not in self._values and self._varies(each) for each in read):
+            return
+        last = {each: sub(each, counter.step) for each, counter in self._counters.items()}
+        values = {each: substitute(self._values[each], last) for each in read if each in self._values}
+        value = narrowed(substitute(after, values))
+        first = substitute(value, {each: counter.begin for each, counter in self._counters.items()})
+        if is_same(first, carried.before):
+            self._keep(carried, value, is_fixed=not any(each in self._counters for each in variables(value)))
+
+    def _keep(self, carried: Carried, value: Expr, *, is_fixed: bool) -> None:
+        self._values[carried.variable] = value
+        if is_fixed:
+            self._known[carried.variable] = carried.before
+
+    def _varies(self, variable: Var) -> bool:
+        return varies(self._slices, variable, self._loop)
 
 
 def _expanded(value: Expr, forms: dict[Var, Expr]) -> Expr:

@@ -6,7 +6,7 @@ it is, where it comes from, and on what it depends that all lanes of a warp see 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from swzverify.ir.expr import Expr, Var, const, var
@@ -32,6 +32,19 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """A result that PTX leaves open where a division is `by_zero` or has an `overflow`, and that is
+    `result` elsewhere. The division is the instruction `index`.
+    """
+
+    by_zero: Expr
+    overflow: Expr
+    divisor: Expr
+    result: Expr
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
     """A variable of the kernel's expressions, with the PTX line where it comes from.
 
@@ -45,7 +58,8 @@ class Leaf:
     in; None if that is no number, or its loop is not around the access.
     `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
     `most` is the last trip that any thread makes of a loop, where it is counted; `symbol` the
-    variable whose address this is.
+    variable whose address this is. `open` tells of an `OPAQUE` leaf which division it is the result
+    of where PTX does not say what it is.
     """
 
     variable: Var
@@ -65,6 +79,7 @@ class Leaf:
     most: int | None = None
     symbol: Symbol | None = None
     first: int | None = None
+    open: Open | None = None
 
     @property
     def name(self) -> str:
@@ -93,6 +108,11 @@ class Leaves:
     def add(self, leaf: Leaf) -> Var:
         """Keep a leaf, unless one of its name is there; give its variable."""
         return self.by_name.setdefault(leaf.name, leaf).variable
+
+    def tell(self, variable: Var, division: Open) -> Var:
+        """Keep of a leaf of which division it is the result; give its variable."""
+        self.by_name[variable.name] = replace(self[variable], open=division)
+        return variable
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
         """A value that all threads of the block share."""

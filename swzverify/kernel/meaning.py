@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from swzverify.ir.expr import (
+    FALSE,
     BinaryOperator,
     Comparison,
     Const,
@@ -35,7 +36,6 @@ from swzverify.kernel.arithmetic import (
     bit_xor,
     both,
     choose,
-    either,
     is_negative,
     is_zero,
     joined,
@@ -57,15 +57,15 @@ class Operation:
     """How an opcode computes: bits of each source and result, and the results as expressions.
 
     `build` gives None where the values of these operands have no expression. Where `undefined` of
-    the sources holds, the results may be anything. `signed` tells how a wider register takes a
-    result.
+    the sources holds, the results may be anything: it is for divisions by the second source that are
+    by zero, and that overflow. `signed` tells how a wider register takes a result.
     """
 
     sources: tuple[int, ...]
     results: tuple[int, ...]
     build: Build
     signed: bool = False
-    undefined: Callable[[Values], Expr] | None = None
+    undefined: Callable[[Values], tuple[Expr, Expr]] | None = None
 
 
 Rule: TypeAlias = Callable[[re.Match[str], int], Operation | None]
@@ -182,12 +182,12 @@ def _divide(found: re.Match[str], _: int) -> Operation:
     names |= {"remu": BinaryOperator.UREM, "rems": BinaryOperator.SREM}
     operator = names[found[1] + found[2]]
 
-    def undefined(values: Values) -> Expr:
+    def undefined(values: Values) -> tuple[Expr, Expr]:
         by_zero = is_zero(values[1])
         if not signed:
-            return by_zero
+            return by_zero, FALSE
         least = compare(Comparison.EQ, values[0], const(1 << (width - 1), width))
-        return either(by_zero, both(least, compare(Comparison.EQ, values[1], ones(width))))
+        return by_zero, both(least, compare(Comparison.EQ, values[1], ones(width)))
 
     def build(values: Values) -> Values:
         return (binary(operator, values[0], values[1]),)

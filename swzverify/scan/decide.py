@@ -26,6 +26,7 @@ from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Location, Module
 from swzverify.sass import Listing, SassInstruction
+from swzverify.scan.assuming import judged
 from swzverify.scan.claim import Claim, not_known
 from swzverify.scan.claims import Asker, claims_on
 from swzverify.scan.exact import exact
@@ -54,10 +55,10 @@ _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, `block` is the shape that was judged, `written` is what a spec says of it. `chip` is
-    what machine code makes of it, None where there is none. `loops` are the lines of the loops around
-    it; with `is_certain` every thread makes it exactly once. `cures` are changes of its array that
-    were proved to free it.
+    depends on, and what its verdict takes divisions for. `block` is the shape that was judged,
+    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there is
+    none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
+    exactly once. `cures` are changes of its array that were proved to free it.
     """
 
     kernel: str
@@ -167,9 +168,12 @@ def scan_function(
     judge, asker = _Judge(block, target), Asker()
     facts = facts_of(function, given)
     found: list[ScannedAccess] = []
-    read = accesses(module, function, block, facts.arguments)
-    decided = [judge.safely(facts.on(access)) for access in read]
-    decisions = tried(Kernel(module, function, block, target, facts, smem), read, decided)
+    both = [
+        judged(access, lambda each: judge.safely(facts.on(each)))
+        for access in accesses(module, function, block, facts.arguments)
+    ]
+    read = [access for access, _ in both]
+    decisions = tried(Kernel(module, function, block, target, facts, smem), read, [decision for _, decision in both])
     code = _code_of(function, machine)
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
@@ -226,8 +230,12 @@ def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstructi
 
 
 def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
-    if block is None or facts.texts_on(access):
-        return Written(reason="the shape of the block is not known" if block is None else "parameters are given")
+    if block is None:
+        return Written(reason="the shape of the block is not known")
+    if access.assumes:
+        return Written(reason="a spec does not say that divisions have a result")
+    if facts.texts_on(access):
+        return Written(reason="parameters are given")
     if adds_one(access.opcode, access.text):
         return Written(reason="a spec has no atomic that adds 1 without a result")
     return written(access, decision)

@@ -82,8 +82,9 @@ class Facts:
         return replace(access, leaves=tuple(leaves.values()))
 
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
-        """What an access's verdict rests on."""
-        return (*self.settings, *(text for each in self._concerned(access) for text in each.texts))
+        """What an access's verdict rests on, by what is given and by the reading of the access."""
+        given = (text for each in self._concerned(access) for text in each.texts)
+        return (*self.settings, *given, *access.assumes)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
         read = {leaf.name for leaf in access.leaves}

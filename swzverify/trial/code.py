@@ -13,6 +13,7 @@ import numpy as np
 
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import FALSE, Expr, const, postorder, var
+from swzverify.kernel.arithmetic import either
 from swzverify.kernel.effects import written
 from swzverify.kernel.evaluate import space_of
 from swzverify.kernel.flow import base_name
@@ -291,7 +292,7 @@ def _formula(instruction: Instruction) -> _Formula | None:
         return None
     found = _Formula(meaning, sources, tuple(built))
     if meaning.undefined is not None:
-        found.undefined = meaning.undefined(tuple(values))
+        found.undefined = either(*meaning.undefined(tuple(values)))
     wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(found.undefined, *found.results))
     return None if wide else found
 

@@ -88,7 +88,7 @@ def through_expressions(opcode: str, values: list[int]) -> tuple[int, ...] | Non
     if constant_last:
         inputs[-1] = expr.const(values[-1], 32)
     point = {f"v{at}": value for at, value in enumerate(values)}
-    if found.undefined is not None and evaluate(found.undefined(tuple(inputs)), point):
+    if found.undefined is not None and any(evaluate(each, point) for each in found.undefined(tuple(inputs))):
         return None
     built = found.build(tuple(inputs))
     assert built is not None

@@ -18,6 +18,7 @@ from swzverify.kernel.flow import Flow, FlowError
 from swzverify.kernel.graph import Tree, immediate_dominators, reached, reverse_postorder
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.linear import normal, sum_of
+from swzverify.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.ptx import Register, read_module
 from tests.kernel.texts import TOP
 from tests.kernel.traps import BODIES, text_of
@@ -63,6 +64,46 @@ def test_a_sum_is_the_same_value(value: Expr, numbers: list[int]) -> None:
     assert found.width == value.width
     assert evaluate(found, point) == evaluate(value, point)
     assert normal(found) is found or sum_of(found) == sum_of(normal(found))
+
+
+@st.composite
+def cut_values(draw: st.DrawFn, depth: int = 4, width: int = 16) -> Expr:
+    """Values that are masked, shifted to and fro, and widened, of 8, 16 or 32 bits."""
+    if depth == 0:
+        return draw(values(1, width))
+    number = expr.const(draw(st.integers(0, width + 1)), width)
+    kind = draw(st.integers(0, 7))
+    if kind < 2:
+        inner, narrow = draw(cut_values(depth - 1, width)), draw(st.integers(1, width))
+        return expr.extend(expr.extract(inner, 0, narrow), width, signed=kind == 1)
+    if kind == 2:
+        return expr.extract(draw(cut_values(depth - 1, 2 * width)), draw(st.integers(0, width)), width)
+    if kind == 3:
+        mask = expr.const((1 << draw(st.integers(0, width))) - 1, width)
+        inner = draw(cut_values(depth - 1, width))
+        return expr.binary(BinaryOperator.AND, *draw(st.permutations((inner, mask))))
+    if kind == 4:
+        condition = expr.extract(draw(cut_values(depth - 1, width)), 0, 1)
+        return expr.ite(condition, draw(cut_values(depth - 1, width)), draw(cut_values(depth - 1, width)))
+    if kind == 5:
+        operator = draw(
+            st.sampled_from((BinaryOperator.ADD, BinaryOperator.SUB, BinaryOperator.OR, BinaryOperator.UDIV))
+        )
+        return expr.binary(operator, draw(cut_values(depth - 1, width)), draw(cut_values(depth - 1, width)))
+    back = draw(st.sampled_from((BinaryOperator.ASHR, BinaryOperator.LSHR)))
+    shifted = expr.binary(BinaryOperator.SHL, draw(cut_values(depth - 1, width)), number)
+    return shifted if kind == 6 else expr.binary(back, shifted, expr.const(draw(st.integers(0, width + 1)), width))
+
+
+@settings(max_examples=400, deadline=None)
+@given(cut_values(), st.integers(1, 16), st.lists(st.integers(0, (1 << 64) - 1), min_size=6, max_size=6))
+def test_low_bits_are_those_of_the_value(value: Expr, width: int, numbers: list[int]) -> None:
+    point = {node.name: numbers[at % 6] % node.limit for at, node in enumerate(expr.variables(value))}
+    found = low_bits(value, width)
+    assert found.width == width
+    assert evaluate(found, point) == evaluate(value, point) % (1 << width)
+    assert evaluate(narrowed(value), point) == evaluate(value, point)
+    assert is_same(value, value)
 
 
 def flow_of(body: str) -> Flow:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swzverify.ir.expr import const, extract, var
-from swzverify.kernel import calls, induction, meaning, parameters, slices, special, uniform
+from swzverify.kernel import calls, induction, meaning, narrow, parameters, slices, special, uniform
 from swzverify.kernel.arithmetic import shift_right, widened
 from swzverify.kernel.leaves import Kind
 from tests.kernel.test_programs import compared, held
@@ -70,6 +70,76 @@ def one_counter_for_all_loops(patch: pytest.MonkeyPatch) -> None:
 
 def loops_that_end_at_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(induction, "add", lambda before, _steps: before)
+
+
+def registers_that_begin_as_they_go_on(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(induction, "is_same", lambda *_: True)
+
+
+def copies_that_begin_as_they_go_on(patch: pytest.MonkeyPatch) -> None:
+    registers_that_begin_as_they_go_on(patch)
+
+
+def _counted(patch: pytest.MonkeyPatch, change: Callable[[Any, Any, bool], tuple[Any, Any, bool]]) -> None:
+    original = induction._Solver._count
+
+    def count(self: Any, carried: Any, after: Any, begin: Any, *, signed: bool = False) -> None:
+        after, begin, signed = change(after, begin, signed)
+        original(self, carried, after, begin, signed=signed)
+
+    patch.setattr(induction._Solver, "_count", count)
+
+
+def counters_with_the_other_sign(patch: pytest.MonkeyPatch) -> None:
+    _counted(patch, lambda after, begin, signed: (after, begin, not signed))
+
+
+def counters_without_sign_with_one(patch: pytest.MonkeyPatch) -> None:
+    counters_with_the_other_sign(patch)
+
+
+def counters_of_a_bit_less(patch: pytest.MonkeyPatch) -> None:
+    def less(after: Any, begin: Any, signed: bool) -> tuple[Any, Any, bool]:
+        width = after.width - 1
+        return induction.sum_of(extract(after.expression(), 0, width)), extract(begin, 0, width), signed
+
+    _counted(patch, less)
+
+
+def counters_that_never_wrap(patch: pytest.MonkeyPatch) -> None:
+    def step(self: Any, carried: Any, after: Any) -> None:
+        cut = induction.narrowed(after)
+        inner = induction.sum_of(cut.operand if isinstance(cut, induction.Extend) else cut)
+        own = induction.sum_of(extract(carried.variable, 0, inner.width))
+        whole = induction.sum_of(widened(inner.plus(own, -1).expression(), cut.width))
+        if self._is_counted(carried.variable, inner):
+            self._count(carried, whole.plus(induction.sum_of(carried.variable)), carried.before)
+
+    patch.setattr(induction._Solver, "_step", step)
+
+
+def counters_that_begin_elsewhere(patch: pytest.MonkeyPatch) -> None:
+    _counted(
+        patch, lambda after, begin, signed: (after, shift_right(begin, const(1, begin.width), signed=False), signed)
+    )
+
+
+def registers_that_are_never_behind(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(induction, "sub", lambda value, _step: value)
+
+
+def narrow_steps_that_change(patch: pytest.MonkeyPatch) -> None:
+    steps_that_change(patch)
+
+
+def masks_of_a_bit_less(patch: pytest.MonkeyPatch) -> None:
+    original = narrow._mask
+    patch.setattr(narrow, "_mask", lambda node: (original(node) or 1) - 1 or None)
+
+
+def shifts_back_without_sign(patch: pytest.MonkeyPatch) -> None:
+    original = narrow._back
+    patch.setattr(narrow, "_back", lambda value, count, signed: original(value, count, signed=not signed))
 
 
 def loops_that_all_leave_together(patch: pytest.MonkeyPatch) -> None:
@@ -190,6 +260,17 @@ PLANTED: dict[Plant, int | str] = {
     steps_that_change: "a step that steps",
     one_counter_for_all_loops: "two loops",
     loops_that_end_at_once: 2,
+    registers_that_begin_as_they_go_on: "a narrow counter that begins with more bits",
+    copies_that_begin_as_they_go_on: "a copy of a counter that begins elsewhere",
+    counters_with_the_other_sign: "a counter of 16 bits",
+    counters_without_sign_with_one: "a counter of 16 bits without sign",
+    counters_of_a_bit_less: "a counter of 16 bits without sign",
+    counters_that_never_wrap: "a counter of 16 bits without sign",
+    counters_that_begin_elsewhere: "a counter of 16 bits without sign",
+    registers_that_are_never_behind: "a register that is one trip behind",
+    narrow_steps_that_change: "a narrow step that steps",
+    masks_of_a_bit_less: "a counter of 8 bits by a mask",
+    shifts_back_without_sign: "a counter that is cut by shifts",
     loops_that_all_leave_together: "trips by lane",
     choices_that_do_not_part_lanes_in_a_loop: "lanes that go on early",
     moments_that_are_shared_in_any_loop: "a load in trips by lane",

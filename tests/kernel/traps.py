@@ -131,6 +131,10 @@ PAIR = (
     "ld.param.b32 %r6, [y];\nld.param.b32 %r7, [y+4];\n}\nmad.lo.u32 %r4, %r6, 64, %r7;\n"
 )
 COUNT = "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, {0};\n@%p1 bra L;"
+NARROW = (
+    "L:\n{0}shr.s32 %r10, %r6, 8;\nxor.b32 %r10, %r10, %r9;\n" + STORE.format("%r10") + "\n{1}\n" + COUNT.format("9")
+)
+"""9 trips that step %r6: all of its bits up to bit 19 count in the address, and those of %r9."""
 BODIES: dict[str, str] = {
     "trips by lane": "L:\n" + COUNT.format("%r0") + STORE.format("%r4"),
     "trips by row": "L:\n" + COUNT.format("%r1") + STORE.format("%r4"),
@@ -150,6 +154,26 @@ BODIES: dict[str, str] = {
     "" + COUNT.format("%r2") + STORE.format("%r5"),
     "a step that steps": "L:\nadd.u32 %r5, %r5, %r4;\nmad.lo.u32 %r6, %r4, 64, %r5;\n"
     "" + STORE.format("%r6") + "\n" + COUNT.format("%r2"),
+    "a counter of 16 bits": "mul.lo.u32 %r8, %r0, 4661;\ncvt.s32.s16 %r6, %r8;\nshl.b32 %r7, %r8, 16;\n"
+    + NARROW.format("shr.s32 %r9, %r7, 14;\n", "mad.lo.u32 %r11, %r2, 4115, %r6;\ncvt.s32.s16 %r6, %r11;\n"
+    "shl.b32 %r7, %r11, 16;"),
+    "a counter of 16 bits without sign": "mul.lo.u32 %r8, %r0, 4661;\ncvt.u32.u16 %r6, %r8;\n"
+    + NARROW.format("mov.u32 %r9, 5;\n", "add.u32 %r6, %r6, 12345;\ncvt.u32.u16 %r6, %r6;"),
+    "a counter of 8 bits by a mask": "and.b32 %r6, %r1, 255;\n"
+    + NARROW.format("shl.b32 %r9, %r6, 4;\n", "mad.lo.u32 %r6, %r2, 41, %r6;\nand.b32 %r6, %r6, 255;"),
+    "a counter that is cut by shifts": "mov.u32 %r6, 0;\n"
+    + NARROW.format("shl.b32 %r9, %r6, 2;\n", "add.u32 %r6, %r6, 30000;\nshl.b32 %r6, %r6, 16;\n"
+    "shr.s32 %r6, %r6, 16;"),
+    "a narrow counter that begins with more bits": "add.u32 %r6, %r0, 70000;\n"
+    + NARROW.format("mov.u32 %r9, 5;\n", "add.u32 %r6, %r6, 12345;\ncvt.u32.u16 %r6, %r6;"),
+    "a narrow step that steps": "cvt.s32.s16 %r6, %r0;\n"
+    + NARROW.format("mov.u32 %r9, 5;\n", "mad.lo.u32 %r6, %r4, 4115, %r6;\ncvt.s32.s16 %r6, %r6;"),
+    "a copy of a counter that begins elsewhere": "cvt.s32.s16 %r6, %r0;\nshl.b32 %r7, %r1, 16;\n"
+    + NARROW.format("shr.s32 %r9, %r7, 14;\n", "add.u32 %r11, %r6, 12345;\ncvt.s32.s16 %r6, %r11;\n"
+    "shl.b32 %r7, %r11, 16;"),
+    "a register that is one trip behind": "cvt.s32.s16 %r6, %r0;\nmov.u32 %r7, %r6;\n"
+    + NARROW.format("shl.b32 %r9, %r7, 2;\n", "mov.u32 %r7, %r6;\nadd.u32 %r6, %r6, 12345;\n"
+    "cvt.s32.s16 %r6, %r6;"),
     "two loops": "L1:\nadd.u32 %r5, %r5, 1;\nsetp.ne.u32 %p2, %r5, 5;\n@%p2 bra L1;\nL:\n"
     + COUNT.format("%r2").replace("setp.lt", "setp.ne")
     + "mad.lo.u32 %r6, %r5, 64, %r4;\n"

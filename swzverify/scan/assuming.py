@@ -1,0 +1,68 @@
+"""Which reading of an access is judged: the one that holds of every launch, if it is decided.
+
+Else the one of launches that are no fault of the program: those in which every division has a
+result. What is assumed then stands beside the verdict. That reading leaves out each thread whose
+own division has no result. Where a divisor reads the block's place, another block's may have none
+and spoil the launch: so what is said to happen there has to happen in the first block as well,
+which a launch can have alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from swzverify.ir.expr import Expr, Var, const, substitute, variables
+from swzverify.kernel import KernelAccess
+from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
+
+ELSEWHERE: Final = "it happens in some block, and another block of that launch may divide by 0"
+Decide = Callable[[KernelAccess], Decision]
+
+
+def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision]:
+    """An access in the reading that is decided, with its verdict; in the plain one if none is."""
+    decision = decide(access)
+    if access.defined is None or access.row is None or access.row.warp_wide:
+        # Of a warp-wide access the guard, which has the condition, says nothing of its addresses.
+        return access, decision
+    if decision.verdict is not Verdict.UNKNOWN or decision.reason == FAULT:
+        return access, decision
+    other = _of_whole_launches(access.defined, decide)
+    if other.verdict is Verdict.UNKNOWN and other.reason != FAULT:
+        return access, decision
+    return access.defined, other
+
+
+def in_first_block(access: KernelAccess) -> KernelAccess | None:
+    """The access in the first block; None where no division that is assumed to have a result reads
+    the block's place.
+    """
+    place = [each for each in variables(access.guard) if each.name.startswith(("ctaid.", "clusterid."))]
+    if not access.assumes or not place:
+        return None
+    first: dict[Var, Expr] = {each: const(0, each.width) for each in place}
+
+    def at_first(value: Expr | None) -> Expr | None:
+        return None if value is None else substitute(value, first)
+
+    return replace(
+        access,
+        address=at_first(access.address),
+        guard=substitute(access.guard, first),
+        whole=at_first(access.whole),
+        sure=at_first(access.sure),
+    )
+
+
+def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
+    """The verdict; a conflict is one of the first block, if others may spoil a launch."""
+    found = decide(access)
+    first = in_first_block(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
+    if first is None:
+        return found
+    there = decide(first)
+    if there.verdict not in (Verdict.CONFLICT, Verdict.DEPENDS):
+        return unknown(ELSEWHERE)
+    return replace(there, verdict=found.verdict, reason=found.reason, parameters=found.parameters, at_least=True)
