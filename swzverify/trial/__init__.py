@@ -5,10 +5,10 @@ has what shared memory holds, or what loops carry in ways that are not followed.
 launches, `memory` holds bytes, `lanes` registers, `code` says what an instruction does to them, with
 `exchange` and `atomics`, and `machine` runs all warps of the block. A value that is not computed, such
 as a float, is not known; where a branch or a guard needs one, the trial ends. Imports `kernel`, `ptx`,
-`ir` and `errors`.
+`hardware`, `ir` and `errors`.
 
-What it relies on is what `kernel` relies on: lanes that part meet again where all their ways lead to.
-Warps run in one of the orders that PTX allows, and so do the lanes of an atomic.
+What it relies on: lanes that part meet again where their ways join, as on an H200. Warps run in one
+of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
 from swzverify.trial.launch import Launch, launches

@@ -15,7 +15,7 @@ from swzverify.trial.lanes import Lanes
 from swzverify.trial.memory import Array, Mask, Memory
 
 _OPERATION: Final = re.compile(
-    r"(?:atom|red)(?:\.\w+(?:::\w+)?)*?\.(add|min|max|and|or|xor|exch|cas|inc|dec)(?:\.noftz)?\.([busf])(16|32|64)"
+    r"(?:atom|red)(?:\.(?!async)\w+(?:::\w+)?)*?\.(add|min|max|and|or|xor|exch|cas|inc|dec)(?:\.noftz)?\.([busf])(16|32|64)"
 )
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from swzverify.hardware import Kind
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import FALSE, Expr, const, postorder, var
 from swzverify.kernel.arithmetic import either
@@ -42,6 +43,7 @@ _SILENT: Final = frozenset(
     ]
 )
 """Opcodes that change neither registers nor what a block reads."""
+_MATRIX_LOADS: Final = frozenset(kind.value for kind in Kind if kind.moves_matrices and kind.loads)
 _COPY: Final = re.compile(r"cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::\w+)*")
 _COPIED: Final = re.compile(r"cp\.async\.(?:commit_group|wait_group|wait_all)")
 _WINDOW: Final = re.compile(r"cvta(\.to)?\.shared(?:::cta)?\.u64")
@@ -121,7 +123,7 @@ class Code:
                 self._lanes.forget(each, active)
         if any(isinstance(each, Address) for each in instruction.operands):
             self._reached(instruction, active)
-            if base_name(instruction) != "ldmatrix":
+            if base_name(instruction) not in _MATRIX_LOADS:
                 self._memory.forget()
 
     # ---- computing
@@ -186,8 +188,7 @@ class Code:
         if found is None:
             self._watch(instruction, None, active)
             return None
-        space = "shared" if base_name(instruction) in ("cp", "ldmatrix", "stmatrix") else space_of(instruction.opcode)
-        if space == "shared":
+        if space_of(instruction.opcode) == "shared":
             found = low_bits(found, 32) + SHARED_WINDOW
         inside = active & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + SHARED_LIMIT)
         if inside.any():
@@ -224,7 +225,7 @@ class Code:
         if places is None or size is None or size > 8:
             self._memory.forget()
             return
-        source = instruction.operands[-1]
+        source = instruction.operands[1]
         items = source.items if isinstance(source, Vector) else (source,)
         _check_aligned(places[active], size * len(items))
         for at, item in enumerate(items):

@@ -44,7 +44,7 @@ MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
 MOST_LOCAL_BYTES: Final = 1 << 16
 MOST_SYMBOL_BYTES: Final = 1 << 22
-_BARRIER: Final = re.compile(r"(?:bar\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?)")
+_BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
 

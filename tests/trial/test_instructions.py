@@ -1,0 +1,109 @@
+"""Instructions that trials run, and what they do not know: values that reach an address are seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.kernel import inlined
+from swzverify.ptx import read_module
+from swzverify.trial import Trial, launches, run
+from swzverify.trial.atomics import can_run
+from tests.kernel.texts import HEAD, TOP
+
+READ = "ld.shared.u32 %r50, [%r40];"
+
+
+def trial_of(body: str, outside: str = "") -> tuple[Trial, int]:
+    """The first trial of a kernel, and the index of its last instruction but one."""
+    module = read_module(f"{TOP}{outside}{HEAD}{body}\nret; }}", "k.ptx")
+    function = inlined(module, module.functions[0]).function
+    last = len(function.instructions) - 2
+    made = next(launches(function, (32, 1, 1), 0))
+    return run(module, function, made, [last], 500), last
+
+
+def words(body: str, outside: str = "") -> list[int] | None:
+    """Which words of the array the lanes of the last access read; None where that is not known."""
+    trial, last = trial_of(body + READ, outside)
+    assert not trial.fault, trial.fault
+    if last not in trial.seen or not trial.seen[last].is_all:
+        return None
+    (row,) = trial.seen[last].addresses
+    return [(int(each) - trial.starts[0]) // 4 for each in row]
+
+
+STORED = "shl.b32 %r20, %r1, 2; add.u32 %r20, %r20, %r3; {} bar.sync 0; ld.shared.u32 %r21, [%r20];"
+THERE = "shl.b32 %r40, %r21, 2; add.u32 %r40, %r40, %r3;"
+
+
+@pytest.mark.parametrize(
+    ("body", "first", "second"),
+    [
+        ("st.shared.u32 [%r20], %r1;", 0, 1),
+        ("mov.u64 %d1, 7; st.shared.L2::cache_hint.u32 [%r20], %r1, %d1;", 0, 1),
+        ("@%p1 st.shared.u32 [%r20], 5;", 0, 0),
+        ("setp.eq.u32 %p1, %r1, 1; @!%p1 st.shared.u32 [%r20], 5;", 5, 0),
+        ("st.shared.u32 [%r20], 9; atom.shared.exch.b32 %r22, [%r20], 4;", 4, 4),
+        ("st.shared.u32 [%r20], %r1; atom.shared.cas.b32 %r22, [%r20], 1, 8;", 0, 8),
+        ("st.shared.u32 [%r20], %r1; red.shared.inc.u32 [%r20], 1;", 1, 0),
+        ("st.shared.u32 [%r20], %r1; red.shared.max.s32 [%r20], -1;", 0, 1),
+        ("st.shared.u8 [%r20], 255; ld.shared.s8 %h1, [%r20]; cvt.s32.s16 %r22, %h1; neg.s32 %r22, %r22;"
+         "st.shared.u32 [%r20], %r22;", 1, 1),
+        ("shfl.sync.bfly.b32 %r22, %r1, 1, 31, -1; st.shared.u32 [%r20], %r22;", 1, 0),
+        ("shfl.sync.up.b32 %r22, %r1, 1, 0, -1; st.shared.u32 [%r20], %r22;", 0, 0),
+        ("setp.eq.u32 %p1, %r1, 1; vote.sync.ballot.b32 %r22, %p1, -1; st.shared.u32 [%r20], %r22;", 2, 2),
+    ],
+)  # fmt: skip
+def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
+    before = "setp.eq.u32 %p1, %r1, 999;"
+    found = words(before + STORED.format(body) + THERE)
+    assert found is not None
+    assert found[:2] == [first, second]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "mov.f32 %f1, 0f3F800000; add.f32 %f1, %f1, %f1; mov.b32 %r22, %f1; st.shared.u32 [%r20], %r22;",
+        "mov.u32 %r22, %clock; st.shared.u32 [%r20], %r22;",
+        "st.shared.u32 [%r20], %r30;",
+        "div.u32 %r22, %r1, %r9; st.shared.u32 [%r20], %r22;",
+        "st.shared.u32 [%r20], %r1; mov.u32 %r22, %clock; add.u32 %r22, %r22, %r3; st.shared.u32 [%r22], 1;",
+        "st.shared.u32 [%r20], 0; red.shared.add.f32 [%r20], 0f3F800000;",
+        "setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r22, %r1, 20, 31, -1; @%p1 st.shared.u32 [%r20], %r22;",
+    ],
+)
+def test_what_is_not_known_stays_so(body: str) -> None:
+    assert words(".reg .f32 %f<9>;" + STORED.format(body) + THERE) is None
+
+
+def test_a_branch_that_is_not_known_ends_the_trial() -> None:
+    trial, last = trial_of("mov.u32 %r22, %clock; setp.eq.u32 %p1, %r22, 0; @%p1 bra E; E: " + READ)
+    assert trial.ended == "" or last not in trial.seen
+    trial, last = trial_of("mov.u32 %r22, %clock; setp.eq.u32 %p1, %r22, 0; @%p1 bra E; mov.u32 %r40, %r3; E: " + READ)
+    assert trial.ended == "a branch is not known"
+    assert last not in trial.seen
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "mov.u32 %r40, 0; ",
+        "add.u32 %r40, %r3, 8192; ",
+        "add.u32 %r40, %r3, 2; ",
+        "mov.u32 %r40, %r3; trap; ",
+        "mov.u32 %r40, %r3; ld.shared.v2.u32 {%r41, %r42}, [%r3+4]; ",
+    ],
+)
+def test_a_launch_that_faults(body: str) -> None:
+    assert trial_of(body + READ)[0].fault
+
+
+def test_an_endless_loop_ends() -> None:
+    assert trial_of("L: add.u32 %r40, %r3, 0; bra L; " + READ)[0].ended == "it takes more steps than a trial has"
+
+
+def test_atomics_of_other_blocks_and_vectors_are_not_run() -> None:
+    body = "red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.shared::cluster.add.u32 [%r1], %r2, [%r3];"
+    module = read_module(f"{TOP}{HEAD}{body}\nret; }}", "k.ptx")
+    assert not can_run(module.functions[0].instructions[-2])
