@@ -367,6 +367,7 @@ def postorder(*roots: Expr) -> tuple[Expr, ...]:
     return tuple(order)
 
 
+@lru_cache(maxsize=4096)
 def variables(*roots: Expr) -> tuple[Var, ...]:
     """The variables of some expressions, in the order in which they are met."""
     return tuple(node for node in postorder(*roots) if isinstance(node, Var))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, const, extract, operands
@@ -47,6 +48,7 @@ def _times(term: Expr, count: int) -> Expr:
     return mul(term, const(count, term.width))
 
 
+@lru_cache(maxsize=4096)
 def sum_of(root: Expr) -> Sum:
     """An expression as a sum, as far as additions, constant factors and shifts go.
 
@@ -73,6 +75,7 @@ def sum_of(root: Expr) -> Sum:
     return known[root]
 
 
+@lru_cache(maxsize=4096)
 def normal(root: Expr) -> Expr:
     """The same value, its terms collected."""
     return sum_of(root).expression()
