@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, Literal, TypeAlias, assert_never
 
 from swzverify.errors import SwzError
@@ -163,7 +164,7 @@ class Call:
 CExpr: TypeAlias = Number | Name | Unary | Binary | Conditional | Call
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expression:
     """A parsed expression: the text as the user wrote it, and its tree, whose spans point into that
     text.
@@ -172,7 +173,7 @@ class Expression:
     text: str
     root: CExpr
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """Every name that the expression reads."""
         return names(self.root)
