@@ -14,7 +14,9 @@ import z3
 
 from swzverify.engines.smt import query as smt_query
 from swzverify.engines.smt.query import QUICK_RLIMIT, SHARED_RLIMIT, TIMEOUT_MS, OutOfBudgetError, Query
-from swzverify.ir.expr import BinaryOperator, Comparison, Expr, binary, compare, const, extend, var
+from swzverify.engines.smt.terms import Translator
+from swzverify.errors import InternalError
+from swzverify.ir.expr import BinaryOperator, Comparison, Expr, Var, binary, compare, const, extend, var
 
 PLENTY = 30_000_000
 
@@ -186,6 +188,36 @@ def test_what_the_shared_solver_gives_up_is_its_last(
     assert len(contexts) == 3
     assert asked(never) is None
     assert len(contexts) == 4
+
+
+def test_a_bound_is_a_part_of_every_question(contexts: list[z3.Context]) -> None:
+    """The variables' terms are there from the first question on, and bounds differ where names do not."""
+    for _ in range(3):
+        assert asked(compare(Comparison.EQ, var("x", 10), const(11, 4))) is None
+        assert asked(compare(Comparison.EQ, var("x", 12), const(12, 4))) is None
+    assert len(contexts) == 1
+    assert asked(compare(Comparison.EQ, var("x", 12), const(11, 4))) == {"x": 11}
+
+
+def test_a_bound_that_is_left_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    question, sound = compare(Comparison.EQ, var("x", 10), const(11, 4)), Translator.variable
+    assert asked(question) is None
+
+    def without_bound(self: Translator, node: Var, name: str | None = None) -> object:
+        made = sound(self, node, name)
+        self.bounds.clear()
+        return made
+
+    monkeypatch.setattr(Translator, "variable", without_bound)
+    assert asked(question) == {"x": 11}
+
+
+def test_one_name_with_two_bounds_in_one_question_is_refused() -> None:
+    for limit in (10, 12):  # both are known to the context
+        assert asked(compare(Comparison.EQ, var("x", limit), const(15, 4))) is None
+    query = Query()
+    with pytest.raises(InternalError, match="two variables are called x"):
+        query.require(*(query.terms.truth(compare(Comparison.EQ, var("x", n), const(3, 4))) for n in (10, 12)))
 
 
 @pytest.mark.parametrize("logic", ["QF_BV", "QF_LIA"])

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 import z3
 
-from swzverify.engines.smt.terms import Bits, Model, Translator, Truth
+from swzverify.engines.smt.terms import Bits, Model, Translated, Translator, Truth
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Expr, Var, postorder
 from swzverify.obligations import Answer, Finding
@@ -49,6 +49,7 @@ class _Place:
 
     def __init__(self) -> None:
         self.context = z3.Context()
+        self.translated = Translated(self.context)
         self.queries_left = MAX_SHARED_QUERIES
         self._solvers: dict[str, z3.Solver] = {}
 
@@ -56,7 +57,7 @@ class _Place:
         """The solver of a logic; told of it, it sets up no theories of others."""
         if logic not in self._solvers:
             solver = self._solvers[logic] = _within(z3.SimpleSolver(ctx=self.context), QUICK_RLIMIT)
-            solver.set('smt.logic', logic)
+            solver.set("smt.logic", logic)
         return self._solvers[logic]
 
 
@@ -81,7 +82,7 @@ class Query:
 
     def __init__(self, logic: str = "QF_BV") -> None:
         self._place = _shared_place()
-        self.terms = Translator(self._place.context)
+        self.terms = Translator(self._place.translated)
         self._logic = logic
         self._conditions: list[Truth] = []
 
