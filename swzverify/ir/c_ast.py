@@ -173,9 +173,13 @@ class Expression:
     text: str
     root: CExpr
 
-    @cached_property
+    @property
     def names(self) -> frozenset[str]:
         """Every name that the expression reads."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
         return names(self.root)
 
     def __str__(self) -> str:

@@ -176,8 +176,11 @@ def test_random_accesses_are_judged_alike_by_both_engines() -> None:
             assert len(answers) == 1, (address, at_most, answers)
 
 
-@pytest.mark.parametrize("quick", [smt_gather.QUICK_RLIMIT, 10], ids=["found at once", "counted"])
-@pytest.mark.parametrize("lanes", [19, 25, 32])
+FOUND, COUNTED = smt_gather.QUICK_RLIMIT, 10
+"""Budgets in which a large crowd is found at once, and in which nothing is."""
+
+
+@pytest.mark.parametrize(("lanes", "quick"), [(19, FOUND), (25, FOUND), (32, FOUND), (19, COUNTED), (32, COUNTED)])
 def test_large_crowds(monkeypatch: pytest.MonkeyPatch, lanes: int, quick: int) -> None:
     """Of so many lanes with any line each, as many are in each other's way; what is not found in a
     small budget is counted.
@@ -195,4 +198,4 @@ def test_large_crowds(monkeypatch: pytest.MonkeyPatch, lanes: int, quick: int) -
 def test_a_large_crowd_that_is_overlooked_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt_gather, "_crowd", lambda *_: None)
     with pytest.raises(AssertionError):
-        test_large_crowds(monkeypatch, 19, smt_gather.QUICK_RLIMIT)
+        test_large_crowds(monkeypatch, 19, FOUND)
