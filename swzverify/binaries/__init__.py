@@ -7,8 +7,23 @@ binary with cuobjdump, `choice` picks the texts for a target, `cuda` compiles `.
 `errors` only.
 """
 
-from swzverify.binaries.choice import Held
-from swzverify.binaries.files import PtxText, ptx_of_file
-from swzverify.binaries.machine import NOT_GIVEN, Machine, machine_of_file
+from typing import TYPE_CHECKING
+
+from swzverify.lazy import importer, lister
+
+if TYPE_CHECKING:
+    from swzverify.binaries.choice import Held
+    from swzverify.binaries.files import PtxText, ptx_of_file
+    from swzverify.binaries.machine import NOT_GIVEN, Machine, machine_of_file
 
 __all__ = ["NOT_GIVEN", "Held", "Machine", "PtxText", "machine_of_file", "ptx_of_file"]
+
+__getattr__ = importer(
+    "swzverify.binaries",
+    {
+        "Held": ".choice",
+        **dict.fromkeys(("PtxText", "ptx_of_file"), ".files"),
+        **dict.fromkeys(("NOT_GIVEN", "Machine", "machine_of_file"), ".machine"),
+    },
+)
+__dir__ = lister("swzverify.binaries", __all__)

@@ -14,7 +14,6 @@ from swzverify.commands.files import check_output
 from swzverify.report.escape import visible
 from swzverify.report.result import Report
 from swzverify.report.words import counted
-from swzverify.run.case_tests import is_ours, save_case_tests
 
 OPTION = "--write-test"
 
@@ -36,6 +35,8 @@ class CaseTests:
         """
         if self.path is None:
             return
+        from swzverify.run.case_tests import is_ours  # noqa: PLC0415 - few runs write tests
+
         if not self.path.endswith(".py"):
             message = f"{self.path!r} is no Python file, such as test_counterexamples.py"
             raise click.BadParameter(message, param_hint=OPTION)
@@ -54,6 +55,7 @@ class CaseTests:
         """
         if self.path is None:
             return
+        from swzverify.run.case_tests import save_case_tests  # noqa: PLC0415 - see `check`
 
         written = save_case_tests(self.path, report, self.target)
         if quiet:

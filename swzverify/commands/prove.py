@@ -10,7 +10,6 @@ from typing import NoReturn, TypeVar
 
 import click
 
-from swzverify.certificates.folder import prepare
 from swzverify.commands.case_tests import CaseTests
 from swzverify.commands.choices import Format, ReportFile
 from swzverify.commands.files import Known, check_output
@@ -21,9 +20,6 @@ from swzverify.commands.reports import (
 )
 from swzverify.commands.terminal import one_way_out
 from swzverify.errors import SwzError
-from swzverify.gpu.calibration import load_calibration
-from swzverify.gpu.recording import load_recording
-from swzverify.hardware import find_target
 from swzverify.report.result import ExitCode, Report
 from swzverify.run.collect import Collected, collect_specs
 from swzverify.run.progress import progress_line
@@ -120,6 +116,8 @@ def _run(
     check_reports(reports, collected.files, {**taken, "--write-test": tests.path})
     accepted = known.prepare(settings, output, collected.files)
     if settings.certificates is not None:
+        from swzverify.certificates.folder import prepare  # noqa: PLC0415 - few runs write certificates
+
         prepare(settings.certificates)  # refuses, before minutes of work, a folder that holds anything else
     _check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not quiet) as watch:
@@ -139,6 +137,8 @@ def _with_stdin(settings: Settings, paths: tuple[str, ...]) -> tuple[Settings, C
 
 def _check_target(target: str) -> None:
     """Refuse an unknown target once, instead of for every spec."""
+    from swzverify.hardware import find_target  # noqa: PLC0415 - few runs name one
+
     try:
         find_target(target)
     except SwzError as error:
@@ -148,6 +148,10 @@ def _check_target(target: str) -> None:
 def _check_evidence(recording: str | None, calibration: str | None) -> None:
     """Refuse a file that is no recording or calibration, once, instead of for every claim."""
     if recording is not None:
+        from swzverify.gpu.recording import load_recording  # noqa: PLC0415 - few runs have one
+
         load_recording(Path(recording))
     if calibration is not None:
+        from swzverify.gpu.calibration import load_calibration  # noqa: PLC0415 - few runs have one
+
         load_calibration(Path(calibration))

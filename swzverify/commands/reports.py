@@ -15,7 +15,6 @@ from swzverify import report as formats
 from swzverify.commands.choices import Format, ReportFile
 from swzverify.commands.files import check_output
 from swzverify.commands.terminal import FILE_WIDTH, Failure, echo, terminal_style
-from swzverify.report.problems import render_problems
 from swzverify.report.result import ExitCode, Report
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line
@@ -52,7 +51,7 @@ def write_reports(
     """
     errors = terminal_style(err=True, verbosity=verbosity)
     if form is Format.TEXT and report.problems:
-        echo(render_problems(report.problems, errors), errors, err=True)
+        echo(formats.render_problems(report.problems, errors), errors, err=True)
     if output is None:
         style = terminal_style(err=False, verbosity=verbosity)
         echo(_rendered(report, code, form, style), style, err=False)
@@ -85,7 +84,7 @@ def _to_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -
     style = TextStyle(FILE_WIDTH, verbosity=verbosity)
     text = _rendered(report, code, file.form, style)
     if file.form is Format.TEXT and report.problems:
-        text = render_problems(report.problems, style) + text
+        text = formats.render_problems(report.problems, style) + text
     with open(file.path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
         stream.write(text)
 

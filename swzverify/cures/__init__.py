@@ -3,7 +3,15 @@
 May import `prover`, `costs`, `claims`, `subjects`, `hardware`, `layout`, `errors`.
 """
 
-from swzverify.cures.cure import Cure
-from swzverify.cures.find import Surroundings, find_cures
+from typing import TYPE_CHECKING
+
+from swzverify.lazy import importer, lister
+
+if TYPE_CHECKING:
+    from swzverify.cures.cure import Cure
+    from swzverify.cures.find import Surroundings, find_cures
 
 __all__ = ["Cure", "Surroundings", "find_cures"]
+
+__getattr__ = importer("swzverify.cures", {"Cure": ".cure", "Surroundings": ".find", "find_cures": ".find"})
+__dir__ = lister("swzverify.cures", __all__)

@@ -1,4 +1,4 @@
-"""Every point of a box as arrays, and overlapping ranges among many: what the enumerating engines
+"""Every point of a box, expressions at all of them, and overlapping ranges among many: what the enumerating engines
 have in common.
 """
 
@@ -10,7 +10,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.obligations import Answer, Finding, Injective, Numbers, Truths, second
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr
+from swzverify.obligations import Answer, Finding, Injective, Numbers, Point, Truths, second
 
 
 def grid(counts: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
@@ -25,11 +27,42 @@ def grid(counts: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
     return arrays
 
 
+def everywhere(
+    roots: tuple[Expr, ...], counts: Mapping[str, int], given: Mapping[str, Numbers] | None = None
+) -> tuple[Numbers, ...]:
+    """The values of expressions at every joint value of variables 0 .. count - 1, flat, in the order of
+    `grid`; `given` has single values of the others.
+
+    Each variable has an axis of its own: what reads few of them is evaluated at few points.
+
+    >>> from swzverify.ir.expr import BinaryOperator, binary, var
+    >>> total = binary(BinaryOperator.ADD, var("x", 4), var("y", 4))
+    >>> everywhere((total,), {"x": 2, "y": 3})[0].tolist()
+    [0, 1, 2, 1, 2, 3]
+    """
+    wide = {name: count for name, count in counts.items() if count > 1}
+    axes = np.ix_(*(np.arange(count, dtype=np.int64) for count in wide.values()))
+    arrays = dict.fromkeys(counts, np.zeros(1, dtype=np.int64)) | dict(zip(wide, axes, strict=True))
+    shape = tuple(wide.values()) or (1,)
+    return tuple(np.broadcast_to(found, shape).ravel() for found in evaluate_many(roots, {**arrays, **(given or {})}))
+
+
+def point_at(counts: Mapping[str, int], index: int) -> Point:
+    """The point at a place in the order of `grid`.
+
+    >>> point_at({"x": 2, "y": 3}, 4)
+    {'x': 1, 'y': 1}
+    """
+    found: Point = dict.fromkeys(counts, 0)
+    for name in reversed(found):
+        index, found[name] = divmod(index, counts[name])
+    return found
+
+
 def first_overlap(
     engine: str,
     goal: Injective,
     counts: Mapping[str, int],
-    arrays: Mapping[str, Numbers],
     position: Numbers,
     assumed: Truths,
     extent: int,
@@ -49,6 +82,5 @@ def first_overlap(
         return Finding(engine, Answer.HOLDS)
     row, column = (int(index[0]) for index in np.nonzero(near))
     first, other = row * each + int(order[row, column]), row * each + int(order[row, column + 1])
-    point = {name: int(array[first]) for name, array in arrays.items()}
-    point |= {second(node.name): int(arrays[node.name][other]) for node in goal.distinct}
-    return Finding(engine, Answer.FAILS, point)
+    point, beside = point_at(counts, first), point_at(counts, other)
+    return Finding(engine, Answer.FAILS, point | {second(node.name): beside[node.name] for node in goal.distinct})

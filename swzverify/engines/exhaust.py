@@ -77,7 +77,7 @@ def _injective(goal: Injective) -> Finding:
     shape = (prod(counts.values()),)
     counts_here, where = goal.definition(arrays)
     inside, position = np.broadcast_to(counts_here, shape), np.broadcast_to(where, shape)
-    return first_overlap(NAME, goal, counts, arrays, position, inside, goal.definition_extent)
+    return first_overlap(NAME, goal, counts, position, inside, goal.definition_extent)
 
 
 def _apart(goal: Apart) -> Finding:

@@ -151,10 +151,11 @@ def _different(where: Numbers, on: Truths, counting: Numbers) -> list[_Warp] | N
         lanes: list[dict[int | None, int]] = []
         for lane in range(LANES):
             values, first = np.unique(addresses[lane], return_index=True)
-            pairs = zip(values.tolist(), first.tolist(), strict=True)
-            options = {None if value < 0 else int(value): int(place) for value, place in pairs}
-            # Busy options first: a lane that may choose anything should show that it takes part.
-            lanes.append(dict(sorted(options.items(), key=lambda item: item[0] is None)))
+            options: dict[int | None, int] = dict(zip(values.tolist(), first.tolist(), strict=True))
+            if -1 in options:
+                # Busy options first: a lane that may choose anything should show that it takes part.
+                options[None] = options.pop(-1)
+            lanes.append(options)
         found[key] = _Warp(at, tuple(lanes))
     return list(found.values())
 

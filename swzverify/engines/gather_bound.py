@@ -11,9 +11,9 @@ from math import gcd, lcm, prod
 
 import numpy as np
 
-from swzverify.engines.enumeration import grid
+from swzverify.engines.enumeration import everywhere
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Var, postorder
 from swzverify.ir.periods import repetition
 from swzverify.obligations import Answer, Finding, GatherCost, Truths
@@ -37,12 +37,10 @@ def gather_bound(name: str, goal: GatherCost) -> Finding:
     counts = {node.name: count for node, count in zip((*nodes, *goal.own), periods, strict=True)}
     if prod(counts.values()) * LANES > MAX_POINTS:
         return none
-    free, own = grid({node.name: counts[node.name] for node in nodes}), grid({n.name: counts[n.name] for n in goal.own})
-    arrays = {each: array[:, None, None] for each, array in free.items()}
-    arrays[cost.lane.name] = np.arange(LANES, dtype=np.int64)[None, :, None]
-    arrays |= {each: array[None, None, :] for each, array in own.items()}
-    shape = (prod(counts[n.name] for n in nodes), LANES, prod(counts[n.name] for n in goal.own))
-    address, active, assumed = (np.broadcast_to(array, shape) for array in evaluate_many(roots, arrays))
+    free, own = ({node.name: counts[node.name] for node in of} for of in (nodes, goal.own))
+    shape = (prod(free.values()), LANES, prod(own.values()))
+    found = everywhere(roots, {**free, cost.lane.name: LANES, **own})
+    address, active, assumed = (each.reshape(shape) for each in found)
     busy = (active == 1) & (assumed == 1)
     if not busy.any():
         return none

@@ -9,16 +9,16 @@ however large or unbounded it is, and the rest is evaluated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import gcd, lcm, prod
 
 import numpy as np
 
-from swzverify.engines.enumeration import first_overlap, grid
+from swzverify.engines.enumeration import everywhere, first_overlap, point_at
 from swzverify.engines.gather_bound import gather_bound
 from swzverify.engines.native import Native, Rules
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
-from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, postorder
 from swzverify.ir.gf2 import VariableBits, affine_bits
 from swzverify.ir.periods import Repetition, repetition
@@ -29,7 +29,6 @@ from swzverify.obligations import (
     Finding,
     GatherCost,
     Injective,
-    Point,
 )
 
 NAME = "residues"
@@ -66,15 +65,13 @@ def _always(goal: Always) -> Finding:
     counts = _cut(nodes, periods)
     if prod(counts.values()) > MAX_POINTS or not _fits((goal.holds, goal.domain.assumption)):
         return _OTHER
-    arrays = grid(counts)
-    holds, assumed = evaluate_many((goal.holds, goal.domain.assumption), arrays)
-    assumed, holds = np.broadcast_arrays(assumed, holds, *arrays.values())[:2]
+    holds, assumed = everywhere((goal.holds, goal.domain.assumption), counts)
     if not assumed.any():
         return Finding(NAME, Answer.EMPTY)
     failing = np.flatnonzero((assumed == 1) & (holds == 0))
     if failing.size == 0:
         return Finding(NAME, Answer.HOLDS)
-    return Finding(NAME, Answer.FAILS, {name: int(array[failing[0]]) for name, array in arrays.items()})
+    return Finding(NAME, Answer.FAILS, point_at(counts, int(failing[0])))
 
 
 def _fits(roots: tuple[Expr, ...]) -> bool:
@@ -90,16 +87,9 @@ def _cost(goal: Cost) -> Finding:
     roots = (goal.address, goal.active, goal.domain.assumption)
     if prod(counts.values()) * LANES > MAX_POINTS or not _fits(roots):
         return _OTHER
-    free = grid(counts)
-    rows = prod(counts.values())
-    point = {name: array[:, None] for name, array in free.items()}
-    point[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
-    address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, point))
-
-    def point_of(row: int) -> Point:
-        return {name: int(array[row]) for name, array in free.items()}
-
-    return judge_rows(NAME, goal, address, active == 1, assumed[:, 0] == 1, point_of)
+    found = everywhere(roots, {**counts, goal.lane.name: LANES})
+    address, active, assumed = (each.reshape(-1, LANES) for each in found)
+    return judge_rows(NAME, goal, address, active == 1, assumed[:, 0] == 1, partial(point_at, counts))
 
 
 def _cost_period(goal: Cost, node: Var, unit: int) -> int | None:
@@ -137,10 +127,8 @@ def _injective(goal: Injective) -> Finding:
     counts = _cut(nodes, periods)
     if goal.outer is not None or prod(counts.values()) > MAX_POINTS or not _fits((goal.inner, goal.domain.assumption)):
         return _OTHER
-    arrays = grid(counts)
-    position, assumed_values = evaluate_many((goal.inner, goal.domain.assumption), arrays)
-    position, assumed_values = np.broadcast_arrays(position, assumed_values, *arrays.values())[:2]
-    return first_overlap(NAME, goal, counts, arrays, position, assumed_values == 1, goal.extent)
+    position, assumed = everywhere((goal.inner, goal.domain.assumption), counts)
+    return first_overlap(NAME, goal, counts, position, assumed == 1, goal.extent)
 
 
 def _gather_cost(goal: GatherCost) -> Finding:

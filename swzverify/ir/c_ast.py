@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, Literal, TypeAlias, assert_never
 
 from swzverify.errors import SwzError
@@ -163,7 +164,7 @@ class Call:
 CExpr: TypeAlias = Number | Name | Unary | Binary | Conditional | Call
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expression:
     """A parsed expression: the text as the user wrote it, and its tree, whose spans point into that
     text.
@@ -175,6 +176,10 @@ class Expression:
     @property
     def names(self) -> frozenset[str]:
         """Every name that the expression reads."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
         return names(self.root)
 
     def __str__(self) -> str:

@@ -42,8 +42,6 @@ class CFormula(Expression):
     (48, 'tid * 16')
     """
 
-    __slots__ = ()
-
     def at(self, env: Mapping[str, int]) -> int:
         """The value at one point, in plain Python integers. Errors: those of `c_eval.evaluate`."""
         return evaluate(self, env)

@@ -68,27 +68,28 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
     Widths up to 63 bits fit the int64 result; 64-bit intermediates wrap as they should.
     """
     value: dict[Expr, Unsigned] = {}
-    for node in postorder(*roots):
-        if node.width > MAX_ARRAY_WIDTH:
-            raise ValueError(f"numpy evaluates at most {MAX_ARRAY_WIDTH} bits, not {node.width}")
-        match node:
-            case Const(constant):
-                value[node] = np.asarray(constant, dtype=np.uint64)
-            case Var(name):
-                value[node] = np.asarray(point[name]).astype(np.uint64)
-            case Binary(operator, left, right, width):
-                value[node] = _binary_many(operator, value[left], value[right], width)
-            case Compare(comparison, left, right):
-                value[node] = _compare_many(comparison, value[left], value[right], left.width).astype(np.uint64)
-            case Extract(operand, low, width):
-                value[node] = _reduce(value[operand] >> np.uint64(low), width)
-            case Extend(operand, width, signed):
-                inner = value[operand]
-                value[node] = _reduce(_signed(inner, operand.width).astype(np.uint64), width) if signed else inner
-            case Ite(condition, then, otherwise):
-                value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
-            case _:
-                assert_never(node)
+    with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
+        for node in postorder(*roots):
+            if node.width > MAX_ARRAY_WIDTH:
+                raise ValueError(f"numpy evaluates at most {MAX_ARRAY_WIDTH} bits, not {node.width}")
+            match node:
+                case Const(constant):
+                    value[node] = np.asarray(constant, dtype=np.uint64)
+                case Var(name):
+                    value[node] = np.asarray(point[name]).astype(np.uint64)
+                case Binary(operator, left, right, width):
+                    value[node] = _binary_many(operator, value[left], value[right], width)
+                case Compare(comparison, left, right):
+                    value[node] = _compare_many(comparison, value[left], value[right], left.width).astype(np.uint64)
+                case Extract(operand, low, width):
+                    value[node] = _reduce(value[operand] >> np.uint64(low), width)
+                case Extend(operand, width, signed):
+                    inner = value[operand]
+                    value[node] = _reduce(_signed(inner, operand.width).astype(np.uint64), width) if signed else inner
+                case Ite(condition, then, otherwise):
+                    value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
+                case _:
+                    assert_never(node)
     return tuple(value[root].astype(np.int64) for root in roots)
 
 
@@ -99,42 +100,47 @@ def _reduce(value: Unsigned, width: int) -> Unsigned:
 def _signed(value: Unsigned, width: int) -> NDArray[np.int64]:
     """Two's complement: flip the sign bit and subtract it again, modulo 2^64."""
     sign = np.uint64(1 << (width - 1))
-    with np.errstate(over="ignore"):
-        return ((value ^ sign) - sign).view(np.int64)
+    return ((value ^ sign) - sign).view(np.int64)
 
 
 def _binary_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, width: int) -> Unsigned:
-    with np.errstate(over="ignore"):
-        match operator:
-            case BinaryOperator.ADD:
-                result = left + right
-            case BinaryOperator.SUB:
-                result = left - right
-            case BinaryOperator.MUL:
-                result = left * right
-            case BinaryOperator.UDIV:
-                safe = np.where(right == 0, np.uint64(1), right)
-                result = np.where(right == 0, np.uint64((1 << width) - 1), left // safe)
-            case BinaryOperator.UREM:
-                result = np.where(right == 0, left, left % np.where(right == 0, np.uint64(1), right))
-            case BinaryOperator.SDIV | BinaryOperator.SREM:
-                result = _signed_divide_many(operator, left, right, width)
-            case BinaryOperator.SHL:
-                result = np.where(right < np.uint64(width), left << np.minimum(right, np.uint64(63)), np.uint64(0))
-            case BinaryOperator.LSHR:
-                result = np.where(right < np.uint64(width), left >> np.minimum(right, np.uint64(63)), np.uint64(0))
-            case BinaryOperator.ASHR:
-                amount = np.minimum(right, np.uint64(width - 1)).astype(np.int64)
-                result = (_signed(left, width) >> amount).astype(np.uint64)
-            case BinaryOperator.AND:
-                result = left & right
-            case BinaryOperator.OR:
-                result = left | right
-            case BinaryOperator.XOR:
-                result = left ^ right
-            case _:
-                assert_never(operator)
-        return _reduce(np.asarray(result), width)
+    match operator:
+        case BinaryOperator.ADD:
+            return _reduce(left + right, width)
+        case BinaryOperator.SUB:
+            return _reduce(left - right, width)
+        case BinaryOperator.MUL:
+            return _reduce(left * right, width)
+        case BinaryOperator.UDIV | BinaryOperator.UREM:
+            return _divide_many(operator, left, right, width)
+        case BinaryOperator.SDIV | BinaryOperator.SREM:
+            return _reduce(_signed_divide_many(operator, left, right, width), width)
+        case BinaryOperator.SHL:
+            return _reduce(left << right, width)  # by 64 or more numpy shifts all bits out
+        case BinaryOperator.LSHR:
+            return left >> right
+        case BinaryOperator.ASHR:
+            amount = np.minimum(right, np.uint64(width - 1)).astype(np.int64)
+            return _reduce((_signed(left, width) >> amount).astype(np.uint64), width)
+        case BinaryOperator.AND:
+            return left & right
+        case BinaryOperator.OR:
+            return left | right
+        case BinaryOperator.XOR:
+            return left ^ right
+        case _:
+            assert_never(operator)
+
+
+def _divide_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, width: int) -> Unsigned:
+    """The quotient, all ones where the divisor is 0; or the remainder, which is the dividend there."""
+    zero = right == 0
+    divisor = np.where(zero, np.uint64(1), right) if zero.any() else right
+    if operator is BinaryOperator.UREM:
+        result, by_zero = left % divisor, left
+    else:
+        result, by_zero = left // divisor, np.uint64((1 << width) - 1)
+    return result if divisor is right else np.where(zero, by_zero, result)
 
 
 def _signed_divide_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, width: int) -> Unsigned:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from swzverify.report.jsonl import render_jsonl
     from swzverify.report.junit import render_junit
     from swzverify.report.markdown import render_markdown
+    from swzverify.report.problems import render_problems
     from swzverify.report.sarif import render_sarif
     from swzverify.report.text import render_text
 
@@ -31,6 +32,7 @@ __all__ = [
     "render_jsonl",
     "render_junit",
     "render_markdown",
+    "render_problems",
     "render_sarif",
     "render_text",
 ]

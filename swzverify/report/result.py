@@ -12,12 +12,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from swzverify.claims.verdict import OF_CLAIMS, Outcome, Verdict
-from swzverify.cures.cure import Cure
 from swzverify.errors import Problem
-from swzverify.pictures import Picture
-from swzverify.spec.deciding import DecidingConstant
+
+if TYPE_CHECKING:
+    # Records that a result may hold; who only counts and shows results imports nothing that makes them.
+    from swzverify.cures.cure import Cure
+    from swzverify.pictures import Picture
+    from swzverify.spec.deciding import DecidingConstant
 
 
 class ExitCode(IntEnum):

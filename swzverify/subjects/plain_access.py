@@ -177,6 +177,7 @@ def lanes_at(access: StatedAccess, point: Mapping[str, int]) -> tuple[LaneRecord
     warp = point.get(WARP, 0)
     place = access.origin
     base = place.start_bytes + place.unit_bytes * point.get(place.name, 0)
+    read = [each.name for each in access.read_unknowns]
     found: list[LaneRecord] = []
     for lane in range(LANES):
         tid = warp * LANES + lane
@@ -185,7 +186,7 @@ def lanes_at(access: StatedAccess, point: Mapping[str, int]) -> tuple[LaneRecord
             continue
         values = own_values(access.unknowns, point, lane)
         record = _lane_at(access, {**common, **_thread_at(access, tid), **values}, base, point.get(STAGE, 0))
-        found.append(replace(record, values=tuple(values[each.name] for each in access.read_unknowns)))
+        found.append(replace(record, values=tuple(values[name] for name in read)))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from swzverify.claims import aligned, conflict_free, equivalent, in_bounds, injective
 from swzverify.engines import gf2, radix, residue
-from swzverify.engines.smt import cost, engine, linear
+from swzverify.engines.smt import cost, engine, linear, query
 from swzverify.engines.smt import injective as smt_injective
 from swzverify.prover import panel
 
@@ -23,6 +23,7 @@ def forget() -> None:
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
+    query._shared.place = None  # it has translated expressions
 
 
 def forgotten() -> Iterator[None]:

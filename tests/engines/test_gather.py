@@ -18,6 +18,7 @@ from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
+from swzverify.engines.smt import gather as smt_gather
 from swzverify.hardware import access_cost, find_instruction, find_target
 from swzverify.ir.c_parse import expression
 from swzverify.obligations import Answer, GatherCost
@@ -173,3 +174,28 @@ def test_random_accesses_are_judged_alike_by_both_engines() -> None:
         for at_most in (None, 1, 2, 5):
             answers = {engine.decide(goal(of, at_most)).answer for engine in (Matching(), SMT())}
             assert len(answers) == 1, (address, at_most, answers)
+
+
+FOUND, COUNTED = smt_gather.QUICK_RLIMIT, 10
+"""Budgets in which a large crowd is found at once, and in which nothing is."""
+
+
+@pytest.mark.parametrize(("lanes", "quick"), [(19, FOUND), (25, FOUND), (32, FOUND), (19, COUNTED), (32, COUNTED)])
+def test_large_crowds(monkeypatch: pytest.MonkeyPatch, lanes: int, quick: int) -> None:
+    """Of so many lanes with any line each, as many are in each other's way; what is not found in a
+    small budget is counted.
+    """
+    monkeypatch.setattr(smt_gather, "QUICK_RLIMIT", quick)
+    of = access("bin*128", Unknown("bin", 0, 1 << 12), lanes=f"lane < {lanes}")
+    failing = SMT().decide(goal(of, lanes - 1))
+    assert failing.answer is Answer.FAILS
+    assert failing.point is not None
+    assert cost_replay(of, lanes - 1, Goal(goal(of, lanes - 1)), failing.point) is not None
+    if lanes < 20:  # of more Z3 does not tell
+        assert SMT().decide(goal(of, lanes)).answer is Answer.HOLDS
+
+
+def test_a_large_crowd_that_is_overlooked_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt_gather, "_crowd", lambda *_: None)
+    with pytest.raises(AssertionError):
+        test_large_crowds(monkeypatch, 19, FOUND)

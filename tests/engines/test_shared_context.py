@@ -14,14 +14,16 @@ import z3
 
 from swzverify.engines.smt import query as smt_query
 from swzverify.engines.smt.query import QUICK_RLIMIT, SHARED_RLIMIT, TIMEOUT_MS, OutOfBudgetError, Query
-from swzverify.ir.expr import BinaryOperator, Comparison, Expr, binary, compare, const, extend, var
+from swzverify.engines.smt.terms import Translator
+from swzverify.errors import InternalError
+from swzverify.ir.expr import BinaryOperator, Comparison, Expr, Var, binary, compare, const, extend, var
 
 PLENTY = 30_000_000
 
 
 @pytest.fixture(autouse=True)
 def _no_shared_context() -> None:
-    smt_query._shared.context = None
+    smt_query._shared.place = None
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def test_a_model_comes_from_a_context_of_its_own(contexts: list[z3.Context]) -> 
     assert asked(product(4, 15)) is not None
     assert len(contexts) == 2
     assert asked(product(4, 15)) is not None
-    assert len(contexts) == 4  # the shared one has seen a model: its time is up
+    assert len(contexts) == 3
 
 
 def test_models_do_not_depend_on_what_was_asked_before() -> None:
@@ -157,6 +159,76 @@ def test_giving_up_counted_as_unsat_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
     gives_up_as_unsat(monkeypatch)
     with pytest.raises(AssertionError):
         test_what_the_shared_context_gives_up_is_asked_again(monkeypatch)
+
+
+def test_the_shared_solver_forgets_a_question(contexts: list[z3.Context]) -> None:
+    """What was required of one question would make every later one `unsat`."""
+    never = compare(Comparison.ULT, wide("x", 4), const(0, 8))
+    for _ in range(3):
+        assert asked(never) is None
+        assert asked(product(4, 15)) is not None
+        assert asked(compare(Comparison.EQ, wide("x", 4), const(7, 8))) == {"x": 7}
+    assert len(contexts) == 7  # each model has one
+
+
+def test_a_question_that_is_not_forgotten_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.Solver, "pop", lambda *_: None)
+    assert asked(compare(Comparison.ULT, wide("x", 4), const(0, 8))) is None
+    assert asked(product(4, 15)) is None
+
+
+def test_what_the_shared_solver_gives_up_is_its_last(
+    contexts: list[z3.Context], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = compare(Comparison.ULT, wide("x", 4), const(0, 8))
+    assert asked(never) is None
+    monkeypatch.setattr(smt_query, "QUICK_RLIMIT", 10)
+    smt_query._shared.place = None
+    assert asked(product(7, 16129 - 2)) is None
+    assert len(contexts) == 3
+    assert asked(never) is None
+    assert len(contexts) == 4
+
+
+def test_a_bound_is_a_part_of_every_question(contexts: list[z3.Context]) -> None:
+    """The variables' terms are there from the first question on, and bounds differ where names do not."""
+    for _ in range(3):
+        assert asked(compare(Comparison.EQ, var("x", 10), const(11, 4))) is None
+        assert asked(compare(Comparison.EQ, var("x", 12), const(12, 4))) is None
+    assert len(contexts) == 1
+    assert asked(compare(Comparison.EQ, var("x", 12), const(11, 4))) == {"x": 11}
+
+
+def test_a_bound_that_is_left_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    question, sound = compare(Comparison.EQ, var("x", 10), const(11, 4)), Translator.variable
+    assert asked(question) is None
+
+    def without_bound(self: Translator, node: Var, name: str | None = None) -> object:
+        made = sound(self, node, name)
+        self.bounds.clear()
+        return made
+
+    monkeypatch.setattr(Translator, "variable", without_bound)
+    assert asked(question) == {"x": 11}
+
+
+def test_one_name_with_two_bounds_in_one_question_is_refused() -> None:
+    for limit in (10, 12):  # both are known to the context
+        assert asked(compare(Comparison.EQ, var("x", limit), const(15, 4))) is None
+    query = Query()
+    with pytest.raises(InternalError, match="two variables are called x"):
+        query.require(*(query.terms.truth(compare(Comparison.EQ, var("x", n), const(3, 4))) for n in (10, 12)))
+
+
+@pytest.mark.parametrize("logic", ["QF_BV", "QF_LIA"])
+def test_each_logic_has_a_solver_of_its_own(contexts: list[z3.Context], logic: str) -> None:
+    query = Query(logic)
+    number = z3.Int("n", query.terms.context)
+    width = query.terms.truth(compare(Comparison.ULT, wide("x", 4), const(0, 8)))
+    query.require(width if logic == "QF_BV" else z3.And(number > 3, number < 4))
+    assert query.solve(PLENTY) is None
+    assert query._place.solver(logic) is not query._place.solver("QF_UF")
+    assert len(contexts) == 1
 
 
 def test_a_context_serves_so_many_questions(contexts: list[z3.Context], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from swzverify.engines.radix import Radix
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.linear import LinearSum, linear_sum
 from swzverify.engines.smt.query import Query, evaluable, finding, overlap, value
-from swzverify.engines.smt.terms import Translator
+from swzverify.engines.smt.terms import Translated, Translator
 from swzverify.engines.smt.warp_rule import wavefronts
 from swzverify.errors import InternalError
 from swzverify.hardware import INSTRUCTIONS, access_cost
@@ -60,7 +60,7 @@ def test_formula_of_the_rule_in_numbers(name: str) -> None:
 def test_ranges_overlap(lengths: tuple[int, int], widths: tuple[int, int]) -> None:
     for a, b in product(range(1 << widths[0]), range(1 << widths[1])):
         context = z3.Context()
-        terms = Translator(context)
+        terms = Translator(Translated(context))
         meet = overlap(terms, terms.fixed(a, widths[0]), lengths[0], terms.fixed(b, widths[1]), lengths[1])
         assert z3.is_true(z3.simplify(z3.And(*meet))) == ob.ranges_meet(a, lengths[0], b, lengths[1]), (a, b)
 
@@ -101,11 +101,11 @@ def test_63_bits_fit_what_numpy_returns(width: int, fits: bool) -> None:
 @pytest.mark.parametrize(("value", "width"), [(-1, 8), (256, 8), (2, 1)])
 def test_a_constant_never_wraps(value: int, width: int) -> None:
     with pytest.raises(ValueError, match=f"^{value} does not fit {width} bits$"):
-        Translator(z3.Context()).fixed(value, width)
+        Translator(Translated(z3.Context())).fixed(value, width)
 
 
 def test_one_name_is_one_variable() -> None:
-    terms = Translator(z3.Context())
+    terms = Translator(Translated(z3.Context()))
     terms.variable(var("v", 5))
     with pytest.raises(InternalError, match=r"^two variables are called v: of 5 and 6 values$"):
         terms.variable(var("v", 6))

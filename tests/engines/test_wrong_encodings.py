@@ -231,10 +231,8 @@ enumeration_overlap = enumeration.first_overlap
 
 
 def overlap_with_or_equal(patch: Patch) -> None:
-    def wrong(
-        engine: str, goal: object, counts: object, arrays: object, position: object, assumed: object, extent: int
-    ) -> Finding:
-        return enumeration_overlap(engine, goal, counts, arrays, position, assumed, extent + 1)  # type: ignore[arg-type]
+    def wrong(engine: str, goal: object, counts: object, position: object, assumed: object, extent: int) -> Finding:
+        return enumeration_overlap(engine, goal, counts, position, assumed, extent + 1)  # type: ignore[arg-type]
 
     patch.setattr(exhaust, "first_overlap", wrong)
 

@@ -24,7 +24,7 @@ import z3
 from numpy.typing import NDArray
 
 from swzverify.engines.smt import SMT
-from swzverify.engines.smt.terms import Translator
+from swzverify.engines.smt.terms import Translated, Translator
 from swzverify.ir.domain import Domain
 from swzverify.ir.evaluate import evaluate, evaluate_many
 from swzverify.ir.expr import (
@@ -225,7 +225,7 @@ def test_edges_of_wide_operands(name: str, width: int) -> None:
     x, y = pair(width)
     root = combined(name, x, y)
     context = z3.Context()
-    terms = Translator(context)
+    terms = Translator(Translated(context))
     symbolic = terms.term(root)
     at = (terms.variable(x), terms.variable(y))
     numbering = VariableBits.of([x, y])

@@ -230,9 +230,9 @@ def test_a_hundred_kills_while_the_solver_works(monkeypatch: pytest.MonkeyPatch)
     working, works = os.pipe()
     check = smt_query.Query._check
 
-    def told(self: smt_query.Query, solver: object, conditions: list[object], rlimit: int) -> object:
+    def told(self: smt_query.Query, solver: object, conditions: list[object]) -> object:
         os.write(works, b"!")  # in the child: from here on it is the solver's
-        return check(self, solver, conditions, rlimit)
+        return check(self, solver, conditions)
 
     monkeypatch.setattr(smt_query.Query, "_check", told)
     goal = _hard()

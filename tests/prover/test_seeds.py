@@ -27,10 +27,10 @@ def _with_seed(monkeypatch: pytest.MonkeyPatch, seed: int) -> list[int]:
     asked: list[int] = []
     check = smt_query.Query._check
 
-    def seeded(self: smt_query.Query, solver: z3.Solver, conditions: list[z3.BoolRef], rlimit: int) -> object:
+    def seeded(self: smt_query.Query, solver: z3.Solver, conditions: list[z3.BoolRef]) -> object:
         solver.set("random_seed", seed)
         asked.append(seed)
-        return check(self, solver, conditions, rlimit)
+        return check(self, solver, conditions)
 
     monkeypatch.setattr(smt_query.Query, "_check", seeded)
     return asked

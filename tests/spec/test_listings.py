@@ -15,7 +15,7 @@ from swzverify.gpu.crosscheck import judge as judge_on_device
 from swzverify.gpu.plan import Plan, plan
 from swzverify.prover import Options, judge, prove
 from swzverify.report.case_code import case_code
-from swzverify.spec import Spec, SpecError, build_listing, load_spec, parse_spec
+from swzverify.spec import Spec, SpecError, load_spec, parse_spec
 from swzverify.subjects import Listing
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
 
@@ -101,7 +101,7 @@ def test_a_cubin_is_listed_by_nvdisasm(tmp_path: Path, monkeypatch: pytest.Monke
         asked.append(data)
         return '.target sm_70\n.section .text.k,"ax",@progbits\n' + PAIR
 
-    monkeypatch.setattr(build_listing, "listing_of_cubin", listed)
+    monkeypatch.setattr(machine, "listing_of_cubin", listed)
     assert len(listing_of(load_spec(cubin(tmp_path))).instructions) == 2
     assert asked == [(tmp_path / "k.cubin").read_bytes()]
 

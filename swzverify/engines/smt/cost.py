@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 import z3
 
-from swzverify.engines.enumeration import grid
+from swzverify.engines.enumeration import everywhere, point_at
 from swzverify.engines.prices import Price, price
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.parts import parts_of
@@ -165,13 +165,9 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     cannot be both.
     """
     counts = {node.name: node.limit for node in rest}
-    rows = prod(counts.values())
-    free = grid(counts)
-    zero = np.zeros((1, 1), dtype=np.int64)
-    arrays = {name: array[:, None] for name, array in free.items()} | {node.name: zero for node in chosen}
-    arrays[goal.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
-    roots = (goal.address, goal.active, goal.domain.assumption)
-    address, active, assumed = (np.broadcast_to(a, (rows, LANES)) for a in evaluate_many(roots, arrays))
+    first = dict.fromkeys((node.name for node in chosen), 1)
+    found = everywhere((goal.address, goal.active, goal.domain.assumption), {**first, **counts, goal.lane.name: LANES})
+    address, active, assumed = (each.reshape(-1, LANES) for each in found)
     costs: dict[tuple[int | None, ...], Price] = {}
     priced: list[tuple[int, Price]] = []
     for row in np.flatnonzero(assumed[:, 0]).tolist():
@@ -187,7 +183,7 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
 
     def placed(found: tuple[int, Price]) -> WarpCost:
         row, cost = found
-        point = {name: int(array[row]) for name, array in free.items()} | {node.name: 0 for node in chosen}
+        point = point_at(counts, row) | dict.fromkeys(first, 0)
         return WarpCost(cost.wavefronts, cost.minimum, point)
 
     most = max(priced, key=lambda found: (found[1].wavefronts, found[1].bank_conflicts))

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 import z3
 
-from swzverify.engines.enumeration import grid
+from swzverify.engines.enumeration import everywhere, point_at
 from swzverify.engines.smt.injective import digit_differences
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.query import NAME, Query, copied, evaluable, joined_bits, overlap, value
@@ -166,14 +166,11 @@ def _count_touches(goal: Covers) -> Finding | bool | None:
     if prod(shared.values()) * (prod(points.values()) + prod(cells.values())) > 1 << 21:
         return None
     for index in range(prod(shared.values())):
-        common = {name: array[index : index + 1] for name, array in grid(shared).items()}
-        own, each = grid(points), grid(cells)
+        where = point_at(shared, index)
+        common = {name: np.full(1, value, dtype=np.int64) for name, value in where.items()}
         roots = (goal.address, goal.active, goal.points.assumption)
-        address, active, assumed = (
-            np.broadcast_to(a, (prod(points.values()),)) for a in evaluate_many(roots, {**common, **own})
-        )
-        (position,) = evaluate_many((goal.position,), {**common, **each})
-        position = np.broadcast_to(position, (prod(cells.values()),))
+        address, active, assumed = everywhere(roots, points, common)
+        (position,) = everywhere((goal.position,), cells, common)
         starts = np.sort(address[(active == 1) & (assumed == 1)])
         if starts.size == 0:
             return Finding(NAME, Answer.EMPTY)
@@ -182,7 +179,6 @@ def _count_touches(goal: Covers) -> Finding | bool | None:
         )
         if int(touches.sum()) < goal.times * position.size:
             fewest = int(np.argmin(touches))
-            where = {name: int(a[0]) for name, a in common.items()}
-            where |= {second(name): int(array[fewest]) for name, array in each.items()}
-            return Finding(NAME, Answer.FAILS, where)
+            element = {second(name): value for name, value in point_at(cells, fewest).items()}
+            return Finding(NAME, Answer.FAILS, where | element)
     return True

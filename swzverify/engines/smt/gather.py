@@ -12,10 +12,11 @@ allowed, or a rule needs all lanes at once, the rule itself is one formula over 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import z3
 
-from swzverify.engines.smt.query import NAME, OutOfBudgetError, Query, finding, value
+from swzverify.engines.smt.query import NAME, QUICK_RLIMIT, OutOfBudgetError, Query, finding, value
 from swzverify.engines.smt.terms import Bits, Model, Translator, Truth
 from swzverify.engines.smt.warp_rule import pair_conflict, same_group, wavefronts
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES
@@ -23,7 +24,9 @@ from swzverify.ir.expr import Var, var
 from swzverify.obligations import Answer, Finding, GatherCost, of_lane
 
 MAX_CROWD = 17
-"""Lanes that are looked for at once; of more the formulas of the rule are the smaller ones."""
+"""Lanes that are looked for at once with the whole budget; of more the formulas of the rule are the
+smaller ones.
+"""
 
 
 def gather_cost(goal: GatherCost, rlimit: int) -> Finding:
@@ -43,6 +46,10 @@ def gather_cost(goal: GatherCost, rlimit: int) -> Finding:
     groups = row.address_lanes // row.group_lanes
     if groups == 1 and limit < MAX_CROWD:
         return _crowd(goal, 0, limit + 1, rlimit) or Finding(NAME, Answer.HOLDS)
+    if groups == 1 and limit < row.group_lanes:
+        # A large crowd that is there is found at once mostly; that there is none may take longest of all.
+        with suppress(OutOfBudgetError):
+            return _crowd(goal, 0, limit + 1, min(QUICK_RLIMIT, rlimit)) or Finding(NAME, Answer.HOLDS)
     if groups > 1 and _groups_keep(goal, limit, rlimit):
         return Finding(NAME, Answer.HOLDS)
     return _by_counting(goal, rlimit)

@@ -3,9 +3,9 @@ before.
 
 Ids of terms steer Z3's heuristics, and a context gives out ids for as long as it lives: only in a
 fresh one do the same model and the same cost come out every time. But a context costs Z3 more than
-most questions do (two hash tables of 8 MiB to fill). So a question goes to a shared context first,
-and only a quick `unsat` counts from there, which has no model to differ in; everything else is
-asked again in a context of its own, with the whole budget.
+most questions do (two hash tables of 8 MiB to fill), and so does a solver. So a question goes to a
+shared solver first, and only a quick `unsat` counts from there, which has no model to differ in;
+everything else is asked again in a context of its own, with the whole budget.
 
 Source: Z3 4.13 to 5, python API; QF_BV for bit-vectors, QF_LIA for digit differences.
 """
@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 import z3
 
-from swzverify.engines.smt.terms import Bits, Model, Translator, Truth
+from swzverify.engines.smt.terms import Bits, Model, Translated, Translator, Truth
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Expr, Var, postorder
 from swzverify.obligations import Answer, Finding
@@ -44,28 +44,45 @@ class OutOfBudgetError(Exception):
     """A query ended in `unknown`."""
 
 
-class _Shared(threading.local):
-    """The shared context of a thread: Z3's contexts may not be used by two at a time."""
+class _Place:
+    """A context where many questions are asked, with a solver for each logic."""
 
-    context: z3.Context | None = None
-    queries_left: int = 0
+    def __init__(self) -> None:
+        self.context = z3.Context()
+        self.translated = Translated(self.context)
+        self.queries_left = MAX_SHARED_QUERIES
+        self._solvers: dict[str, z3.Solver] = {}
+
+    def solver(self, logic: str) -> z3.Solver:
+        """The solver of a logic; told of it, it sets up no theories of others."""
+        if logic not in self._solvers:
+            solver = self._solvers[logic] = _within(z3.SimpleSolver(ctx=self.context), QUICK_RLIMIT)
+            solver.set("smt.logic", logic)
+        return self._solvers[logic]
+
+
+class _Shared(threading.local):
+    """The place that a thread's questions share: Z3's contexts may not be used by two at a time."""
+
+    place: _Place | None = None
 
 
 _shared = _Shared()
 
 
-def _shared_context() -> z3.Context:
-    if _shared.context is None or not _shared.queries_left:
-        _shared.context, _shared.queries_left = z3.Context(), MAX_SHARED_QUERIES
-    _shared.queries_left -= 1
-    return _shared.context
+def _shared_place() -> _Place:
+    if _shared.place is None or not _shared.place.queries_left:
+        _shared.place = _Place()
+    _shared.place.queries_left -= 1
+    return _shared.place
 
 
 class Query:
     """One question to Z3."""
 
     def __init__(self, logic: str = "QF_BV") -> None:
-        self.terms = Translator(_shared_context())
+        self._place = _shared_place()
+        self.terms = Translator(self._place.translated)
         self._logic = logic
         self._conditions: list[Truth] = []
 
@@ -90,27 +107,29 @@ class Query:
     def _alone(self, context: z3.Context, conditions: list[Truth], rlimit: int) -> Model | None:
         quick = min(QUICK_RLIMIT, rlimit)
         try:
-            return self._check(z3.SimpleSolver(ctx=context), conditions, quick)
+            return self._check(_within(z3.SimpleSolver(ctx=context), quick), conditions)
         except OutOfBudgetError:
             if rlimit <= quick:
                 raise
-        return self._check(z3.SolverFor(self._logic, ctx=context), conditions, rlimit - quick)
+        return self._check(_within(z3.SolverFor(self._logic, ctx=context), rlimit - quick), conditions)
 
     def _unsat_at_once(self, conditions: list[Truth]) -> bool:
-        """Whether the shared context says so; any other end, an interrupt too, is its last."""
+        """Whether the shared solver says so, which forgets the question then; a question that it does
+        not end with is its last.
+        """
+        solver = self._place.solver(self._logic)
+        solver.push()
         try:
-            unsat = self._check(z3.SimpleSolver(ctx=self.terms.context), conditions, QUICK_RLIMIT) is None
-        except OutOfBudgetError:
-            unsat = False
-        except BaseException:
-            _shared.context = None
+            unsat = self._check(solver, conditions) is None
+        except BaseException as error:
+            _shared.place = None
+            if isinstance(error, OutOfBudgetError):
+                return False
             raise
-        if not unsat:
-            _shared.context = None
+        solver.pop()
         return unsat
 
-    def _check(self, solver: z3.Solver, conditions: list[Truth], rlimit: int) -> Model | None:
-        solver.set(rlimit=rlimit, timeout=TIMEOUT_MS)
+    def _check(self, solver: z3.Solver, conditions: list[Truth]) -> Model | None:
         solver.add(*conditions)
         answer = solver.check()
         if answer == z3.sat:
@@ -121,6 +140,12 @@ class Query:
         if _INTERRUPTED in reason:
             raise KeyboardInterrupt
         raise OutOfBudgetError(reason)
+
+
+def _within(solver: z3.Solver, rlimit: int) -> z3.Solver:
+    """The solver, with what each of its checks may spend."""
+    solver.set(rlimit=rlimit, timeout=TIMEOUT_MS)
+    return solver
 
 
 def copied(terms: Translator, nodes: Iterable[Var], suffix: str) -> dict[Var, Bits]:

@@ -63,18 +63,28 @@ class _Term(z3.BitVecRef):
         return _equal(self, other) if isinstance(other, _Term) else super().__eq__(other)
 
 
-class Translator:
-    """Translates expressions into one Z3 context, each once; keeps the bounds of the variables that
-    it met.
+class Translated:
+    """What was translated into a context already, for all questions that are asked there. It says
+    nothing of a variable's bound, which is a part of each question.
     """
 
     def __init__(self, context: z3.Context) -> None:
         self.context = context
+        self.terms: dict[Expr, Bits] = {}
+        self.fixed: dict[tuple[int, int], Bits] = {}
+        self.sorts: dict[int, z3.BitVecSortRef] = {}
+
+
+class Translator:
+    """Translates a question's expressions into a Z3 context, each once; keeps the bounds of the
+    variables that it met.
+    """
+
+    def __init__(self, known: Translated) -> None:
+        self.context = known.context
         self.bounds: dict[str, Truth] = {}
         self.limits: dict[str, int] = {}
-        self._terms: dict[Expr, Bits] = {}
-        self._fixed: dict[tuple[int, int], Bits] = {}
-        self._sorts: dict[int, z3.BitVecSortRef] = {}
+        self._known = known
 
     def variable(self, node: Var, name: str | None = None) -> Bits:
         """The Z3 constant for a variable, and its bound among `bounds`."""
@@ -92,31 +102,31 @@ class Translator:
         """A constant, never wrapped."""
         if not 0 <= value < 1 << width:
             raise ValueError(f"{value} does not fit {width} bits")
-        found = self._fixed.get((value, width))
+        found = self._known.fixed.get((value, width))
         if found is None:
             made = z3.Z3_mk_numeral(self.context.ref(), str(value), self._sort(width).ast)
-            found = self._fixed[value, width] = _Term(made, self.context, width)
+            found = self._known.fixed[value, width] = _Term(made, self.context, width)
         return found
 
     def _sort(self, width: int) -> z3.BitVecSortRef:
-        found = self._sorts.get(width)
+        found = self._known.sorts.get(width)
         if found is None:
-            found = self._sorts[width] = z3.BitVecSort(width, self.context)
+            found = self._known.sorts[width] = z3.BitVecSort(width, self.context)
         return found
 
     def term(self, root: Expr, given: Mapping[Var, Bits] | None = None) -> Bits:
         """A bit-vector term for an expression; `given` replaces variables by terms of their width.
 
-        What `given` does not touch is translated once for all of a query's roots.
+        What `given` does not touch is translated once in a context.
         """
         replaced: dict[Expr, Bits] = {} if given is None else {**given}
-        kept = self._terms
+        kept = self._known.terms
         for node in postorder(root):
             if node in replaced:
                 continue
             if replaced and any(operand in replaced for operand in operands(node)):
                 replaced[node] = self._node(node, [(replaced if o in replaced else kept)[o] for o in operands(node)])
-            elif node not in kept:
+            elif node not in kept or (isinstance(node, Var) and self.limits.get(node.name) != node.limit):
                 kept[node] = self._node(node, [kept[o] for o in operands(node)])
         return (replaced if root in replaced else kept)[root]
 
