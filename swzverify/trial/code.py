@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -67,7 +68,6 @@ class Code:
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
         self._lanes, self._memory, self._watch = lanes, memory, watch
         self._threads = np.arange(lanes.threads)
-        self._formulas: dict[int, _Formula | None] = {}
 
     def run(self, instruction: Instruction, active: Mask) -> None:
         """One instruction that is no branch and no barrier, for the threads that come to it."""
@@ -129,9 +129,7 @@ class Code:
     # ---- computing
 
     def _compute(self, instruction: Instruction, active: Mask) -> bool:
-        if instruction.index not in self._formulas:
-            self._formulas[instruction.index] = _formula(instruction)
-        formula = self._formulas[instruction.index]
+        formula = _formula(instruction)
         if formula is None:
             return _LONG.fullmatch(instruction.opcode) is not None and self._compute_long(instruction, active)
         point: dict[str, Array] = {}
@@ -274,6 +272,7 @@ class _Formula:
         self.undefined: Expr = FALSE
 
 
+@lru_cache(maxsize=1 << 14)
 def _formula(instruction: Instruction) -> _Formula | None:
     """None for what `meaning` does not say, and for values wider than are computed."""
     operands = instruction.operands[1:]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ from swzverify.trial.memory import (
     SYMBOL_BASE,
     Array,
     FaultError,
+    LimitError,
     Mask,
     Memory,
     Region,
@@ -80,8 +82,11 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
     """Run one block of a launch of a function with its calls put in place, and keep what the
     instructions with the indices `wanted` reach in shared memory.
     """
-    machine = _Machine(module, function, launch, frozenset(wanted))
     ended = fault = ""
+    try:
+        machine = _Machine(module, function, launch, frozenset(wanted))
+    except LimitError as error:
+        return Trial({}, str(error), "", 0, (), Memory((), 0))
     try:
         machine.run(most_steps)
     except EndError as error:
@@ -98,7 +103,7 @@ class _Machine:
 
     def __init__(self, module: Module, function: Function, launch: Launch, wanted: frozenset[int]) -> None:
         self.function, self.wanted = function, wanted
-        self.flow = Flow(function)
+        self.flow, self.order = _paths(function)
         self.seen: dict[int, Seen] = {}
         self.steps = 0
         threads = Threads(launch.block)
@@ -116,18 +121,8 @@ class _Machine:
         self.code = Code(self.lanes, self.memory, self._keep)
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
-        self.order = self._order()
         self.waits = np.zeros(self.warps, dtype=np.bool_)
         self.barriers: dict[tuple[int, int | None], list[int]] = {}
-
-    def _order(self) -> Array:
-        """The order in which instructions run first; the end and what is not reached come last."""
-        found = np.full(self.end + 1, self.end, dtype=np.int64)
-        at = 0
-        for block in map(self.flow.blocks.__getitem__, in_one_piece(self.flow)):
-            found[block.start : block.stop] = np.arange(at, at + block.stop - block.start)
-            at += block.stop - block.start
-        return found
 
     def run(self, most_steps: int) -> None:
         """Run until all threads are at the end; an `EndError` where it cannot go on."""
@@ -239,6 +234,21 @@ class _Machine:
                 seen.addresses.append(row)
                 seen.active.append(here.copy())
                 seen.warps.append(warp)
+
+
+@lru_cache(maxsize=4)
+def _paths(function: Function) -> tuple[Flow, Array]:
+    """The control flow of a function, and the order in which its instructions run first; the end and
+    what is not reached come last.
+    """
+    flow = Flow(function)
+    end = len(function.instructions)
+    order = np.full(end + 1, end, dtype=np.int64)
+    at = 0
+    for block in map(flow.blocks.__getitem__, in_one_piece(flow)):
+        order[block.start : block.stop] = np.arange(at, at + block.stop - block.start)
+        at += block.stop - block.start
+    return flow, order
 
 
 def _whole(values: Array, warps: int) -> Array:

@@ -27,6 +27,14 @@ BUFFER_BASE: Final = 16 << 40
 BUFFER_STEP: Final = 1 << 40
 
 
+MOST_BYTES: Final = 1 << 27
+"""Bytes of all regions, those of all threads counted."""
+
+
+class LimitError(Exception):
+    """The launch needs more memory than a trial has."""
+
+
 class FaultError(Exception):
     """The launch does what no launch may do: it says nothing about the kernel."""
 
@@ -44,7 +52,7 @@ class Region:
 
 
 class Memory:
-    """The regions of one block of `threads` threads.
+    """The regions of one block of `threads` threads. A `LimitError` where they are too large.
 
     >>> memory = Memory([Region(64, 8, np.arange(8, dtype=np.uint8))], 1)
     >>> value, known = memory.load(np.array([66]), np.array([0]), 2)
@@ -58,7 +66,9 @@ class Memory:
         self._sizes = np.array([each.size for each in ordered], dtype=np.int64)
         self._steps = np.array([each.size if each.per_thread else 0 for each in ordered], dtype=np.int64)
         lengths = [each.size * (threads if each.per_thread else 1) for each in ordered]
-        self._places = np.cumsum([0, *lengths[:-1]], dtype=np.int64)
+        if sum(lengths) > MOST_BYTES:
+            raise LimitError(f"it needs {sum(lengths)} bytes, more than a trial has")
+        self._places = np.cumsum([0, *lengths], dtype=np.int64)[:-1]
         self._bytes = np.zeros(sum(lengths), dtype=np.uint8)
         self._known = np.ones(sum(lengths), dtype=np.bool_)
         for each, place in zip(ordered, self._places.tolist(), strict=True):

@@ -99,6 +99,24 @@ def test_a_launch_that_faults(body: str) -> None:
     assert trial_of(body + READ)[0].fault
 
 
+@pytest.mark.parametrize(
+    "outside",
+    [
+        ".shared .align 4 .b8 huge[1099511627776];\n",
+        "".join(f".global .align 4 .b8 g{at}[4194304];\n" for at in range(40)),
+    ],
+)
+def test_more_memory_than_a_trial_has(outside: str) -> None:
+    trial, _ = trial_of("mov.u32 %r40, %r3; " + READ, outside)
+    assert "more than a trial has" in trial.ended
+    assert trial.seen == {}
+
+
+def test_local_memory_of_all_threads_counts() -> None:
+    locals_ = "".join(f".local .align 8 .b8 l{at}[65536]; " for at in range(80))
+    assert "more than a trial has" in trial_of(locals_ + "mov.u32 %r40, %r3; " + READ)[0].ended
+
+
 def test_an_endless_loop_ends() -> None:
     assert trial_of("L: add.u32 %r40, %r3, 0; bra L; " + READ)[0].ended == "it takes more steps than a trial has"
 

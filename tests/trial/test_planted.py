@@ -121,6 +121,8 @@ PLANTED: dict[str, tuple[object, str, Callable[..., Any]]] = {
 def test_a_planted_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where, attribute, wrong = PLANTED[name]
     monkeypatch.setattr(where, attribute, wrong)
+    # Nothing may be left of other orders.
+    monkeypatch.setattr(machine, "_paths", machine._paths.__wrapped__)
     try:
         found = mistakes()
     except AssertionError as error:
