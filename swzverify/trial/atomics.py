@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.ptx import Address, Instruction
+from swzverify.kernel.flow import base_name
+from swzverify.ptx import Instruction
 from swzverify.trial.lanes import Lanes
 from swzverify.trial.memory import Array, Mask, Memory
 
@@ -21,7 +22,11 @@ _OPERATION: Final = re.compile(
 
 def can_run(instruction: Instruction) -> bool:
     """Whether `apply` knows the instruction."""
-    return _OPERATION.fullmatch(instruction.opcode) is not None
+    found = _OPERATION.fullmatch(instruction.opcode)
+    if found is None:
+        return False
+    values = 2 if found[1] == "cas" else 1
+    return len(instruction.operands) == values + (1 if base_name(instruction) == "red" else 2)
 
 
 def apply(instruction: Instruction, lanes: Lanes, memory: Memory, places: Array, active: Mask) -> None:
@@ -30,11 +35,10 @@ def apply(instruction: Instruction, lanes: Lanes, memory: Memory, places: Array,
     if found is None:
         raise AssertionError(instruction.opcode)
     operation, kind, width = found[1], found[2], int(found[3])
-    target, *rest = instruction.operands
-    if isinstance(target, Address):
-        rest = [*instruction.operands]
-        target = None
-    given = [lanes.read(each, width) for each in rest[1:]]
+    target, values = None, instruction.operands[1:]
+    if base_name(instruction) == "atom":
+        target, values = instruction.operands[0], instruction.operands[2:]
+    given = [lanes.read(each, width) for each in values]
     result = np.zeros(lanes.threads, dtype=np.int64)
     of_result = np.zeros(lanes.threads, dtype=np.bool_)
     for thread in np.flatnonzero(active).tolist():
@@ -44,8 +48,8 @@ def apply(instruction: Instruction, lanes: Lanes, memory: Memory, places: Array,
         result[thread], of_result[thread] = before[0], was
         takes = operation != "exch"
         told = all(bool(each[1][thread]) for each in given) and (was or not takes) and kind != "f"
-        values = [int(each[0][thread]) & ((1 << width) - 1) for each in given]
-        new = _new(operation, kind, width, old, values) if told else 0
+        numbers = [int(each[0][thread]) & ((1 << width) - 1) for each in given]
+        new = _new(operation, kind, width, old, numbers) if told else 0
         word = np.array([new], dtype=np.uint64).view(np.int64)
         memory.store(here, of_thread, width // 8, word, np.array([told]))
     if target is not None:

@@ -62,12 +62,17 @@ class EndError(Exception):
     """The trial cannot go on: a value is needed that it does not know."""
 
 
+THREADS_PER_STEP: Final = 4
+"""Threads that, one by one, take as long as an instruction of all threads at once."""
+
+
 class Code:
-    """Runs instructions of one function one by one."""
+    """Runs instructions of one function one by one. `steps` are what threads cost that are run alone."""
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
         self._lanes, self._memory, self._watch = lanes, memory, watch
         self._threads = np.arange(lanes.threads)
+        self.steps = 0
 
     def run(self, instruction: Instruction, active: Mask) -> None:
         """One instruction that is no branch and no barrier, for the threads that come to it."""
@@ -97,18 +102,19 @@ class Code:
         match name:
             case "ld" | "ldu":
                 self._load(instruction, active)
-            case "st":
+            case "st" if len(instruction.operands) > 1:
                 self._store(instruction, active)
             case "atom" | "red" if can_run(instruction):
                 places = self._reached(instruction, active)
                 if places is None:
                     raise EndError("an atomic's address is not known")
+                self.steps += int(active.sum()) // THREADS_PER_STEP
                 apply(instruction, self._lanes, self._memory, places, active)
-            case "cp" if _COPY.fullmatch(instruction.opcode):
+            case "cp" if _COPY.fullmatch(instruction.opcode) and len(instruction.operands) in (3, 4):
                 self._copy(instruction, active)
-            case "cvta":
+            case "cvta" if len(instruction.operands) == 2:
                 self._change_space(instruction, active)
-            case "mov" if _MOVE.fullmatch(instruction.opcode):
+            case "mov" if _MOVE.fullmatch(instruction.opcode) and len(instruction.operands) == 2:
                 self._move(instruction, active)
             case "call":
                 raise EndError("a function is called")
@@ -145,6 +151,7 @@ class Code:
 
     def _compute_long(self, instruction: Instruction, active: Mask) -> bool:
         """The high half of a product of 128 bits, thread by thread."""
+        self.steps += int(active.sum()) // THREADS_PER_STEP
         target, *operands = instruction.operands
         read = [self._lanes.read(each, 64) for each in operands]
         result = np.zeros(self._lanes.threads, dtype=np.uint64)
@@ -161,7 +168,7 @@ class Code:
         width = 1 if kind == "pred" else 8 * (size_of_type(kind) or 8)
         value, known = self._lanes.read(instruction.operands[1], width)
         targets = written(instruction)
-        piece = width // len(targets)
+        piece = width // max(1, len(targets))
         for at, target in enumerate(targets):
             part = value if piece == width else low_bits(value >> (at * piece), piece)
             self._lanes.write(target, part, known, active)
@@ -195,11 +202,12 @@ class Code:
 
     def _place(self, operand: Address, active: Mask) -> Array | None:
         base = operand.base
+        offset, everywhere = self._lanes.read(Immediate(operand.offset), 64)
         if base is None:
-            return np.full(self._lanes.threads, operand.offset, dtype=np.int64)
+            return offset
         width = width_of(base) if isinstance(base, Register) else 64
         value, known = self._lanes.read(base, width)
-        return value + operand.offset if known[active].all() else None
+        return value + offset if (known & everywhere)[active].all() else None
 
     def _load(self, instruction: Instruction, active: Mask) -> None:
         targets = written(instruction)

@@ -73,7 +73,7 @@ class Lanes:
                 return low_bits(~value, width), known
             case Plus(register, offset):
                 value, known = self.read(register, width)
-                return low_bits(value + offset, width), known
+                return low_bits(value + self._one(offset, 64)[0], width), known
             case Vector(items) if items and width % len(items) == 0:
                 return self._packed(items, width // len(items))
             case _:

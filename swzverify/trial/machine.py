@@ -95,7 +95,8 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
         ended = error.message
     except FaultError as error:
         fault = str(error)
-    return Trial(machine.seen, ended, fault, machine.steps, machine.starts, machine.memory)
+    steps = machine.steps + machine.code.steps
+    return Trial(machine.seen, ended, fault, steps, machine.starts, machine.memory)
 
 
 class _Machine:
@@ -141,7 +142,7 @@ class _Machine:
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
             self.steps += 1
-            if self.steps > most_steps:
+            if self.steps + self.code.steps > most_steps:
                 raise EndError("it takes more steps than a trial has")
             name = base_name(instruction)
             if _BARRIER.fullmatch(instruction.opcode):

@@ -8,6 +8,7 @@ from swzverify.kernel import inlined
 from swzverify.ptx import read_module
 from swzverify.trial import Trial, launches, run
 from swzverify.trial.atomics import can_run
+from swzverify.trial.code import THREADS_PER_STEP
 from tests.kernel.texts import HEAD, TOP
 
 READ = "ld.shared.u32 %r50, [%r40];"
@@ -119,6 +120,12 @@ def test_local_memory_of_all_threads_counts() -> None:
 
 def test_an_endless_loop_ends() -> None:
     assert trial_of("L: add.u32 %r40, %r3, 0; bra L; " + READ)[0].ended == "it takes more steps than a trial has"
+
+
+def test_threads_that_run_one_by_one_cost_more_steps() -> None:
+    plain, _ = trial_of("mov.u32 %r40, %r3; st.shared.u32 [%r3], 1; " + READ)
+    atomic, _ = trial_of("mov.u32 %r40, %r3; red.shared.add.u32 [%r3], 1; " + READ)
+    assert atomic.steps == plain.steps + 32 // THREADS_PER_STEP
 
 
 def test_atomics_of_other_blocks_and_vectors_are_not_run() -> None:
