@@ -58,11 +58,11 @@ def limited_by_data(question: Question, guard: Expr) -> Decision | None:
     if found.price.ways > least:
         raise DisagreementError
     if found.price.ways < least:
-        return Decision(Verdict.CONFLICT, reason, least, engines=(SMT,))
+        return Decision(Verdict.CONFLICT, reason, least, is_for_some=True, engines=(SMT,))
     worst = question.conflict(found.price, found.addresses, found.active, least)
     if question.row.group_lanes < LANES:
         worst = replace(worst, wavefronts=None, minimum=None)
-    return replace(worst, reason=reason)
+    return replace(worst, reason=reason, is_for_some=True)
 
 
 def _can_meet(question: Question, guard: Expr, count: int, wanted: Answer) -> bool:

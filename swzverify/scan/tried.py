@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Final
 
@@ -24,7 +25,7 @@ from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Module, Space
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.given import Facts
-from swzverify.scan.price import Array, Block, Mask, Price, alone, lane_rows, price
+from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows, price
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
 from swzverify.trial import Launch, Seen, Trial, launches, run
 
@@ -61,18 +62,18 @@ class Kernel:
 def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Decision]) -> list[Decision]:
     """The decisions, with the conflicts that trials met of accesses that are open."""
     found = [*decisions]
-    if kernel.block is None or not kernel.function.is_entry:
+    if kernel.block is None or not kernel.function.is_entry or kernel.function.tuning.cluster not in (None, (1, 1, 1)):
+        # A trial is a block alone, which is no cluster of several.
         return found
     costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target)) is not None}
     is_open = [at for at in costs if _is_open(found[at])]
     patience = PATIENCE
     for launch, trial in _trials(kernel, [read[at].index for at in costs]) if is_open else ():
         patience -= 1
-        for at, row in costs.items():
+        for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(read[at].index)
-            met = None if seen is None or trial.fault else _Met(row, seen, trial.starts, kernel)
-            if met is not None and met.worst is not None:
-                found[at] = _told(found[at], met, launch, read[at].note)
+            if seen is not None:
+                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
         left = [at for at in is_open if _is_open(found[at])]
         if len(left) < len(is_open):
             is_open, patience = left, PATIENCE
@@ -122,7 +123,10 @@ def _trials(kernel: Kernel, watched: Sequence[int]) -> Iterator[tuple[Launch, Tr
 
 def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:
     """The verdict after a trial, which met the access."""
-    worst = met.worst
+    try:
+        worst = met.worst
+    except DisagreementError:
+        return unknown(FAULT)
     if worst is None:
         return decision
     proved = {Verdict.FREE: 1, Verdict.CONFLICT: decision.ways}.get(decision.verdict)
@@ -139,9 +143,7 @@ def words_of(launch: Launch, function: Function) -> str:
 
 
 class _Met:
-    """The warp instructions of one access that a trial met; `worst` is their worst cost, None where none
-    of them has a cost that is known.
-    """
+    """The warp instructions of one access that a trial met."""
 
     def __init__(self, row: Instruction, seen: Seen, starts: tuple[int, ...], kernel: Kernel) -> None:
         self._row, self._kernel = row, kernel
@@ -150,8 +152,15 @@ class _Met:
         inside = _of_one_variable(addresses, active, starts)
         self._addresses, self._active = addresses[inside], active[inside]
         self._warps = np.array(seen.warps, dtype=np.int64)[inside]
-        self.worst, self._shift = self._cost()
 
+    @property
+    def worst(self) -> Price | None:
+        """Their worst cost, None where none of them has a cost that is known. A `DisagreementError`
+        where two counts differ.
+        """
+        return self._cost[0]
+
+    @cached_property
     def _cost(self) -> tuple[Price | None, int]:
         """The worst cost that is met wherever variables are, and how far they are shifted there."""
         prices = [(price(self._row, self._addresses + by, self._active), by) for by in _shifts(self._row, self._kernel)]
@@ -161,14 +170,15 @@ class _Met:
 
     def decision(self, launch: Launch, note: str) -> Decision:
         """The conflict, with the warp instruction that has it."""
-        if self.worst is None or self._kernel.block is None:
+        worst, shift = self._cost
+        if worst is None or self._kernel.block is None:
             raise AssertionError(self)
-        at = self.worst.worst
-        addresses, active = self._addresses[at] + self._shift, self._active[at]
+        at = worst.worst
+        addresses, active = self._addresses[at] + shift, self._active[at]
         warp = int(self._warps[at])
         rows = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
         made = {row.lane for row in rows}
-        alike = price(self._row, addresses[None], active[None]) or self.worst
+        alike = price(self._row, addresses[None], active[None]) or worst
         words = words_of(launch, self._kernel.function)
         return Decision(
             Verdict.CONFLICT,
@@ -177,6 +187,7 @@ class _Met:
             None if note else alike.wavefronts,
             None if note else alike.minimum,
             at_least=True,
+            is_for_some=True,
             engines=(TRIAL,),
             warp=warp,
             lanes=rows,

@@ -47,7 +47,8 @@ class LaneRow:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict with its figures; `at_least` tells that `ways` may be exceeded.
+    """A verdict with its figures; `at_least` tells that `ways` may be exceeded, `is_for_some` that a
+    conflict is one of some arguments or data, which a launch need not have.
 
     `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are its
     bytes by lane, None where a lane is not active, and `instruction` the row that priced them.
@@ -59,6 +60,7 @@ class Decision:
     wavefronts: int | None = None
     minimum: int | None = None
     at_least: bool = False
+    is_for_some: bool = False
     parameters: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
     warp: int | None = None

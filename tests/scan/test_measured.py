@@ -159,3 +159,10 @@ def test_what_is_not_there() -> None:
     assert measured(replace(access, chip=None), counted()).status is Status.NOT_SEEN
     assert measured(access, {}).status is Status.NOT_SEEN
     assert held(ROWS, STORE, executed=0, wavefronts=0).status is Status.NOT_SEEN
+
+
+def test_a_conflict_of_some_data_need_not_be_counted() -> None:
+    """A trial's conflict, or one of some data, is not one of each launch."""
+    some = decided(MIXED, MATRIX, is_for_some=True)
+    assert held(MIXED, MATRIX, some, wavefronts=32).status is Status.OPEN
+    assert held(MIXED, MATRIX, some).status is Status.AGREES

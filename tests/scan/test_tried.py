@@ -108,6 +108,20 @@ def test_a_contradiction_is_a_fault_of_ours() -> None:
         assert told(CHASED, [unknown(""), unknown(""), right])[-1] == right
 
 
+def test_two_counts_that_differ_are_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def differ(*_: object) -> None:
+        raise tried.DisagreementError
+
+    monkeypatch.setattr(tried, "price", differ)
+    assert told(CHASED)[-1].reason == FAULT
+
+
+def test_no_trial_of_a_cluster() -> None:
+    head = HEAD.replace(") {", ") .reqnctapercluster 2, 1, 1 {", 1)
+    module = read_module(f"{TOP}{head}{CHASED}\nret; }}", "k.ptx")
+    assert scan_module(module, WHOLE)[-1].decision.verdict == "unknown"
+
+
 def test_no_trial_where_all_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
