@@ -1,7 +1,6 @@
 """A real browser for tests of pages: Debian's Chromium through Playwright, and pages that are watched.
 
-A test file that imports this is skipped where Playwright is missing; `needs_chromium` skips its tests
-where there is no Chromium.
+`needs_chromium` skips tests where Playwright or Chromium is missing.
 """
 
 from __future__ import annotations
@@ -14,9 +13,15 @@ from typing import Any
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra test")
+try:
+    from playwright import sync_api
+except ImportError:
+    sync_api = None
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH; Debian has it as chromium")
+needs_chromium = pytest.mark.skipif(
+    sync_api is None or CHROMIUM is None,
+    reason="no Playwright, or no Chromium on the PATH; Debian has it as chromium",
+)
 
 
 @contextmanager

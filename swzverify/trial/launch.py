@@ -151,7 +151,7 @@ class _Made:
         """What the launch is given, for people."""
         parts = [f"{name} = {value}" for name, value in self.numbers.items()]
         if any(plan.place):
-            parts.append(f"block {plan.place}")
+            parts.append(f"block {plan.place} of the grid")
         if self.pointers:
             parts.append(f"buffers of {' and '.join(dict.fromkeys(plan.data))}")
         return ", ".join(parts)
