@@ -28,8 +28,8 @@ _ADDS: Final = re.compile(rf"(?:atom|red)\..*\badd{_ORDER}\.[us]32")
 
 
 def adds_one(opcode: str, text: str) -> bool:
-    """Whether an atomic adds 1, which the chip does in one go for lanes of one word, if nobody reads the
-    result.
+    """Whether an atomic adds 1, which the chip does in one go for lanes of one word, if nobody
+    reads the result.
 
     >>> adds_one("red.shared.add.u32", "[%r1], 1"), adds_one("red.shared.add.u32", "[%r1], 2")
     (True, False)

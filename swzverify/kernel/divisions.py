@@ -78,7 +78,9 @@ class Divisions:
         return bounded(self._forms.resolve(condition)) is not FALSE
 
     def _is_made(self, division: Open) -> bool:
-        """Whether each thread that makes the access has made a division by what all threads share."""
+        """Whether each thread that makes the access has made a division by what all threads
+        share.
+        """
         flow = self._slices.flow
         if self._slices.function.instructions[division.index].guard is not None:
             return False

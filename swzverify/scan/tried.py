@@ -1,9 +1,10 @@
 """Conflicts that a trial meets, where nothing was proved.
 
-A trial runs one block of a launch that is made up. It shows that an access conflicts for these arguments
-and data, and what it does not meet stays unknown. Two of its ways to be wrong are held off here: where
-the place of a variable in shared memory counts, which PTX does not say, the least of all places is
-taken; and a trial that contradicts what was proved turns the verdict into a fault of ours.
+A trial runs one block of a launch that is made up. It shows that an access conflicts for these
+arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are held
+off here: where the place of a variable in shared memory counts, which PTX does not say, the
+least of all places is taken; and a trial that contradicts what was proved turns the verdict into
+a fault of ours.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel to try: its module, the shape of its block, the target, what is given of its parameters,
-    and bytes of dynamic shared memory, None where that is not said.
+    """A kernel to try: its module, the shape of its block, the target, what is given of its
+    parameters, and bytes of dynamic shared memory, None where that is not said.
     """
 
     module: Module

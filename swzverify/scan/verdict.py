@@ -47,11 +47,12 @@ class LaneRow:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict with its figures; `at_least` tells that `ways` may be exceeded, `is_for_some` that a
-    conflict is one of some arguments or data, which a launch need not have.
+    """A verdict with its figures; `at_least` tells that `ways` may be exceeded, `is_for_some` that
+    a conflict is one of some arguments or data, which a launch need not have.
 
-    `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are its
-    bytes by lane, None where a lane is not active, and `instruction` the row that priced them.
+    `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are
+    its bytes by lane, None where a lane is not active, and `instruction` the row that priced
+    them.
     """
 
     verdict: Verdict

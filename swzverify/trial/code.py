@@ -53,8 +53,8 @@ _LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
 _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
 
 Watch = Callable[[Instruction, Array | None, Mask], None]
-"""Is told of each access to shared memory: addresses in its window, and the threads that make it; None
-for addresses of which some are not known.
+"""Is told of each access to shared memory: addresses in its window, and the threads that make
+it; None for addresses of which some are not known.
 """
 
 
@@ -67,7 +67,9 @@ THREADS_PER_STEP: Final = 4
 
 
 class Code:
-    """Runs instructions of one function one by one. `steps` are what threads cost that are run alone."""
+    """Runs instructions of one function one by one. `steps` are what threads cost that are run
+    alone.
+    """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
         self._lanes, self._memory, self._watch = lanes, memory, watch
@@ -239,7 +241,9 @@ class Code:
             self._memory.store((places + at * size)[active], self._threads[active], size, values[active], known[active])
 
     def _copy(self, instruction: Instruction, active: Mask) -> None:
-        """A copy from global memory, as if it were done at once; what is not copied becomes zero."""
+        """A copy from global memory, as if it were done at once; what is not copied becomes
+        zero.
+        """
         into = self._reached(instruction, active)
         operands = instruction.operands
         source = self._place(operands[1], active) if isinstance(operands[1], Address) else None

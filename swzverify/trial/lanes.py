@@ -36,9 +36,9 @@ def low_bits(values: Array, width: int) -> Array:
 class Lanes:
     """Registers of the threads of a block, whole warps of them.
 
-    A value is a bit pattern of its register's width. `coordinates` are values of leaves of special
-    registers, by name; `addresses` are those of symbols; `exists` tells which threads the block has. What
-    was not written is not known.
+    A value is a bit pattern of its register's width. `coordinates` are values of leaves of
+    special registers, by name; `addresses` are those of symbols; `exists` tells which threads
+    the block has. What was not written is not known.
     """
 
     def __init__(

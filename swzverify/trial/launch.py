@@ -1,7 +1,7 @@
 """Launches of a kernel that nobody gave: small numbers, and buffers of made-up data.
 
-A pointer is the middle of a buffer, as the host may pass one. A parameter of 64 bits is a pointer if
-an address is made of it by moves and sums.
+A pointer points into a buffer, behind its first quarter. A parameter of 64 bits is a
+pointer if an address is made of it by moves and sums.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ def _plans() -> Iterator[_Plan]:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch: shapes of the grid and the block, the block that runs at `place` in the grid, bytes of
-    dynamic shared memory, and the bytes of each parameter by its name. `buffers` are what pointers
-    point into: the one of number n begins at `BUFFER_BASE + n * BUFFER_STEP`. `words` tell people;
-    `number` tells it from the others that are made up for the kernel.
+    """One launch: shapes of the grid and the block, the block that runs at `place` in the grid,
+    bytes of dynamic shared memory, and the bytes of each parameter by its name. `buffers` are
+    what pointers point into: the one of number n begins at `BUFFER_BASE + n * BUFFER_STEP`.
+    `words` tell people; `number` tells it from the others that are made up for the kernel.
     """
 
     grid: tuple[int, int, int]
@@ -182,7 +182,9 @@ def _made(function: Function, fields: Mapping[str, list[_Field]], plan: _Plan, a
 
 
 def _data(plan: _Plan, number: int, at: int) -> Bytes:
-    """The contents of one buffer: a part of the pool of its kind, which begins at a word of its own."""
+    """The contents of one buffer: a part of the pool of its kind, which begins at a word of its
+    own.
+    """
     data = plan.data[at % len(plan.data)]
     begin = 0 if data is _Data.UP else (number * MOST_BUFFERS + at) * _POOL_STEP % BUFFER_BYTES
     return _pool(data)[begin : begin + BUFFER_BYTES]
@@ -272,8 +274,8 @@ def _bases(instruction: Instruction) -> Iterator[Register]:
 
 
 def _sources(instruction: Instruction, wanted: set[Operand]) -> set[Operand]:
-    """The registers that a wanted one may come from; of a sum the first operand, where compilers put the
-    pointer.
+    """The registers that a wanted one may come from; of a sum the first operand, where compilers
+    put the pointer.
     """
     operands = instruction.operands
     if base_name(instruction) not in _CARRY or not operands or operands[0] not in wanted:

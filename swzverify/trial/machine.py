@@ -1,11 +1,13 @@
 """All warps of one block, from the kernel's begin to its end.
 
-Of the lanes of a warp those at the earliest block run, in an order that has each block behind those that
-lead to it, and loops in one piece. So lanes that parted wait for each other wherever their ways join,
-those that leave a loop early left out. All warps that are at one instruction run it together.
+Of the lanes of a warp those at the earliest block run, in an order that has each block behind those
+that lead to it, and loops in one piece. So lanes that parted wait for each other wherever their
+ways join, those that leave a loop early left out. All warps that are at one instruction run it
+together.
 
-Source: PTX ISA, Control Flow Instructions; Parallel Synchronization and Communication Instructions:
-bar, barrier. That an H200 has the same lanes together is measured: tests/ptx_oracle/h200_answers.npz.
+Source: PTX ISA, Control Flow Instructions; Parallel Synchronization and Communication
+Instructions: bar, barrier. That an H200 has the same lanes together is measured:
+tests/ptx_oracle/h200_answers.npz.
 """
 
 from __future__ import annotations
@@ -52,8 +54,9 @@ _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
 @dataclass(slots=True)
 class Seen:
-    """Warp instructions that an access made: rows of 32 addresses in shared memory, which lanes took
-    part, and the warp of each row. `is_all` is False where some were not known, or too many.
+    """Warp instructions that an access made: rows of 32 addresses in shared memory, which lanes
+    took part, and the warp of each row. `is_all` is False where some were not known, or too
+    many.
     """
 
     addresses: list[Array] = field(default_factory=list[Array])
@@ -65,9 +68,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a launch did, by the index of the instruction; why it ended before its end, and the steps
-    that it took. A launch with a `fault` says nothing. `starts` are where the variables in shared
-    memory begin, in their order; `memory` is what the launch leaves behind.
+    """What a launch did, by the index of the instruction; why it ended before its end, and the
+    steps that it took. A launch with a `fault` says nothing. `starts` are where the variables in
+    shared memory begin, in their order; `memory` is what the launch leaves behind.
     """
 
     seen: dict[int, Seen]
@@ -239,8 +242,8 @@ class _Machine:
 
 @lru_cache(maxsize=4)
 def _paths(function: Function) -> tuple[Flow, Array]:
-    """The control flow of a function, and the order in which its instructions run first; the end and
-    what is not reached come last.
+    """The control flow of a function, and the order in which its instructions run first; the end
+    and what is not reached come last.
     """
     flow = Flow(function)
     end = len(function.instructions)
@@ -316,7 +319,9 @@ class _Placed:
             self.regions.append(Region(SHARED_WINDOW + SHARED_BEGIN, size))
 
     def _variable(self, symbol: Symbol) -> None:
-        """A variable of global, constant or local memory, or one through which calls pass values."""
+        """A variable of global, constant or local memory, or one through which calls pass
+        values.
+        """
         space, size = symbol.space, symbol.size_bytes
         is_own = space in (Space.LOCAL, Space.PARAM)
         if symbol.is_extern or not size or size > (MOST_LOCAL_BYTES if is_own else MOST_SYMBOL_BYTES) or symbol.note:

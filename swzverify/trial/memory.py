@@ -1,7 +1,7 @@
 """The bytes that a block sees: its shared memory, each thread's local one, arguments and buffers.
 
-All of them are regions of one array. Global, constant and local addresses are generic ones; those of
-shared memory begin at a window.
+All of them are regions of one array. Global, constant and local addresses are generic ones;
+those of shared memory begin at a window.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Memory:
                 self._bytes[place : place + each.size] = each.data
 
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
-        """The words of some bytes at addresses, and whether they are known; a `FaultError` outside of
-        all regions.
+        """The words of some bytes at addresses, and whether they are known; a `FaultError`
+        outside of all regions.
         """
         at = self._at(addresses, threads, width_bytes)
         raw = np.zeros((len(at), 8), dtype=np.uint8)

@@ -1,4 +1,6 @@
-"""Conflicts that trials meet: of what was not proved, with the launch that has them, and no others."""
+"""Conflicts that trials meet: of what was not proved, with the launch that has them, and no
+others.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ MATRICES = ("ldmatrix", "stmatrix")
 
 @dataclass
 class Compared:
-    """What came out: how many accesses of how many launches had the same worst case, and what differs."""
+    """What came out: how many accesses of how many launches had the same worst case, and what
+    differs.
+    """
 
     launches: int = 0
     faults: int = 0

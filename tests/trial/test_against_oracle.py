@@ -1,4 +1,6 @@
-"""Trials against an interpreter that shares no code with them: lanes and addresses of each access."""
+"""Trials against an interpreter that shares no code with them: lanes and addresses of each
+access.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ FOLDER = Path(os.environ.get("SWZVERIFY_PTX_TRUTH", ""))
 MISSING = not os.environ.get("SWZVERIFY_PTX_TRUTH") or not (FOLDER / "launches.json").exists()
 LAUNCHES = 4
 RACES = frozenset({275})
-"""Random kernels in which one side of a branch stores what the other side loads: PTX leaves open which
-side runs first.
+"""Random kernels in which one side of a branch stores what the other side loads: PTX leaves open
+which side runs first.
 """
 
 

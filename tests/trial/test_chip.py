@@ -31,8 +31,8 @@ def cases() -> Module:
 def left_behind(
     module: Module, kernel: str, given: NDArray[np.uint8], sizes: list[int]
 ) -> tuple[list[bytes], list[bool]]:
-    """What is in buffers of these sizes, behind a first one with `given`, when a kernel has run; and of
-    each whether all of it is known.
+    """What is in buffers of these sizes, behind a first one with `given`, when a kernel has run;
+    and of each whether all of it is known.
     """
     function = module.function(kernel)
     assert function is not None
@@ -66,7 +66,9 @@ def test_a_known_answer_is_the_chips(start: int) -> None:
 
 
 TOLD = {0: 105, 125: 89, 250: 110, 375: 91, 500: 8, 625: 0}
-"""Instructions of each chunk whose answers a trial knows, at least; floats are most of the others."""
+"""Instructions of each chunk whose answers a trial knows, at least; floats are most of the
+others.
+"""
 
 
 def run_program(seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

@@ -1,4 +1,6 @@
-"""Instructions that trials run, and what they do not know: values that reach an address are seen."""
+"""Instructions that trials run, and what they do not know: values that reach an address are
+seen.
+"""
 
 from __future__ import annotations
 
