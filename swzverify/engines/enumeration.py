@@ -1,5 +1,5 @@
-"""Every point of a box, expressions at all of them, and overlapping ranges among many: what the enumerating engines
-have in common.
+"""Every point of a box, expressions at all of them, and overlapping ranges among many: what the
+enumerating engines have in common.
 """
 
 from __future__ import annotations

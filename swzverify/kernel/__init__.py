@@ -2,7 +2,7 @@
 
 `accesses` is the way in. `calls` puts functions in the place of their calls, `flow` cuts a function
 into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
-an instruction computes, `induction` what loops do, `divisions` which results exist, `uniform` what
+an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist, `uniform` what
 all lanes of a warp share. Imports `ptx`, `hardware`, `ir` and `errors`.
 
 What it relies on: lanes that part meet again where all their ways lead to; lanes run an access

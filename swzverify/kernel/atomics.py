@@ -1,4 +1,5 @@
-"""Atomics that the chip runs in parts, and whether a result is read.
+"""Atomics that the chip runs in parts or for all lanes of a word at once, and whether a result is
+read.
 
 Source: measured on an H200, tests/data/h200_atomics.npz: these take their fewest wavefronts exactly
 where no two lanes of a group have words of one bank, equal words counted; SASS has a
@@ -22,8 +23,6 @@ _PARTS: Final = re.compile(
     rf"(?:atom|red){_ORDER}\.shared(?:::cta)?"
     r"\.(?:(?P<four>cas\.b32|add\.f32|add\.noftz\.f16x2)|cas\.b64|exch\.b64|add\.u64|and\.b64|add\.f64)"
 )
-
-
 _ADDS: Final = re.compile(rf"(?:atom|red)\..*\badd{_ORDER}\.[us]32")
 
 

@@ -36,6 +36,19 @@ class Threads:
         self.starts = np.arange(0, len(number), LANES)
         self.first_of_warp = number // LANES * LANES
 
+    def in_warps(self) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.bool_]]:
+        """The coordinates as rows of 32 lanes, and which of these the block has; the others are 0."""
+        count = len(self.first_of_warp)
+        rows = -(-count // LANES)
+
+        def padded(values: NDArray[np.int64]) -> NDArray[np.int64]:
+            found = np.zeros(rows * LANES, dtype=np.int64)
+            found[:count] = values
+            return found.reshape(rows, LANES)
+
+        exists = np.arange(rows * LANES).reshape(rows, LANES) < count
+        return {name: padded(values) for name, values in self.point.items()}, exists
+
     def constant(self, value: Expr) -> int | None:
         """The value that all threads have of what depends on coordinates alone; None if two
         differ.

@@ -109,10 +109,9 @@ class Leaves:
         """Keep a leaf, unless one of its name is there; give its variable."""
         return self.by_name.setdefault(leaf.name, leaf).variable
 
-    def tell(self, variable: Var, division: Open) -> Var:
-        """Keep of a leaf of which division it is the result; give its variable."""
+    def tell(self, variable: Var, division: Open) -> None:
+        """Keep of a leaf of which division it is the result."""
         self.by_name[variable.name] = replace(self[variable], open=division)
-        return variable
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
         """A value that all threads of the block share."""

@@ -53,6 +53,10 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
         guard=substitute(access.guard, first),
         whole=at_first(access.whole),
         sure=at_first(access.sure),
+        loops=tuple(
+            replace(loop, again=replace(loop.again, condition=substitute(loop.again.condition, first)))
+            for loop in access.loops
+        ),
     )
 
 

@@ -52,14 +52,8 @@ class Block:
         threads = Threads(shape)
         self.shape = shape
         self.count = len(threads.point["tid.x"])
-        self.warps = -(-self.count // LANES)
-        self.exists: Mask = np.arange(self.warps * LANES).reshape(self.warps, LANES) < self.count
-        self.point = {name: self._warps(values) for name, values in threads.point.items()}
-
-    def _warps(self, values: Array) -> Array:
-        found = np.zeros(self.warps * LANES, dtype=np.int64)
-        found[: self.count] = values
-        return found.reshape(self.warps, LANES)
+        self.point, self.exists = threads.in_warps()
+        self.warps = len(self.exists)
 
     def values(self, value: Expr, more: Mapping[str, Array]) -> Array:
         """An expression of all threads: rows of 32 lanes; of `more`, arrays of samples by 1 by 1

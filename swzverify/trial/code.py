@@ -25,10 +25,13 @@ from swzverify.kernel.slices import width_of
 from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.trial.atomics import apply, can_run
 from swzverify.trial.exchange import exchange
-from swzverify.trial.lanes import Lanes, low_bits
+from swzverify.trial.lanes import Lanes, cut
 from swzverify.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
 
-SHARED_LIMIT: Final = 1 << 32
+_WINDOW_BYTES: Final = 1 << 32
+"""Addresses of the shared window have 32 bits."""
+THREADS_PER_STEP: Final = 4
+"""Threads that, one by one, take as long as an instruction of all threads at once."""
 _SILENT: Final = frozenset(
     [
         "membar",
@@ -60,10 +63,6 @@ it; None for addresses of which some are not known.
 
 class EndError(Exception):
     """The trial cannot go on: a value is needed that it does not know."""
-
-
-THREADS_PER_STEP: Final = 4
-"""Threads that, one by one, take as long as an instruction of all threads at once."""
 
 
 class Code:
@@ -172,7 +171,7 @@ class Code:
         targets = written(instruction)
         piece = width // max(1, len(targets))
         for at, target in enumerate(targets):
-            part = value if piece == width else low_bits(value >> (at * piece), piece)
+            part = value if piece == width else cut(value >> (at * piece), piece)
             self._lanes.write(target, part, known, active)
 
     def _change_space(self, instruction: Instruction, active: Mask) -> None:
@@ -196,8 +195,8 @@ class Code:
             self._watch(instruction, None, active)
             return None
         if space_of(instruction.opcode) == "shared":
-            found = low_bits(found, 32) + SHARED_WINDOW
-        inside = active & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + SHARED_LIMIT)
+            found = cut(found, 32) + SHARED_WINDOW
+        inside = active & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
         if inside.any():
             self._watch(instruction, found - SHARED_WINDOW, inside)
         return found
@@ -314,4 +313,4 @@ def _signed(values: Array, width: int) -> Array:
     if width >= 64:
         return values
     sign = 1 << (width - 1)
-    return (low_bits(values, width) ^ sign) - sign
+    return (cut(values, width) ^ sign) - sign

@@ -11,9 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from swzverify.hardware import LANES
 from swzverify.ptx import Instruction, Operand
 from swzverify.ptx.operands import Pair
-from swzverify.trial.lanes import LANES, Lanes
+from swzverify.trial.lanes import Lanes
 from swzverify.trial.memory import Array, Mask
 
 _SHUFFLE: Final = re.compile(r"shfl(?:\.sync)?\.(up|down|bfly|idx)\.b32")

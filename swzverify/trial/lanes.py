@@ -24,11 +24,10 @@ from swzverify.ptx import (
 )
 from swzverify.trial.memory import Array, Mask
 
-LANES = 32
 _WORD = 64
 
 
-def low_bits(values: Array, width: int) -> Array:
+def cut(values: Array, width: int) -> Array:
     """The low bits of each value, as bit patterns."""
     return values if width >= _WORD else values & ((1 << width) - 1)
 
@@ -58,7 +57,7 @@ class Lanes:
             case Register():
                 if operand not in self._values or width_of(operand) < width:
                     return self._unknown()
-                return low_bits(self._values[operand], width), self._known[operand]
+                return cut(self._values[operand], width), self._known[operand]
             case Immediate(value):
                 return self._one(value if width > 1 else int(value != 0), width)
             case FloatImmediate(bits, its_width):
@@ -70,10 +69,10 @@ class Lanes:
                 return self._unknown() if begin is None else self._one(begin + offset, width)
             case Negated(inner):
                 value, known = self.read(inner, width)
-                return low_bits(~value, width), known
+                return cut(~value, width), known
             case Plus(register, offset):
                 value, known = self.read(register, width)
-                return low_bits(value + self._one(offset, 64)[0], width), known
+                return cut(value + self._one(offset, 64)[0], width), known
             case Vector(items) if items and width % len(items) == 0:
                 return self._packed(items, width // len(items))
             case _:
@@ -86,7 +85,7 @@ class Lanes:
         if target not in self._values:
             self._values[target] = np.zeros(self.threads, dtype=np.int64)
             self._known[target] = np.zeros(self.threads, dtype=np.bool_)
-        np.copyto(self._values[target], low_bits(values, width_of(target)), where=active)
+        np.copyto(self._values[target], cut(values, width_of(target)), where=active)
         np.copyto(self._known[target], known, where=active)
 
     def forget(self, target: Operand, active: Mask) -> None:

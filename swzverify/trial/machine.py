@@ -20,11 +20,12 @@ from typing import Final
 
 import numpy as np
 
+from swzverify.hardware import LANES
 from swzverify.kernel.flow import Block, Flow, base_name, in_one_piece
 from swzverify.kernel.lanes import Threads
 from swzverify.ptx import Function, Immediate, Instruction, Module, PtxError, Space, Symbol, SymbolRef
 from swzverify.trial.code import Code, EndError
-from swzverify.trial.lanes import LANES, Lanes
+from swzverify.trial.lanes import Lanes
 from swzverify.trial.launch import Launch
 from swzverify.trial.memory import (
     BUFFER_BASE,
@@ -110,11 +111,9 @@ class _Machine:
         self.flow, self.order = _paths(function)
         self.seen: dict[int, Seen] = {}
         self.steps = 0
-        threads = Threads(launch.block)
-        count = len(threads.point["laneid"])
-        self.warps = -(-count // LANES)
-        exists = np.arange(self.warps * LANES) < count
-        point = {name: _whole(values, self.warps) for name, values in threads.point.items()}
+        rows, here = Threads(launch.block).in_warps()
+        self.warps, exists = len(here), here.reshape(-1)
+        point = {name: values.reshape(-1) for name, values in rows.items()}
         # The last warp has lane numbers for the lanes that are not there, too.
         point["laneid"] = np.arange(self.warps * LANES) % LANES
         point |= {name: np.array([value]) for name, value in _places(launch).items()}
@@ -253,12 +252,6 @@ def _paths(function: Function) -> tuple[Flow, Array]:
         order[block.start : block.stop] = np.arange(at, at + block.stop - block.start)
         at += block.stop - block.start
     return flow, order
-
-
-def _whole(values: Array, warps: int) -> Array:
-    found = np.zeros(warps * LANES, dtype=np.int64)
-    found[: len(values)] = values
-    return found
 
 
 def _places(launch: Launch) -> dict[str, int]:

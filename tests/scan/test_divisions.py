@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from swzverify.kernel import Kind, divisions
+from swzverify.ir.expr import variables
+from swzverify.kernel import KernelAccess, Kind, divisions
 from swzverify.ptx import read_module
 from swzverify.scan import Given, ScannedAccess, assuming, claims, scan_module
 from tests.kernel.test_programs import SHAPES
+from tests.kernel.texts import found_in
 from tests.ptx_oracle import launch
 from tests.scan.test_command import run
 from tests.scan.texts import last, text_of
@@ -220,3 +222,20 @@ def test_blocks_that_spoil_the_launch_and_are_forgotten(monkeypatch: pytest.Monk
 def test_divisors_of_lanes_taken_for_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(divisions, "Kind", SimpleNamespace(UNIFORM=Kind.LANE))
     fails(lambda: test_what_is_not_sure_is_not_assumed(OF_LANES))
+
+
+def test_the_first_block_is_that_of_the_loops_around_it_too() -> None:
+    """How often a loop repeats may read the block's place."""
+    body = "mov.u32 %r5, %ctaid.x; add.u32 %r6, %r2, %r5; div.u32 %r4, 4096, %r6; mov.u32 %r7, 0; L:"
+    body += PLACE.format(4, 4, "") + " add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, %r5; @%p1 bra L;"
+    access = found_in(body)[-1].defined
+    assert access is not None
+    assert any("ctaid.x" in each for each in names_of(access))
+    first = assuming.in_first_block(access)
+    assert first is not None
+    assert not any("ctaid.x" in each for each in names_of(first))
+
+
+def names_of(access: KernelAccess) -> list[str]:
+    """The variables of the conditions on which the loops around an access repeat."""
+    return [each.name for loop in access.loops for each in variables(loop.again.condition)]

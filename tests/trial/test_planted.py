@@ -105,7 +105,7 @@ WRITE = lanes.Lanes.write
 
 PLANTED: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "a load of a signed type is not widened": (code, "_signed", as_it_is),
-    "results keep bits beyond their width": (lanes, "low_bits", as_it_is),
+    "results keep bits beyond their width": (lanes, "cut", as_it_is),
     "all lanes always vote": (exchange, "_ballot", never_less),
     "an atomic changes nothing": (atomics, "_new", lost),
     "what is behind a loop runs before it": (machine, "in_one_piece", loops_last),
