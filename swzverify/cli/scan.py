@@ -89,6 +89,12 @@ MOST_SHARED = 227 * 1024
 )
 @click.option("--no-suggest", is_flag=True, help="Do not look for changes of an array that free its conflicts.")
 @click.option(
+    "--trials",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Launches of a kernel to try at most, where nothing is proved of an access.  [default: 2000]",
+)
+@click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),

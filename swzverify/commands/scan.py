@@ -61,6 +61,7 @@ def scan(
     exports: tuple[str, ...],
     check_run: str | None,
     no_suggest: bool,
+    trials: int | None,
     jobs: int | None,
     quiet: bool,
 ) -> NoReturn:
@@ -68,7 +69,7 @@ def scan(
     with one_way_out():
         given = Given(parameters, assumptions)
         settings = ScanSettings(
-            _shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins, suggest=not no_suggest
+            _shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins, not no_suggest, trials
         )
         known = Known(baseline, write_baseline)
         if output is not None:

@@ -123,6 +123,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "assumptions": list(access.assumptions),
         "reason": decision.reason,
         "engines": list(decision.engines),
+        "trial": None if decision.launch is None else decision.launch.record(),
         "aligned": _claim(access.aligned),
         "in_bounds": _claim(access.in_bounds),
         "settled": access.settled.verdict.value,

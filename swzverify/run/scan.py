@@ -42,7 +42,7 @@ class ScanSettings:
     to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
     `jobs` the number of processes (None: one for every usable processor, and no other process for
     a few functions), `cubins` files with the machine code of PTX texts, `suggest` whether to look for
-    changes that free conflicts.
+    changes that free conflicts, `trials` the launches of each kernel that are tried at most.
     """
 
     block: BlockShape | None = None
@@ -54,6 +54,7 @@ class ScanSettings:
     smem: int | None = None
     cubins: tuple[str, ...] = ()
     suggest: bool = False
+    trials: int | None = None
 
     def processes(self, functions: int) -> int:
         """How many processes to scan so many functions in.
@@ -192,6 +193,7 @@ def _scanned(module: Module, place: int, settings: ScanSettings, machine: Listin
             smem=settings.smem,
             machine=machine,
             suggest=settings.suggest,
+            trials=settings.trials,
         )
     )
 

@@ -149,10 +149,12 @@ def scan_function(
     machine: Listing | None = None,
     *,
     suggest: bool = False,
+    trials: int | None = None,
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason. With
     machine code each has the machine instructions that it became, too. `suggest` looks for changes
-    that free conflicts.
+    that free conflicts; `trials` are the launches that are
+    tried at most, `MOST_LAUNCHES` without a number.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -173,7 +175,8 @@ def scan_function(
         for access in accesses(module, function, block, facts.arguments)
     ]
     read = [access for access, _ in both]
-    decisions = tried(Kernel(module, function, block, target, facts, smem), read, [decision for _, decision in both])
+    kernel = Kernel(module, function, block, target, facts, smem, trials)
+    decisions = tried(kernel, read, [decision for _, decision in both])
     code = _code_of(function, machine)
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:

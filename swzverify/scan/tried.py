@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from math import prod
 from typing import Final
 
@@ -28,15 +29,18 @@ from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.given import Facts
 from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows, price
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
-from swzverify.trial import Launch, Seen, Trial, launches, run
+from swzverify.trial import Launch, Launcher, Search, Seen, Trial, run
 
 STEPS: Final = 10_000
 """Instructions of one launch, each for all warps that are there."""
-MOST_STEPS: Final = 60_000
+LONG: Final = 10
+"""Launches of so many instructions; later ones have `SHORT`."""
+SHORT: Final = 2_000
+MOST_STEPS: Final = 300_000
 """Instructions of all launches of a function."""
-PATIENCE: Final = 80
-"""Launches without a new conflict, after which no more are tried."""
-MOST_LANE_STEPS: Final = 8_000_000
+PATIENCE: Final = 300
+"""Launches without a new conflict or a new way, after which no more are tried."""
+MOST_LANE_STEPS: Final = 60_000_000
 """Instructions of all launches, each counted for all threads of the block."""
 DYNAMIC_BYTES: Final = 48 << 10
 """Dynamic shared memory of a launch where none is given: what every launch may have.
@@ -49,7 +53,8 @@ _NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel to try: its module, the shape of its block, the target, what is given of its
-    parameters, and bytes of dynamic shared memory, None where that is not said.
+    parameters, bytes of dynamic shared memory, None where that is not said, and how many launches
+    are tried at most, None for as many as there are.
     """
 
     module: Module
@@ -58,6 +63,7 @@ class Kernel:
     target: str
     facts: Facts
     smem: int | None
+    most: int | None = None
 
 
 def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Decision]) -> list[Decision]:
@@ -69,15 +75,16 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target)) is not None}
     is_open = [at for at in costs if _is_open(found[at])]
     patience = PATIENCE
-    for launch, trial in _trials(kernel, [read[at].index for at in costs]) if is_open else ():
-        patience -= 1
+    watched = [read[at].index for at in costs]
+    for search, launch, trial in _trials(kernel, watched) if is_open else ():
         for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(read[at].index)
             if seen is not None:
                 found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
         left = [at for at in is_open if _is_open(found[at])]
-        if len(left) < len(is_open):
-            is_open, patience = left, PATIENCE
+        is_new = search.learn(trial, [read[at].index for at in left])
+        patience = PATIENCE if is_new or len(left) < len(is_open) else patience - 1
+        is_open = left
         if not is_open or not patience:
             break
     return found
@@ -103,7 +110,7 @@ def _is_open(decision: Decision) -> bool:
     return decision.verdict is Verdict.UNKNOWN and decision.reason not in _NOT_OPEN
 
 
-def _trials(kernel: Kernel, watched: Sequence[int]) -> Iterator[tuple[Launch, Trial]]:
+def _trials(kernel: Kernel, watched: Sequence[int]) -> Iterator[tuple[Search, Launch, Trial]]:
     """Trials of one launch after the other, as long as there are steps."""
     if kernel.block is None:
         return
@@ -111,12 +118,13 @@ def _trials(kernel: Kernel, watched: Sequence[int]) -> Iterator[tuple[Launch, Tr
     conditions = tuple(each.condition for each in kernel.facts.assumed)
     dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
     left = min(MOST_STEPS, MOST_LANE_STEPS // prod(kernel.block))
-    for launch in launches(whole, kernel.block, dynamic_bytes, kernel.facts.arguments, conditions):
+    search = Search(Launcher(whole, kernel.block, dynamic_bytes, kernel.facts.arguments, conditions))
+    for launch in islice(search, kernel.most):
         try:
-            trial = run(kernel.module, whole, launch, watched, min(STEPS, left))
+            trial = run(kernel.module, whole, launch, watched, min(STEPS if launch.number < LONG else SHORT, left))
         except FlowError:
             return
-        yield launch, trial
+        yield search, launch, trial
         left -= trial.steps
         if left <= 0:
             return
@@ -189,6 +197,7 @@ class _Met:
             None if note else alike.minimum,
             at_least=True,
             is_for_some=True,
+            launch=launch,
             engines=(TRIAL,),
             warp=warp,
             lanes=rows,

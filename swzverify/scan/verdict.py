@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from swzverify.hardware import Instruction
+from swzverify.trial import Launch
 
 SMT: Final = "z3"
 COUNTING: Final = "counting"
@@ -52,7 +53,7 @@ class Decision:
 
     `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are
     its bytes by lane, None where a lane is not active, and `instruction` the row that priced
-    them.
+    them. `launch` is the one of the trial that met it.
     """
 
     verdict: Verdict
@@ -68,6 +69,7 @@ class Decision:
     lanes: tuple[LaneRow, ...] = ()
     instruction: Instruction | None = field(default=None, compare=False)
     addresses: tuple[int | None, ...] = field(default=(), compare=False)
+    launch: Launch | None = field(default=None, compare=False)
 
 
 def unknown(reason: str) -> Decision:

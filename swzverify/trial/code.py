@@ -25,6 +25,7 @@ from swzverify.kernel.slices import width_of
 from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.trial.atomics import apply, can_run
 from swzverify.trial.exchange import exchange
+from swzverify.trial.floats import compute
 from swzverify.trial.lanes import Lanes, cut
 from swzverify.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
 
@@ -32,6 +33,8 @@ _WINDOW_BYTES: Final = 1 << 32
 """Addresses of the shared window have 32 bits."""
 THREADS_PER_STEP: Final = 4
 """Threads that, one by one, take as long as an instruction of all threads at once."""
+MOST_COMPARED: Final = 512
+"""Numbers that are kept of the comparisons of a launch."""
 _SILENT: Final = frozenset(
     [
         "membar",
@@ -67,13 +70,14 @@ class EndError(Exception):
 
 class Code:
     """Runs instructions of one function one by one. `steps` are what threads cost that are run
-    alone.
+    alone, `compared` numbers of comparisons that came out the same for all lanes.
     """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
         self._lanes, self._memory, self._watch = lanes, memory, watch
         self._threads = np.arange(lanes.threads)
         self.steps = 0
+        self.compared: dict[int, None] = {}
 
     def run(self, instruction: Instruction, active: Mask) -> None:
         """One instruction that is no branch and no barrier, for the threads that come to it."""
@@ -118,10 +122,19 @@ class Code:
             case "mov" if _MOVE.fullmatch(instruction.opcode) and len(instruction.operands) == 2:
                 self._move(instruction, active)
             case "call":
-                raise EndError("a function is called")
+                self._call(instruction)
             case _:
-                if not exchange(instruction, self._lanes, active) and not self._compute(instruction, active):
+                followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
+                if not followed and not compute(instruction, self._lanes, active):
                     self._lose(instruction, active)
+
+    def _call(self, instruction: Instruction) -> None:
+        """A function that a pointer names is taken to return; what it gives and stores is not known.
+        One that a name names may be a trap.
+        """
+        if not any(isinstance(each, Register) for each in instruction.operands):
+            raise EndError("a function is called")
+        self._memory.forget()
 
     def _lose(self, instruction: Instruction, active: Mask) -> None:
         """An instruction that is not followed: what it may write is not known."""
@@ -146,9 +159,17 @@ class Code:
             known = known & of_this
         undefined, *results = evaluate_many((formula.undefined, *formula.results), point)
         known = known & (undefined == 0)
+        if base_name(instruction) == "setp" and len(self.compared) < MOST_COMPARED:
+            self._note_compared(formula, results[0], tuple(point.values()), active & known)
         for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
             self._lanes.write(target, _signed(result, width) if formula.signed else result, known, active)
         return True
+
+    def _note_compared(self, formula: _Formula, result: Array, operands: tuple[Array, ...], active: Mask) -> None:
+        here = np.flatnonzero(active)
+        if len(here) and (result[here] == result[here[0]]).all():
+            numbers = (*formula.numbers, *(int(each[here[0]]) for each in operands))
+            self.compared |= dict.fromkeys(each for each in numbers if each >= 0)
 
     def _compute_long(self, instruction: Instruction, active: Mask) -> bool:
         """The high half of a product of 128 bits, thread by thread."""
@@ -272,12 +293,14 @@ def _check_aligned(places: Array, width_bytes: int) -> None:
 
 
 class _Formula:
-    """An instruction as expressions of its sources."""
+    """An instruction as expressions of its sources; `numbers` are those that it names."""
 
-    __slots__ = ("results", "signed", "sources", "undefined", "widths")
+    __slots__ = ("numbers", "results", "signed", "sources", "undefined", "widths")
 
-    def __init__(self, meaning: Operation, sources: list[tuple[str, Operand, int]], values: tuple[Expr, ...]) -> None:
-        self.sources = sources
+    def __init__(
+        self, meaning: Operation, sources: list[tuple[str, Operand, int]], numbers: list[int], values: tuple[Expr, ...]
+    ) -> None:
+        self.sources, self.numbers = sources, numbers
         self.results = values
         self.widths, self.signed = meaning.results, meaning.signed
         self.undefined: Expr = FALSE
@@ -292,8 +315,10 @@ def _formula(instruction: Instruction) -> _Formula | None:
         return None
     sources: list[tuple[str, Operand, int]] = []
     values: list[Expr] = []
+    numbers: list[int] = []
     for at, (operand, width) in enumerate(zip(operands, meaning.sources, strict=True)):
         if isinstance(operand, Immediate):
+            numbers.append(operand.value)
             values.append(const(operand.value, width) if width > 1 else const(int(operand.value != 0), 1))
         else:
             sources.append((f"operand {at}", operand, width))
@@ -301,7 +326,7 @@ def _formula(instruction: Instruction) -> _Formula | None:
     built = meaning.build(tuple(values))
     if built is None:
         return None
-    found = _Formula(meaning, sources, tuple(built))
+    found = _Formula(meaning, sources, numbers, tuple(built))
     if meaning.undefined is not None:
         found.undefined = either(*meaning.undefined(tuple(values)))
     wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(found.undefined, *found.results))

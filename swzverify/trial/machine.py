@@ -13,6 +13,7 @@ tests/ptx_oracle/h200_answers.npz.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -71,7 +72,8 @@ class Seen:
 class Trial:
     """What a launch did, by the index of the instruction; why it ended before its end, and the
     steps that it took. A launch with a `fault` says nothing. `starts` are where the variables in
-    shared memory begin, in their order; `memory` is what the launch leaves behind.
+    shared memory begin, in their order; `memory` is what the launch leaves behind. `ways` are the
+    choices that it made, with how often, roughly, and `compared` numbers that it compared.
     """
 
     seen: dict[int, Seen]
@@ -80,6 +82,8 @@ class Trial:
     steps: int
     starts: tuple[int, ...]
     memory: Memory
+    ways: frozenset[tuple[int, ...]] = frozenset()
+    compared: frozenset[int] = frozenset()
 
 
 def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int], most_steps: int) -> Trial:
@@ -100,7 +104,9 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
     except FaultError as error:
         fault = str(error)
     steps = machine.steps + machine.code.steps
-    return Trial(machine.seen, ended, fault, steps, machine.starts, machine.memory)
+    ways = frozenset((*way, count.bit_length()) for way, count in machine.ways.items())
+    compared = frozenset(machine.code.compared)
+    return Trial(machine.seen, ended, fault, steps, machine.starts, machine.memory, ways, compared)
 
 
 class _Machine:
@@ -126,6 +132,7 @@ class _Machine:
         self.at = np.where(exists, 0, self.end)
         self.waits = np.zeros(self.warps, dtype=np.bool_)
         self.barriers: dict[tuple[int, int | None], list[int]] = {}
+        self.ways: Counter[tuple[int, int]] = Counter()
 
     def run(self, most_steps: int) -> None:
         """Run until all threads are at the end; an `EndError` where it cannot go on."""
@@ -186,6 +193,14 @@ class _Machine:
         if (targets[active] < 0).any():
             raise FaultError("a branch has no such case")
         self.at[active] = targets[active]
+        self._count(block, targets, active)
+
+    def _count(self, block: Block, targets: Array, active: Mask) -> None:
+        """Count the ways that are taken, and whether lanes of a warp part."""
+        self.ways.update((block.index, target) for target in np.unique(targets[active]).tolist())
+        rows, on = targets.reshape(-1, LANES), active.reshape(-1, LANES)
+        if (rows.max(axis=1, where=on, initial=-1) > rows.min(axis=1, where=on, initial=self.end + 1)).any():
+            self.ways[block.index, -1] += 1
 
     # ---- barriers
 
@@ -293,7 +308,7 @@ class _Placed:
         for symbol in (*module.symbols, *function.symbols):
             if symbol.space is not Space.SHARED:
                 self._variable(symbol)
-        for number, data in enumerate(launch.buffers):
+        for number, data in enumerate(launch.contents):
             self.regions.append(Region(BUFFER_BASE + number * BUFFER_STEP, len(data), data))
 
     def _shared(self, symbols: list[Symbol], dynamic_bytes: int) -> None:

@@ -6,17 +6,14 @@ import resource
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from swzverify.kernel import inlined
 from swzverify.ptx import Function, Module, read_module_file
 from swzverify.scan import ScannedAccess, scan_function, scan_module
-from swzverify.scan.tried import DYNAMIC_BYTES as TRIAL_BYTES
-from swzverify.scan.tried import words_of
-from swzverify.trial import launches
+from swzverify.trial import Launch
 from tests.ptx_oracle import OracleError, launch, run_auto
 from tests.ptx_oracle.auto import DYNAMIC_BYTES, automatic
 from tests.ptx_oracle.buffers import Argument
@@ -142,7 +139,8 @@ def measure(path: Path, kernel: str, block: Shape, origin: str, steps: int, limi
         text = path.read_text(encoding="utf-8")
         seen: Summary = within(limit, lambda: run_auto(text, kernel, found.block, steps=steps))
         compare(found, seen)
-        within(limit, lambda: repeat_trials(text, module, function, found, seen))
+        met = [each.decision.launch for each in scanned if each.decision.launch is not None]
+        within(limit, lambda: repeat_trials(text, function, met, found, seen))
         if any(each.outcome in UNMET and each.verdict == "conflict" for each in found.accesses):
             within(limit, lambda: hunt(text, kernel, found, seen, steps))
         if found.missing:
@@ -195,15 +193,12 @@ def compare(found: Measured, seen: Summary) -> None:
             access.seen_ways, access.seen_wavefronts, access.seen_minimum = line.ways, line.wavefronts, line.minimum
 
 
-def repeat_trials(text: str, module: Module, function: Function, found: Measured, seen: Summary) -> None:
+def repeat_trials(text: str, function: Function, met: Sequence[Launch], found: Measured, seen: Summary) -> None:
     """Make the launches of the trials that met conflicts, in the interpreter."""
-    reasons = {each.reason.partition("; ")[0] for each in found.accesses if each.verdict == "conflict"}
-    whole = inlined(module, function).function
-    for made in launches(whole, found.block, TRIAL_BYTES):
-        if words_of(made, function) in reasons:
-            result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
-            for access in result.accesses:
-                seen.lines[access.line].take(f"trial {made.number}", access)
+    for made in {each.number: each for each in met}.values():
+        result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
+        for access in result.accesses:
+            seen.lines[access.line].take(f"trial {made.number}", access)
     compare(found, seen)
 
 

@@ -1,12 +1,15 @@
 """Floating point of the PTX ISA by numpy: single, double, half, bfloat16 and packed pairs.
 
-Rounding to nearest is exact for add, sub, mul, div and sqrt; fma of singles goes through doubles.
+Rounding to nearest is exact for add, sub, mul, div and sqrt; fma of singles goes through doubles,
+that of doubles through fractions.
 Approximate functions give the nearest number and not the chip's last bit.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -89,10 +92,22 @@ def odd_sum(first: Array, second: Array) -> Array:
 
 
 def fused(first: Array, second: Array, third: Array) -> Array:
-    """A product and a sum with one rounding (of singles; doubles round twice)."""
+    """A product and a sum with one rounding."""
     if first.dtype == np.float64:
-        return first * second + third
+        every = np.broadcast_arrays(first, second, third)
+        return np.array([fused_doubles(*map(float, each)) for each in zip(*every, strict=True)])
     return odd_sum(first.astype(np.float64) * second, third)
+
+
+def fused_doubles(first: float, second: float, third: float) -> float:
+    """The same of doubles, in fractions; a sum that is 0 has the sign that two roundings give it."""
+    if not all(map(math.isfinite, (first, second, third))):
+        return float(np.float64(first) * np.float64(second) + np.float64(third))
+    exact = Fraction(first) * Fraction(second) + Fraction(third)
+    try:
+        return float(exact) if exact else first * second + third
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 def no_nan(value: Array) -> Array:

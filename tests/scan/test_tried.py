@@ -9,14 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.kernel import KernelAccess, accesses, inlined
+from swzverify.kernel import KernelAccess, accesses
 from swzverify.ptx import read_module
 from swzverify.scan import Given, ScannedAccess, scan_module, tried
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.given import NO_FACTS
-from swzverify.scan.tried import DYNAMIC_BYTES, Kernel, words_of
+from swzverify.scan.tried import Kernel, words_of
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
-from swzverify.trial import launches
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import WHOLE, last, text_of
 from tests.trial.against import by_oracle
@@ -54,12 +53,9 @@ def test_the_interpreter_meets_what_the_trial_met() -> None:
     """The witness: the same launch, addresses and cost in an interpreter of its own."""
     found = last(CHASED)
     kernel, _ = kernel_of(CHASED)
-    whole = inlined(kernel.module, kernel.function).function
-    (made,) = [
-        each
-        for each in launches(whole, WHOLE, DYNAMIC_BYTES)
-        if found.decision.reason == words_of(each, kernel.function)
-    ]
+    made = found.decision.launch
+    assert made is not None
+    assert found.decision.reason == words_of(made, kernel.function)
     result = by_oracle(text_of(CHASED), "k", [each.name for each in kernel.function.parameters], made)
     seen = result.by_line()[found.line]
     assert not result.error

@@ -10,7 +10,7 @@ import numpy as np
 from swzverify.hardware import LANES
 from swzverify.kernel import KernelAccess, accesses, inlined
 from swzverify.ptx import Function, Module
-from swzverify.trial import Launch, Seen, Trial, launches, run
+from swzverify.trial import Launch, Launcher, Search, Seen, Trial, run
 from swzverify.trial.launch import POINTS_AT
 from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP
 from tests.ptx_oracle import Access, Buffer, Field, Record, Result, launch
@@ -41,7 +41,7 @@ def argument(raw: bytes, made: Launch) -> bytes | Buffer | Record:
         value = int.from_bytes(raw[at : at + 8], "little")
         number, inside = divmod(value - BUFFER_BASE, BUFFER_STEP)
         if 0 <= number < len(made.buffers) and inside == POINTS_AT:
-            data = made.buffers[number]
+            data = made.contents[number]
             buffers.append(Field(at, "u64", Buffer(len(data), content=data, begin=POINTS_AT)))
     if not buffers:
         return raw
@@ -106,8 +106,10 @@ def compare(
     lines: dict[int, list[KernelAccess]] = {}
     for each in read:
         lines.setdefault(each.line, []).append(each)
-    for made in islice(launches(whole, block, DYNAMIC_BYTES), most):
+    search = Search(Launcher(whole, block, DYNAMIC_BYTES))
+    for made in islice(search, most):
         trial = run(module, whole, made, [each.index for each in read], STEPS)
+        search.learn(trial)
         result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
         out.launches += 1
         if trial.fault:

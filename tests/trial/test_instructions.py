@@ -8,7 +8,7 @@ import pytest
 
 from swzverify.kernel import inlined
 from swzverify.ptx import read_module
-from swzverify.trial import Trial, launches, run
+from swzverify.trial import Launcher, Search, Trial, run
 from swzverify.trial.atomics import can_run
 from swzverify.trial.code import THREADS_PER_STEP
 from tests.kernel.texts import HEAD, TOP
@@ -21,7 +21,7 @@ def trial_of(body: str, outside: str = "") -> tuple[Trial, int]:
     module = read_module(f"{TOP}{outside}{HEAD}{body}\nret; }}", "k.ptx")
     function = inlined(module, module.functions[0]).function
     last = len(function.instructions) - 2
-    made = next(launches(function, (32, 1, 1), 0))
+    made = next(iter(Search(Launcher(function, (32, 1, 1), 0))))
     return run(module, function, made, [last], 500), last
 
 
@@ -54,6 +54,10 @@ THERE = "shl.b32 %r40, %r21, 2; add.u32 %r40, %r40, %r3;"
          "st.shared.u32 [%r20], %r22;", 1, 1),
         ("shfl.sync.bfly.b32 %r22, %r1, 1, 31, -1; st.shared.u32 [%r20], %r22;", 1, 0),
         ("shfl.sync.up.b32 %r22, %r1, 1, 0, -1; st.shared.u32 [%r20], %r22;", 0, 0),
+        # 2 to the 24 and 1 and a little, which rounds up; in doubles the little is lost.
+        (".reg .f32 %f<4>; mov.f32 %f1, 0f3F800800; mov.f32 %f2, 0f3F7FF001; mov.f32 %f3, 0f4B800000;"
+         "fma.rn.f32 %f1, %f1, %f2, %f3; cvt.rzi.u32.f32 %r22, %f1; sub.u32 %r22, %r22, 16777216;"
+         "st.shared.u32 [%r20], %r22;", 2, 2),
         ("setp.eq.u32 %p1, %r1, 1; vote.sync.ballot.b32 %r22, %p1, -1; st.shared.u32 [%r20], %r22;", 2, 2),
     ],
 )  # fmt: skip
@@ -67,7 +71,13 @@ def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "mov.f32 %f1, 0f3F800000; add.f32 %f1, %f1, %f1; mov.b32 %r22, %f1; st.shared.u32 [%r20], %r22;",
+        "mov.f32 %f1, 0f3F800000; ex2.approx.f32 %f1, %f1; mov.b32 %r22, %f1; st.shared.u32 [%r20], %r22;",
+        "mov.f32 %f1, 0f00000001; add.ftz.f32 %f1, %f1, %f1; mov.b32 %r22, %f1; st.shared.u32 [%r20], %r22;",
+        "mov.f32 %f1, 0fFF800000; sqrt.rn.f32 %f1, %f1; mov.b32 %r22, %f1; st.shared.u32 [%r20], %r22;",
+        "mov.f64 %e1, 0d7FE0000000000000; fma.rn.f64 %e1, %e1, %e1, %e1; mov.b64 {%r22, %r23}, %e1;"
+        "st.shared.u32 [%r20], %r22;",
+        "st.shared.u32 [%r20], %r1; ld.param.u64 %d1, [q]; { .param .b32 given; st.param.b32 [given], %r1;"
+        "proto: .callprototype _ (.param .b32 _); call %d1, (given), proto; }",
         "mov.u32 %r22, %clock; st.shared.u32 [%r20], %r22;",
         "st.shared.u32 [%r20], %r30;",
         "div.u32 %r22, %r1, %r9; st.shared.u32 [%r20], %r22;",
@@ -77,7 +87,7 @@ def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
     ],
 )
 def test_what_is_not_known_stays_so(body: str) -> None:
-    assert words(".reg .f32 %f<9>;" + STORED.format(body) + THERE) is None
+    assert words(".reg .f32 %f<9>; .reg .f64 %e<9>;" + STORED.format(body) + THERE) is None
 
 
 def test_a_branch_that_is_not_known_ends_the_trial() -> None:

@@ -1,0 +1,133 @@
+"""Which launch is tried next.
+
+The first launches are the same for all kernels. Later ones are made of those that went new ways:
+one or two of their numbers, the data of a buffer or the place of the block change. A number may be
+one that the kernel compared with something, the same for all lanes, since a launch in which
+such a comparison comes out differently goes another way.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Final
+
+from swzverify.trial.launch import GRID, SEED, Data, Launch, Launcher, Plan
+from swzverify.trial.machine import Trial
+
+MOST_LAUNCHES: Final = 2000
+_FIRST: Final = (
+    Plan((4, 8), (Data.SMALL,)),
+    Plan((64, 1), (Data.ANY,)),
+    Plan((16,), (Data.BYTES,)),
+    Plan((64,), (Data.UP,)),
+    Plan((256,), (Data.ANY,)),
+    Plan((5, 3, 7), (Data.REAL,)),
+    Plan((64, 32, 16), (Data.SMALL,)),
+    Plan((1,), (Data.BYTES,)),
+    Plan((1024,), (Data.BYTES,)),
+    Plan((33,), (Data.ANY,), (1, 1, 1)),
+)
+"""The first ones are small, so that loops end soon."""
+_NUMBERS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 33, 48, 64, 100, 128, 256, 512, 1024, 4096)
+_FRESH: Final = 0.2
+"""How many of the launches are made of no other one."""
+
+
+class Search:
+    """Launches of one kernel, one after the other; each may tell what it did before the next one
+    is made.
+
+    >>> from swzverify.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
+    >>> module = read_module(text + " .reg .b32 %r; ld.param.u32 %r, [n]; ret; }", "k.ptx")
+    >>> search = Search(Launcher(module.functions[0], (32, 1, 1), 0))
+    >>> [launch.words for launch in islice(search, 3)]
+    ['n = 4', 'n = 64', 'n = 16']
+    """
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+        self._draw = random.Random(SEED)  # noqa: S311 - no secret
+        self._plan = _FIRST[0]
+        self._kept: list[_Kept] = []
+        self._ways: set[tuple[int, ...]] = set()
+        self._wanted: frozenset[int] = frozenset()
+
+    def __iter__(self) -> Iterator[Launch]:
+        tried: set[Plan] = set()
+        for number in range(MOST_LAUNCHES):
+            self._plan = _FIRST[number] if number < len(_FIRST) else self._next(number)
+            made = None if self._plan in tried else self._launcher.launch(self._plan, number)
+            tried.add(self._plan)
+            if made is not None:
+                yield made
+
+    def learn(self, trial: Trial, wanted: Collection[int] = ()) -> bool:
+        """Take what the last launch did; gives whether it went a new way. `wanted` are instructions
+        to which launches shall come.
+        """
+        self._wanted = frozenset(wanted)
+        is_new = not trial.fault and not trial.ways <= self._ways
+        if is_new:
+            compared = tuple(sorted(trial.compared))
+            self._kept.append(_Kept(self._plan, frozenset(trial.seen), len(trial.ways), compared))
+            self._ways |= trial.ways
+        return is_new
+
+    def _next(self, number: int) -> Plan:
+        draw, launcher = self._draw, self._launcher
+        if not self._kept or draw.random() < _FRESH:
+            count = draw.choice((1, 2, 3, 4, max(1, launcher.numbers)))
+            numbers = tuple(draw.choices(draw.choice((_NUMBERS, _NUMBERS[1:11])), k=count))
+            data = tuple(draw.choices(tuple(Data), k=draw.choice((1, 1, 2, 3))))
+            place = (draw.randrange(GRID[0]) if draw.random() < 0.5 else 0, 0, 0)
+            return Plan(numbers, data, place, number)
+        # Of two launches that went new ways, the one that came to more of what is wanted is changed.
+        kept = max(draw.choices(self._kept, k=3), key=lambda each: (len(each.seen & self._wanted), each.ways))
+        plan = kept.plan
+        for _ in range(draw.choice((1, 1, 2, 4))):
+            plan = self._changed(plan, kept.compared, number)
+        return plan
+
+    def _changed(self, plan: Plan, compared: Sequence[int], number: int) -> Plan:
+        """A plan with one change."""
+        draw, launcher = self._draw, self._launcher
+        numbers = [*islice(cycle(plan.numbers), launcher.numbers)]
+        data = [*islice(cycle(plan.data), launcher.pointers)]
+        place, seed = plan.place, plan.seed
+        match draw.choice(["number"] * min(3, len(numbers)) + ["data"] * min(1, len(data)) + ["place"]):
+            case "number":
+                at = draw.randrange(len(numbers))
+                numbers[at] = draw.choice((self._number(compared), self._number(compared), *_near(numbers[at])))
+            case "data":
+                data[draw.randrange(len(data))] = draw.choice(tuple(Data))
+                seed = number
+            case _:
+                place = (self._number(compared) // draw.choice((1, launcher.block[0])) % GRID[0], *place[1:])
+        return Plan(tuple(numbers) or plan.numbers, tuple(data) or plan.data, place, seed)
+
+    def _number(self, compared: Sequence[int]) -> int:
+        draw = self._draw
+        if not compared or draw.random() < 0.5:
+            return draw.choice(_NUMBERS)
+        return max(0, draw.choice(compared) + draw.choice((0, 0, 1, -1)))
+
+
+def _near(number: int) -> tuple[int, int]:
+    """Numbers of the same size."""
+    return number + 1, number // 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A plan that went new ways, the wanted instructions to which it came, how many ways it went,
+    and what it compared.
+    """
+
+    plan: Plan
+    seen: frozenset[int]
+    ways: int
+    compared: tuple[int, ...]

@@ -1,0 +1,86 @@
+"""The search finds launches that go where the first ones do not."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from swzverify.ir.expr import Comparison, compare, const, var
+from swzverify.kernel import inlined
+from swzverify.kernel.arguments import NO_ARGUMENTS
+from swzverify.ptx import Function, Module, read_module
+from swzverify.trial import Launch, Launcher, Search, run
+from tests.kernel.texts import HEAD, TOP
+
+BLOCK = (64, 1, 1)
+
+
+def kernel(body: str) -> tuple[Module, Function]:
+    module = read_module(f"{TOP}{HEAD}{body}\nret; }}", "k.ptx")
+    return module, inlined(module, module.functions[0]).function
+
+
+def search_of(function: Function) -> Search:
+    return Search(Launcher(function, BLOCK, 0))
+
+
+def first_there(body: str, most: int = 200) -> Launch | None:
+    """The first launch that comes to the last instruction but one, and what went before it."""
+    module, function = kernel(body + "ld.shared.u32 %r50, [%r3]; E:")
+    wanted = len(function.instructions) - 2
+    search = search_of(function)
+    for launch in islice(search, most):
+        trial = run(module, function, launch, [wanted], 500)
+        search.learn(trial)
+        if wanted in trial.seen:
+            return launch
+    return None
+
+
+def number(launch: Launch | None) -> int:
+    assert launch is not None
+    return int.from_bytes(launch.parameters["n"], "little")
+
+
+@pytest.mark.parametrize("value", [48_611, 3_000_017])
+def test_a_number_that_the_kernel_compares(value: int) -> None:
+    assert number(first_there(f"setp.ne.u32 %p1, %r2, {value}; @%p1 bra E;")) == value
+
+
+def test_numbers_one_behind_the_other() -> None:
+    two = "setp.lt.u32 %p1, %r2, 70000; @%p1 bra E; setp.gt.u32 %p1, %r2, 70001; @%p1 bra E;"
+    assert number(first_there(two)) in (70_000, 70_001)
+
+
+def test_the_block_of_a_thread_that_the_kernel_compares() -> None:
+    mine = "mov.u32 %r4, %ctaid.x; mad.lo.u32 %r4, %r4, 64, %r1; setp.ne.u32 %p1, %r4, 77777; @%p1 bra E;"
+    found = first_there(mine)
+    assert found is not None
+    assert found.place == (77_777 // 64, 0, 0)
+
+
+def test_what_is_not_compared_is_not_found() -> None:
+    """The product is no number of the kernel's that a parameter may have."""
+    assert first_there("mul.lo.u32 %r4, %r2, 747796405; setp.ne.u32 %p1, %r4, 48611; @%p1 bra E;") is None
+
+
+def test_the_same_launches_every_time() -> None:
+    module, function = kernel("setp.ne.u32 %p1, %r2, 48611; @%p1 bra E; E:")
+    told: list[list[str]] = []
+    for _ in range(2):
+        search = search_of(function)
+        told.append([])
+        for launch in islice(search, 60):
+            told[-1].append(f"{launch.number} {launch.words} {launch.buffers}")
+            search.learn(run(module, function, launch, (), 500))
+    assert told[0] == told[1]
+    assert len({each.partition(" ")[2] for each in told[0]}) > 40
+
+
+def test_conditions_hold_in_all_launches() -> None:
+    _, function = kernel("")
+    condition = compare(Comparison.ULT, var("n+0:4", 1 << 32), const(100, 32))
+    launches = [*islice(Search(Launcher(function, BLOCK, 0, NO_ARGUMENTS, (condition,))), 100)]
+    assert len(launches) > 50
+    assert max(map(number, launches)) < 100
