@@ -69,11 +69,6 @@ class Coalesced(Claim):
             raise SwzError("SWZ105", f"coalesced at_most {self.at_most}: an access touches at least 1 sector")
 
     @property
-    def subjects(self) -> tuple[Access]:
-        """The access that the claim is about."""
-        return (self.access,)
-
-    @property
     def numbers(self) -> dict[str, int]:
         """The bound, where one is stated."""
         return {} if self.at_most is None else {"at_most": self.at_most}

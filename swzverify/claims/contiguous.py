@@ -74,11 +74,6 @@ class Contiguous(Claim):
             raise SwzError("SWZ105", f"contiguous: tile {self.tile.name} has no mode {self.mode}")
 
     @property
-    def subjects(self) -> tuple[Tile]:
-        """The tile that the claim is about."""
-        return (self.tile,)
-
-    @property
     def along(self) -> int:
         """The mode that vectors run along."""
         return self.tile.contiguous_mode if self.mode is None else self.mode

@@ -41,11 +41,6 @@ class CostClaim(Claim):
         """
 
     @property
-    def subjects(self) -> tuple[Access]:
-        """The access that the claim is about."""
-        return (self.access,)
-
-    @property
     def reaches(self) -> int | None:
         """The wavefronts that some warp instruction must take as well; None where nothing is said of
         that.

@@ -39,11 +39,6 @@ class Disjoint(Claim):
     second: Tile | None = None
 
     @property
-    def subjects(self) -> tuple[Tile, ...]:
-        """The tile, or both tiles, that the claim is about."""
-        return (self.first,) if self.second is None else (self.first, self.second)
-
-    @property
     def other(self) -> Tile:
         """The second tile, or the first one again."""
         return self.first if self.second is None else self.second

@@ -77,11 +77,6 @@ class Equivalent(Claim):
             )
 
     @property
-    def subjects(self) -> tuple[Addressed, Addressed]:
-        """The tiles, accesses or maps that are compared."""
-        return (self.first, self.second)
-
-    @property
     def placed(self) -> tuple[tuple[Addressed, Origin | None], ...]:
         """Both at their common base; maps that read none have none."""
         first, second = self.first, self.second

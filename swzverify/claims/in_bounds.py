@@ -53,11 +53,6 @@ class InBounds(Claim):
                 hint="give the access `bytes: n`",
             )
 
-    @property
-    def subjects(self) -> tuple[Tile | Access]:
-        """The tile or the access."""
-        return (self.about,)
-
     def plan(self) -> Plan:
         """One obligation over elements, or over lanes."""
         if isinstance(self.about, Tile):

@@ -41,11 +41,6 @@ class ListingClaim(Claim):
     def limit(self) -> int:
         """The conflicts that the claim allows in the whole listing."""
 
-    @property
-    def subjects(self) -> tuple[Listing]:
-        """The listing that the claim is about."""
-        return (self.listing,)
-
     def evidence(self) -> str:
         """How the rule of the banks is known."""
         return self.listing.banks.evidence.value

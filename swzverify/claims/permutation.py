@@ -48,11 +48,6 @@ class Permutation(Claim):
             )
 
     @property
-    def subjects(self) -> tuple[IndexMap]:
-        """The map that the claim is about."""
-        return (self.map,)
-
-    @property
     def box(self) -> tuple[int, ...]:
         """The extents that the values should fill."""
         return self.map.onto or ()
