@@ -24,6 +24,7 @@ from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
 from swzverify.subjects import Access
+from swzverify.words import spans
 
 
 class CostClaim(Claim):
@@ -168,7 +169,7 @@ def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> t
             if any((first + q) % BANKS == worst.bank for q in range(words)):
                 lanes.append(lane)
     distinct = len({records[lane].address_bytes for lane in lanes})
-    text = f"lanes {_ranges(lanes)} touch {distinct} different addresses in bank {worst.bank}"
+    text = f"lanes {spans(lanes)} touch {distinct} different addresses in bank {worst.bank}"
     return dict.fromkeys(lanes, "x"), text
 
 
@@ -187,22 +188,5 @@ def octet_marks(octet: GroupCost) -> tuple[dict[int, str], str]:
     if octet.wavefronts == 1:
         return {}, ""
     marks = {lane: str(number) for number, lanes in enumerate(octet.apart, 1) for lane in lanes}
-    parts = " | ".join(_ranges([*lanes]) for lanes in octet.apart)
+    parts = " | ".join(spans(lanes) for lanes in octet.apart)
     return marks, f"lanes {parts} copy in wavefronts of their own"
-
-
-def _ranges(lanes: list[int]) -> str:
-    """Lanes in short: 0, 8, 16, 24.
-
-    >>> _ranges([0, 1, 2, 5])
-    '0-2, 5'
-    """
-    parts: list[str] = []
-    start = previous = lanes[0]
-    for lane in [*lanes[1:], 10**9]:
-        if lane == previous + 1:
-            previous = lane
-            continue
-        parts.append(f"{start}-{previous}" if previous > start else f"{start}")
-        start = previous = lane
-    return ", ".join(parts)

@@ -13,7 +13,7 @@ import click
 from swzverify.commands.files import check_output
 from swzverify.report.escape import visible
 from swzverify.report.result import Report
-from swzverify.report.words import counted
+from swzverify.words import counted
 
 OPTION = "--write-test"
 

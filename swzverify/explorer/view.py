@@ -19,13 +19,14 @@ from swzverify.explorer.state import FieldError, State, WrongStateError, of_erro
 from swzverify.pictures import Picture
 from swzverify.pictures.chosen import Chosen, chosen
 from swzverify.pictures.views.groups import groups
-from swzverify.pictures.words import number, price_words
+from swzverify.pictures.words import price_words
 from swzverify.report.result import ClaimResult
 from swzverify.report.tile_code import access_cuda, tile_cute
 from swzverify.run.one import run_claim
 from swzverify.run.settings import Settings
 from swzverify.spec import Spec, SpecError, parse_spec
 from swzverify.subjects import Access, Tile
+from swzverify.words import counted
 
 RLIMIT = 3_000_000
 """Z3's budget of a query: a tenth of what `prove` has."""
@@ -87,7 +88,7 @@ class Shown:
 
 
 def _waves(count: int) -> str:
-    return f"at most {number(count, 'wavefront')} per warp instruction"
+    return f"at most {counted(count, 'wavefront')} per warp instruction"
 
 
 def shown_of(state: State, *, changes: bool = True) -> Shown:

@@ -120,4 +120,4 @@ def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[i
     """The base addresses in bytes at which the points are."""
     if place is None:
         return ()
-    return tuple(place.start_bytes + place.unit_bytes * point[place.name] for point in points if place.name in point)
+    return tuple(place.at(point) for point in points if place.name in point)

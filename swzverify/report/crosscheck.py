@@ -16,7 +16,7 @@ from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
 from swzverify.report.json import Json
 from swzverify.report.style import TextStyle
-from swzverify.report.words import counted
+from swzverify.words import counted
 
 SCHEMA = "swzverify.crosscheck/1"
 

@@ -18,6 +18,7 @@ from swzverify.spec.patience import OutOfPatience, patience
 from swzverify.spec.problems import Problems, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
 from swzverify.spec.tree import Place
+from swzverify.words import binding_text, counted
 
 if TYPE_CHECKING:
     from swzverify.spec.check import Checked
@@ -76,18 +77,18 @@ class Spec(BuiltSpec, Shown):
     def _repr_html_(self) -> str:
         """The same for notebooks, of the first 100 claims."""
         shown, more = self.claims[:_SHOWN], len(self.claims) - _SHOWN
-        rest = [("...", f"{more} more claim{'s' * (more > 1)}")] if more > 0 else []
+        rest = [("...", counted(more, "more claim"))] if more > 0 else []
         return html_facts(self._heading, [*((each.kind, self._told(each)) for each in shown), *rest])
 
     @property
     def _heading(self) -> str:
         count = len(self.claims)
-        claims = f"{count} claim{'s' * (count > 1)}" if count else "no claim"
+        claims = counted(count, "claim") if count else "no claim"
         return f"{self.path}: {claims}" + (f", {self.title}" if self.title else "")
 
     @staticmethod
     def _told(claim: SpecClaim) -> str:
-        case = ", ".join(f"{name} = {value}" for name, value in claim.case.items())
+        case = binding_text(claim.case)
         expected = "" if claim.expected == "proved" else f", expected {claim.expected}"
         return claim.subject + (f" at {case}" if case else "") + expected
 

@@ -121,6 +121,10 @@ class Origin:
             return start
         return ints.add(ints.multiply(ints.variable(node), ints.integer(self.unit_bytes)), start)
 
+    def at(self, point: Mapping[str, int]) -> int:
+        """The base address in bytes at a point of the variables; the first one where it has none of this."""
+        return self.start_bytes + self.unit_bytes * point.get(self.name, 0)
+
     def renamed(self, name: str) -> Origin:
         """The same base under another variable, independent of the first."""
         return Origin(self.start_bytes, self.unit_bytes, self.count, name)

@@ -18,6 +18,7 @@ from swzverify.report.style import TextStyle
 from swzverify.theorems.judge import Judgement, as_expected
 from swzverify.theorems.solve import Settled
 from swzverify.theorems.theorem import Outcome, Theorem
+from swzverify.words import binding_text
 
 SCHEMA = "swzverify.theorems/1"
 
@@ -125,7 +126,7 @@ def point_text(answer: Settled) -> str:
     >>> point_text(Settled("closed", Outcome.REFUTED, 1.0, (("m", 1), ("x", 3))))
     'm = 1, x = 3'
     """
-    return ", ".join(f"{name} = {value}" for name, value in answer.point)
+    return binding_text(dict(answer.point))
 
 
 def render_json(entries: Sequence[Entry], wall_ms: float) -> str:
