@@ -49,8 +49,7 @@ class Claim(ABC):
     def subjects(self) -> tuple[Subject, ...]:
         """What the claim is about, in the order in which it is stated: its fields, but for numbers."""
         numbers = {number.name for number in self.form.numbers}
-        stated = (getattr(self, name) for name in self.__match_args__ if name not in numbers)
-        return tuple(subject for subject in stated if subject is not None)
+        return tuple(getattr(self, name) for name in self.__match_args__ if name not in numbers)
 
     @abstractmethod
     def plan(self) -> Plan:

@@ -39,6 +39,11 @@ class Disjoint(Claim):
     second: Tile | None = None
 
     @property
+    def subjects(self) -> tuple[Tile, ...]:
+        """The tiles that are kept apart; one whose stages are."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+    @property
     def other(self) -> Tile:
         """The second tile, or the first one again."""
         return self.first if self.second is None else self.second

@@ -20,6 +20,7 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.expr import conjunction
 from swzverify.obligations import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.subjects import IndexMap
+from swzverify.subjects.plain_access import base_bytes
 from swzverify.words import binding_text
 
 

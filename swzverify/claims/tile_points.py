@@ -15,6 +15,7 @@ from swzverify.ir.expr import Var, var
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Tile
 from swzverify.subjects.memory import Origin
+from swzverify.subjects.plain_access import base_bytes
 from swzverify.subjects.tile import coordinate_of_digits, leaf_offsets, lower_swizzle
 
 Array = NDArray[np.int64]

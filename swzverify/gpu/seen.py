@@ -34,7 +34,6 @@ from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.plan import Key, Plan, Run
 from swzverify.gpu.source import NOWHERE, row_variables
 from swzverify.gpu.tile_run import TileRun
-from swzverify.subjects import Access
 from swzverify.words import counted
 
 Array = NDArray[np.int64]
@@ -259,8 +258,7 @@ def _bits(run: TileRun | MapRun, answers: Sequence[DeviceAnswer]) -> dict[int, A
         return {run.base_bytes(base): places * run.tile.unit_bits for base, places in run.placed(answers).items()}
     place = run.place
     return {
-        0 if place is None else place.start_bytes + place.unit_bytes * base: values * 8
-        for base, values in run.placed(answers).items()
+        0 if place is None else place.at({place.name: base}): values * 8 for base, values in run.placed(answers).items()
     }
 
 

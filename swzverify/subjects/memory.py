@@ -4,6 +4,7 @@ a memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
@@ -122,8 +123,9 @@ class Origin:
         return ints.add(ints.multiply(ints.variable(node), ints.integer(self.unit_bytes)), start)
 
     def at(self, point: Mapping[str, int]) -> int:
-        """The base address in bytes at a point of the variables; the first one where it has none of this."""
-        return self.start_bytes + self.unit_bytes * point.get(self.name, 0)
+        """The base address in bytes at a point; the first one where the point does not say."""
+        index = point.get(self.name, 0) if self.count > 1 else 0
+        return self.start_bytes + self.unit_bytes * index
 
     def renamed(self, name: str) -> Origin:
         """The same base under another variable, independent of the first."""

@@ -20,6 +20,7 @@ from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.formula import Formula
 from swzverify.subjects.loop import LANE, STAGE, WARP
+from swzverify.subjects.memory import Origin
 from swzverify.subjects.stated_access import StatedAccess
 from swzverify.subjects.unknown import own_values
 
