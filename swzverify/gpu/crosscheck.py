@@ -75,7 +75,6 @@ class CrossCheck:
     device: DeviceFacts
     method: Method
     results: Mapping[str, tuple[CrossResult, ...]]
-    patterns_counted: int = 0
 
 
 def crosscheck(specs: Mapping[str, Claims], folder: Path, method: Method, python: str = sys.executable) -> CrossCheck:
@@ -127,7 +126,7 @@ def judge_all(
         )
         for name, claims in specs.items()
     }
-    return CrossCheck(facts, method, results, check.counted)
+    return CrossCheck(facts, method, results)
 
 
 def device_room(specs: Mapping[str, Claims]) -> int:

@@ -62,7 +62,6 @@ class CostSeen:
     counted: int
     wavefronts: int
     conflicted: int
-    untold: int = 0
     differing: int = 0
     differences: tuple[str, ...] = ()
 
