@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import click
@@ -22,6 +22,21 @@ def check_output(output: str, specs: list[str], option: str) -> None:
         raise click.BadParameter(f"{output!r} is a folder", param_hint=option)
     if os.path.realpath(output) in map(os.path.realpath, specs):
         raise click.BadParameter(f"{output!r} is one of the files to read", param_hint=option)
+
+
+def check_ours(
+    path: str, specs: list[str], option: str, taken: Mapping[str, str | None], is_ours: Callable[[str], bool]
+) -> None:
+    """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
+    another use. `taken` are the files that other options name, by the option.
+    """
+    check_output(path, specs, option)
+    for other, file in taken.items():
+        if file is not None and os.path.realpath(file) == os.path.realpath(path):
+            raise click.BadParameter(f"{path!r} is the file of {other} too", param_hint=option)
+    if os.path.lexists(path) and not is_ours(path):
+        message = f"{path!r} exists, and was not written by {option}; name another file, or delete it"
+        raise click.BadParameter(message, param_hint=option)
 
 
 @dataclass(frozen=True, slots=True)
