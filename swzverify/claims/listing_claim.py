@@ -176,14 +176,15 @@ class ListingClaim(Claim):
                     _held_text(self.listing, at, read),
                     "bank" if read in missed else "cache",
                 ),
-                "x" if marked and own.banks.extra_cycles([o.register for o in missed if _meet(own, o, read)]) else "",
+                "x"
+                if marked
+                and own.banks.extra_cycles(
+                    [o.register for o in missed if own.banks.bank(o.register) == own.banks.bank(read.register)]
+                )
+                else "",
             )
             for read in sorted(each.reads, key=lambda read: read.slot or 0)
         ]
-
-
-def _meet(own: Listing, one: RegisterRead, other: RegisterRead) -> bool:
-    return own.banks.bank(one.register) == own.banks.bank(other.register)
 
 
 def _slots(read: RegisterRead) -> tuple[int, ...]:

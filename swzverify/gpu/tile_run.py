@@ -42,14 +42,9 @@ class TileRun:
     loads_by_tma: bool = True
 
     @property
-    def points(self) -> TilePoints:
-        """The tile with its variables."""
-        return TilePoints.of(self.tile, "", self.place)
-
-    @property
     def source(self) -> str:
         """The kernel that places the elements."""
-        points = self.points
+        points = TilePoints.of(self.tile, "", self.place)
         return tile_kernel(self.kernel, self.tile, points.coords, points.stage, self.place)
 
     @property

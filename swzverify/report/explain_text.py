@@ -24,12 +24,7 @@ def render_explanations_text(explained: Explained, columns: int = FILE_COLUMNS) 
     case = binding_text(explained.case)
     parts = [f"The case {case}"] if case else []
     parts += ["\n".join(_lines(each, columns)) for each in explained.explanations]
-    return "\n\n".join(_graphic(part) for part in parts) + "\n"
-
-
-def _graphic(text: str) -> str:
-    """Lines without characters that act on a terminal."""
-    return "\n".join(map(graphic, text.split("\n")))
+    return "\n".join(map(graphic, "\n\n".join(parts).split("\n"))) + "\n"
 
 
 def _lines(explanation: Explanation, columns: int) -> Iterator[str]:

@@ -77,7 +77,8 @@ def sentence(statement: Statement) -> str:
             so = "it is one to one" if rank == bits else each
             return f"The map from the {counted(bits, 'bit')} of the coordinate to offsets has rank {rank}: {so}."
         case Change():
-            return f"{_with(statement)} it takes {_price(statement.wavefronts, statement.bank_conflicts)}."
+            under = "Without a swizzle" if statement.swizzle is None else f"With {statement.swizzle}"
+            return f"{under} it takes {_price(statement.wavefronts, statement.bank_conflicts)}."
         case Parameter():
             return _parameter(statement)
         case BestSwizzle():
@@ -234,18 +235,11 @@ def _swizzle_bits(said: SwizzleBits) -> str:
     bank = said.bank_bits
     if bank is None:
         return f"{head}."
-    reach = "Z reaches no bit of the bank" if not bank else f"Z holds {_bits_of_bank(bank)}"
+    held = f"bit {bank[0]} of the bank" if len(bank) == 1 else f"the bits {listed(bank)} of the bank"
+    reach = "Z reaches no bit of the bank" if not bank else f"Z holds {held}"
     if said.on == "address":
         return f"{head}. {reach}."
     return f"{head}. Where the stage begins at a multiple of 128 bytes, {reach}."
-
-
-def _bits_of_bank(bits: Sequence[int]) -> str:
-    return f"bit {bits[0]} of the bank" if len(bits) == 1 else f"the bits {listed(bits)} of the bank"
-
-
-def _with(said: Change) -> str:
-    return "Without a swizzle" if said.swizzle is None else f"With {said.swizzle}"
 
 
 def _parameter(said: Parameter) -> str:

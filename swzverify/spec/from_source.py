@@ -57,14 +57,13 @@ def names_of(read: Iterable[ReadConstant], path: str) -> tuple[ReadName, ...]:
     folder = os.path.dirname(path) or os.curdir
     return tuple(
         ReadName(
-            each.name, each.in_code or each.name, each.file, "" if each.file == path else _beside(each.file, folder)
+            each.name,
+            each.in_code or each.name,
+            each.file,
+            "" if each.file == path else os.path.relpath(each.file, folder).replace(os.sep, "/"),
         )
         for each in read
     )
-
-
-def _beside(file: str, folder: str) -> str:
-    return os.path.relpath(file, folder).replace(os.sep, "/")
 
 
 def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:

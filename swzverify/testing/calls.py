@@ -190,13 +190,12 @@ def _warps(
     _check_inside(used, what, target)
     numbered = threads > LANES
     return [
-        ({**({"warp": first // LANES} if numbered else {}), **at}, _padded(found[first : first + LANES]))
+        (
+            {**({"warp": first // LANES} if numbered else {}), **at},
+            [*found[first : first + LANES], *[None] * max(0, first + LANES - threads)],
+        )
         for first in range(0, threads, LANES)
     ]
-
-
-def _padded(addresses: Addresses) -> Addresses:
-    return [*addresses, *[None] * (LANES - len(addresses))]
 
 
 def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, list[int]] | None:

@@ -56,7 +56,7 @@ def render_table(entries: Sequence[Entry], style: TextStyle, wall_ms: float) -> 
     blocks: list[RenderableType] = []
     if style.verbosity > 0:
         for entry in entries:
-            blocks += [_line(entry, style), indented(_record(entry), 4), Text("")]
+            blocks += [Text("  ").join(_cells(entry, style)), indented(_record(entry), 4), Text("")]
     else:
         blocks.append(_table(entries, style))
         blocks += [indented(_record(entry), 4) for entry in entries if not entry.ok]
@@ -83,10 +83,6 @@ def _cells(entry: Entry, style: TextStyle) -> tuple[Text, Text, Text, Text]:
         verdict = f"{verdict}, expected {entry.theorem.expected.value}"
     time = f"{entry.judgement.time_ms / 1000:.2f} s"
     return Text(mark, colour), Text(entry.theorem.name), Text(verdict, colour), Text(time)
-
-
-def _line(entry: Entry, style: TextStyle) -> Text:
-    return Text("  ").join(_cells(entry, style))
 
 
 def _record(entry: Entry) -> Table:

@@ -48,11 +48,12 @@ def best_marks(listing: Listing) -> Found:
 
 
 def _with(instructions: tuple[ListedInstruction, ...], chosen: dict[int, Marks]) -> tuple[ListedInstruction, ...]:
-    return tuple(_marked(each, chosen[index]) if index in chosen else each for index, each in enumerate(instructions))
-
-
-def _marked(each: ListedInstruction, marks: Marks) -> ListedInstruction:
-    return replace(each, reads=tuple(replace(read, reuse=place in marks) for place, read in enumerate(each.reads)))
+    return tuple(
+        replace(each, reads=tuple(replace(read, reuse=place in chosen[index]) for place, read in enumerate(each.reads)))
+        if index in chosen
+        else each
+        for index, each in enumerate(instructions)
+    )
 
 
 def _chosen(listing: Listing) -> dict[int, Marks]:
