@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
-from swzverify.synth.code.found import Found, is_markable, price_of
+from swzverify.synth.code.found import Found, from_banks, is_markable, price_of
 
 Marks = frozenset[int]
 """The places of the sources that an instruction marks."""
@@ -86,7 +86,7 @@ def _added(one: _Cost, other: _Cost) -> _Cost:
 def _cost_of(each: ListedInstruction, held: dict[int, int], listing: Listing) -> _Cost:
     if each.work is not Work.ARITHMETIC:
         return (0, 0, 0)
-    read = {read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register}
+    read = from_banks(each, held)
     return (listing.banks.extra_cycles(read), len(read), 0)
 
 
