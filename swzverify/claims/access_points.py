@@ -76,35 +76,21 @@ def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mappi
     """All lanes at a point, the marked ones colliding; inactive lanes have no cells. In global memory a
     lane has a sector, where it has a word and a bank in shared memory.
     """
-    if access.instruction.is_global:
-        return _sector_table(access, point, note, marks)
-    rest = ("coord", "offset", "address", "word", "bank")
-    if access.tile is None:
-        rest = ("address", "word", "bank")
-    own = own_columns(access.read_unknowns, rest)
-    columns = ("lane", *own, *rest)
-    rows: list[Row] = []
-    for record in access.lanes_at(point):
-        address = record.address_bytes
-        word = None if address is None else address // BANK_WORD_BYTES
-        bank = None if word is None else word % BANKS
-        values = record.values or (None,) * len(own)
-        cells = (record.lane, *values, record.coord, record.offset_elements, address, word, bank)
-        if access.tile is None:
-            cells = (record.lane, *values, address, word, bank)
-        rows.append(Row(cells, marks.get(record.lane, "")))
-    free = {name: value for name, value in point.items() if name != LANE}
-    return Counterexample(access.binding(free), note, columns, tuple(rows))
-
-
-def _sector_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
-    rest = ("address", "sector")
+    is_global = access.instruction.is_global
+    rest = ("address", "sector") if is_global else ("address", "word", "bank")
+    unit_bytes = SECTOR_BYTES if is_global else BANK_WORD_BYTES
+    in_tile = access.tile is not None and not is_global
+    if in_tile:
+        rest = ("coord", "offset", *rest)
     own = own_columns(access.read_unknowns, rest)
     rows: list[Row] = []
     for record in access.lanes_at(point):
         address = record.address_bytes
-        values = record.values or (None,) * len(own)
-        cells = (record.lane, *values, address, None if address is None else address // SECTOR_BYTES)
+        unit = None if address is None else address // unit_bytes
+        cells = (record.lane, *(record.values or (None,) * len(own)))
+        cells += (record.coord, record.offset_elements, address, unit) if in_tile else (address, unit)
+        if not is_global:
+            cells += (None if unit is None else unit % BANKS,)
         rows.append(Row(cells, marks.get(record.lane, "")))
     free = {name: value for name, value in point.items() if name != LANE}
     return Counterexample(access.binding(free), note, ("lane", *own, *rest), tuple(rows))
