@@ -67,6 +67,13 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     return text
 
 
+def aligned_addresses(access: Access, point: Mapping[str, int]) -> list[int | None] | None:
+    """The lanes' addresses at a point; None where no lane is active or one is misaligned."""
+    found = [record.address_bytes for record in access.lanes_at(point)]
+    active = [address for address in found if address is not None]
+    return found if active and not any(address % access.instruction.width_bytes for address in active) else None
+
+
 def lane_where(record: LaneRecord) -> str:
     """A lane's address in words."""
     return f"address {record.address_bytes}" + ("" if record.in_whole_bytes else " and some bits")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from swzverify.claims.access_points import access_enough, access_scope, exists_active, lane_table
+from swzverify.claims.access_points import access_enough, access_scope, aligned_addresses, exists_active, lane_table
 from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
@@ -113,11 +113,8 @@ def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
 
 def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:
     """The cost at one point, by the plain rule; None where no lane is active or one is misaligned."""
-    addresses = [record.address_bytes for record in access.lanes_at(point)]
-    width = access.instruction.width_bytes
-    if all(address is None for address in addresses) or any(a is not None and a % width for a in addresses):
-        return None
-    return access_cost(access.instruction, addresses, access.target)
+    addresses = aligned_addresses(access, point)
+    return None if addresses is None else access_cost(access.instruction, addresses, access.target)
 
 
 def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
