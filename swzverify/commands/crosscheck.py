@@ -9,8 +9,8 @@ from typing import NoReturn
 import click
 
 from swzverify.commands.choices import RecordFormat
+from swzverify.commands.files import write_report
 from swzverify.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
-from swzverify.commands.writing import write_report
 from swzverify.gpu.crosscheck import Method
 from swzverify.gpu.recording import save_recording
 from swzverify.report.cross_result import CrossReport

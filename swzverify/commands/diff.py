@@ -8,9 +8,8 @@ from typing import NoReturn, assert_never
 import click
 
 from swzverify.commands.choices import PageFormat
-from swzverify.commands.files import check_output
+from swzverify.commands.files import check_output, write_report
 from swzverify.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
-from swzverify.commands.writing import write_report
 from swzverify.diff.json import render_diff_json
 from swzverify.diff.markdown import render_diff_markdown
 from swzverify.diff.result import Allow, DiffReport

@@ -1,13 +1,15 @@
-"""Files that `prove` and `scan` write, and those of known failures that they read."""
+"""Files of reports and of known failures: what is checked before the work, and how they are written."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import click
 
+from swzverify.commands.choices import ReportFile
+from swzverify.commands.terminal import Failure
 from swzverify.report.result import Report
 from swzverify.run.baseline import accept_known, known_failures, load_baseline, save_baseline
 from swzverify.run.settings import Settings
@@ -37,6 +39,32 @@ def check_ours(
     if os.path.lexists(path) and not is_ours(path):
         message = f"{path!r} exists, and was not written by {option}; name another file, or delete it"
         raise click.BadParameter(message, param_hint=option)
+
+
+def write_report(text: str, output: str, what: str = "report") -> None:
+    """Write what a command found to a file. Ends the command with SWZ504 where it cannot be written."""
+    try:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise Failure(f"SWZ504 cannot write the {what} {output!r}: {error.strerror}") from error
+
+
+def write_each(files: Sequence[ReportFile], rendered: Callable[[ReportFile], str]) -> None:
+    """Write every report, and tell at the end which could not be written; a fault of ours first."""
+    failures: list[Failure] = []
+    faults: list[Exception] = []
+    for file in files:
+        try:
+            write_report(rendered(file), file.path)
+        except Failure as failure:
+            failures.append(failure)
+        except Exception as error:  # noqa: BLE001 - it is raised again when the others are written
+            faults.append(error)
+    if faults:
+        raise faults[0]
+    if failures:
+        raise Failure("\n".join(failure.message for failure in failures))
 
 
 @dataclass(frozen=True, slots=True)

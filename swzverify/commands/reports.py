@@ -13,9 +13,8 @@ import click
 
 from swzverify import report as formats
 from swzverify.commands.choices import Format, ReportFile
-from swzverify.commands.files import check_output
+from swzverify.commands.files import check_output, write_each
 from swzverify.commands.terminal import FILE_WIDTH, echo, terminal_style
-from swzverify.commands.writing import write_each
 from swzverify.report.result import ExitCode, Report
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from swzverify import report as formats
 from swzverify.commands.choices import Format, ReportFile
+from swzverify.commands.files import write_each
 from swzverify.commands.terminal import FILE_WIDTH, say
-from swzverify.commands.writing import write_each
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text

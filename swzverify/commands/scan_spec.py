@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from swzverify.commands.files import check_ours
-from swzverify.commands.writing import write_report
+from swzverify.commands.files import check_ours, write_report
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_spec import scan_spec

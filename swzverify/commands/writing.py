@@ -2,36 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from swzverify.commands.choices import ReportFile
 from swzverify.commands.terminal import Failure, say, say_bytes
-
-
-def write_report(text: str, output: str, what: str = "report") -> None:
-    """Write what a command found to a file. Ends the command with SWZ504 where it cannot be written."""
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise Failure(f"SWZ504 cannot write the {what} {output!r}: {error.strerror}") from error
-
-
-def write_each(files: Sequence[ReportFile], rendered: Callable[[ReportFile], str]) -> None:
-    """Write every report, and tell at the end which could not be written; a fault of ours first."""
-    failures: list[Failure] = []
-    faults: list[Exception] = []
-    for file in files:
-        try:
-            write_report(rendered(file), file.path)
-        except Failure as failure:
-            failures.append(failure)
-        except Exception as error:  # noqa: BLE001 - it is raised again when the others are written
-            faults.append(error)
-    if faults:
-        raise faults[0]
-    if failures:
-        raise Failure("\n".join(failure.message for failure in failures))
 
 
 def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None:
