@@ -108,10 +108,14 @@ class Problem:
     source_line: str = ""
     caret_length: int = 0
 
+    @property
+    def place(self) -> str:
+        """The file, and the line and column where they are known."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
     def __str__(self) -> str:
         """The place and message, the source line with a caret, and the hint."""
-        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        rows = [f"{where}: {self.code} {self.message}"]
+        rows = [f"{self.place}: {self.code} {self.message}"]
         if self.line and self.source_line.strip():
             shown, start = _window(self.source_line.replace("\t", " "), self.column - 1)
             length = max(1, min(self.caret_length, len(shown) - start))

@@ -8,6 +8,7 @@ docs/pytest.md.
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,11 +63,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     target: str | None = config.getoption("--swz-target")
     if target is not None:
-        _check_target(target)
+        _testing().check_target(target)
     if config.getini(_INI):
-        from swzverify.testing.named_specs import named_specs  # noqa: PLC0415 - see the top
-
-        config.stash[_named] = named_specs(config, config.getini(_INI))
+        config.stash[_named] = _testing().named_specs(config, config.getini(_INI))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -103,26 +102,18 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, R
 
 
 def _spec_file(parent: pytest.Collector, path: Path, *, is_named: bool = False) -> pytest.Collector:
-    from swzverify.testing.spec_items import SpecFile  # noqa: PLC0415 - see the top
-
-    node = SpecFile.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
+    node = _testing().SpecFile.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
     node.is_named = is_named
     return node
 
 
-def _positive(text: str) -> int:
-    from argparse import ArgumentTypeError  # noqa: PLC0415 - see the top
+def _testing():
+    from swzverify.testing import plugged_in  # noqa: PLC0415 - see the top
 
+    return plugged_in
+
+
+def _positive(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
-
-
-def _check_target(target: str) -> None:
-    from swzverify.errors import SwzError  # noqa: PLC0415 - see the top
-    from swzverify.hardware import find_target  # noqa: PLC0415
-
-    try:
-        find_target(target)
-    except SwzError as error:
-        raise pytest.UsageError(f"--swz-target: {error.code} {error.message}; {error.hint}") from error

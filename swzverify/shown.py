@@ -87,7 +87,12 @@ def text_table(head: Sequence[str], lines: Sequence[Line]) -> str:
     rows = [["", *map(graphic, head)], *([graphic(mark), *map(_cell, cells)] for mark, cells in cut)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     marks = max(widths[0], 1)
-    told = ["  ".join([row[0].ljust(marks), *_right(row[1:], widths[1:])]).rstrip() for row in rows]
+    told = [
+        "  ".join(
+            [row[0].ljust(marks), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in rows
+    ]
     return "\n".join([*told, *_rest(lines)])
 
 
@@ -132,10 +137,6 @@ def _cell(value: object) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(map(str, value)) + ")"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return graphic(str(value))
-
-
-def _right(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
 
 
 def _rest(lines: Sequence[Line]) -> list[str]:

@@ -21,9 +21,9 @@ from swzverify.pictures.views.groups import CLASH, group_panels, groups
 from swzverify.pictures.views.ownership import ownership
 from swzverify.pictures.views.swizzled import swizzled_access
 from swzverify.pictures.views.waves import waves
-from swzverify.pictures.words import number
 from swzverify.run.show import ShowOptions, show
 from swzverify.subjects import IndexMap
+from swzverify.words import counted
 
 
 def column(tile: Tile, instruction: str = "ld.shared.b32", threads: int = 32) -> Access:
@@ -36,7 +36,7 @@ def side_by_side(title: str, named: list[tuple[str, Access]], *words: str) -> st
     panels: list[Panel] = []
     for name, access in named:
         run = chosen(access)
-        panels.append(replace(group_panels(run, 0)[0], title=f"{name}: {number(run.cost.wavefronts, 'wavefront')}"))
+        panels.append(replace(group_panels(run, 0)[0], title=f"{name}: {counted(run.cost.wavefronts, 'wavefront')}"))
     return render_svg(Picture(title, words, tuple(panels), LANES_SCALE, CLASH))
 
 

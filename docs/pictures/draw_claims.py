@@ -19,10 +19,10 @@ from swzverify.pictures.grid import View, grid_of
 from swzverify.pictures.scale import BANKS_SCALE, LANES_SCALE
 from swzverify.pictures.svg import render_svg
 from swzverify.pictures.views.ownership import ownership
-from swzverify.pictures.words import number
 from swzverify.spec import Spec
 from swzverify.spec.build import SpecCase
 from swzverify.subjects import IndexMap, Listing
+from swzverify.words import counted
 
 DOCS = Path(__file__).parents[1]
 UNNAMED = 64
@@ -243,16 +243,16 @@ def _register_picture(title: str, panels: list[Panel]) -> str:
 
 def _reads(name: str, listing: Listing) -> Panel:
     cells: list[Cell] = []
-    for row, (each, counted) in enumerate(zip(listing.instructions, listing.counted, strict=True)):
+    for row, (each, cost) in enumerate(zip(listing.instructions, listing.counted, strict=True)):
         for bank in range(listing.banks.banks):
             reads = [read for read in each.reads if listing.banks.bank(read.register) == bank]
-            held = [read for read in reads if read.slot and counted.held.in_slot(read.slot)[0] == read.register]
+            held = [read for read in reads if read.slot and cost.held.in_slot(read.slot)[0] == read.register]
             read = {read.register for read in reads if read not in held}
             words = [f"R{each.register}" if each not in held else f"(R{each.register})" for each in reads]
             if words:
                 slow = listing.banks.extra_cycles(read) > 0
                 cells.append(Cell(row, bank, (" ".join(words),), len(read), slow))
-    told = f"{name}: {number(listing.most or 0, 'conflict')}"
+    told = f"{name}: {counted(listing.most or 0, 'conflict')}"
     rows = tuple(each.text.rstrip(";") for each in listing.instructions)
     return Panel(told, "", "register bank", rows, heads(listing.banks.banks), tuple(cells))
 

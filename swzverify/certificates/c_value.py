@@ -43,10 +43,6 @@ class Values:
         """
         return self._node(read_expression(text))
 
-    def holds(self, text: str) -> int:
-        """One bit: whether the value of a text is not 0."""
-        return self.numbers.truth(self.of(text))
-
     def _node(self, node: Node) -> Exact:
         if node.operator == "number":
             return self.numbers.number(node.number)

@@ -66,7 +66,7 @@ def prepare(folder: str) -> None:
     """
     root = Path(folder)
     try:
-        foreign = next((name for name in _files(root) if not _is_ours(name)), None)
+        foreign = next((name for name in _files(root) if not _OURS.fullmatch(name)), None)
         if foreign is not None:
             message = f"{folder}: {foreign} is no certificate; only a folder of certificates is written to"
             raise SwzError("SWZ606", message, hint="name a new folder")
@@ -87,10 +87,6 @@ def _files(root: Path) -> Iterator[str]:
     for place, _, names in os.walk(root):
         for name in names:
             yield Path(place, name).relative_to(root).as_posix()
-
-
-def _is_ours(name: str) -> bool:
-    return name == LIST or _OURS.fullmatch(name) is not None
 
 
 def save(folder: str, name: str, text: str) -> None:

@@ -252,7 +252,3 @@ class Builder:
             operands = tuple(moved[operand] for operand in line.operands)
             moved[place] = self.add(Operation(line.operator, line.width, operands, line.number, line.name))
         return [moved[root] for root in roots]
-
-    def program(self) -> Program:
-        """The program that was built."""
-        return tuple(self.lines)

@@ -152,10 +152,8 @@ def _extract(line: Operation, given: Step, span: Bounds) -> Step | None:
         return None
     top = line.number + line.width
     if not given.exact:
-        return Step(given.increase, exact=False) if line.number == 0 else _above(given, top)
+        if line.number == 0:
+            return Step(given.increase, exact=False)
+        # Modulo 2^width only, bits below `top` stay when the increase is a multiple of 2^top.
+        return STILL if given.increase % (1 << top) == 0 else None
     return Step(given.increase >> line.number, span[1] >> top == 0)
-
-
-def _above(given: Step, top: int) -> Step | None:
-    """Modulo 2^width only, bits below `top` stay when the increase is a multiple of 2^top."""
-    return STILL if given.increase % (1 << top) == 0 else None

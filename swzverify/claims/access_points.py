@@ -67,6 +67,13 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     return text
 
 
+def aligned_addresses(access: Access, point: Mapping[str, int]) -> list[int | None] | None:
+    """The lanes' addresses at a point; None where no lane is active or one is misaligned."""
+    found = [record.address_bytes for record in access.lanes_at(point)]
+    active = [address for address in found if address is not None]
+    return found if active and not any(address % access.instruction.width_bytes for address in active) else None
+
+
 def lane_where(record: LaneRecord) -> str:
     """A lane's address in words."""
     return f"address {record.address_bytes}" + ("" if record.in_whole_bytes else " and some bits")
@@ -76,35 +83,21 @@ def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mappi
     """All lanes at a point, the marked ones colliding; inactive lanes have no cells. In global memory a
     lane has a sector, where it has a word and a bank in shared memory.
     """
-    if access.instruction.is_global:
-        return _sector_table(access, point, note, marks)
-    rest = ("coord", "offset", "address", "word", "bank")
-    if access.tile is None:
-        rest = ("address", "word", "bank")
-    own = own_columns(access.read_unknowns, rest)
-    columns = ("lane", *own, *rest)
-    rows: list[Row] = []
-    for record in access.lanes_at(point):
-        address = record.address_bytes
-        word = None if address is None else address // BANK_WORD_BYTES
-        bank = None if word is None else word % BANKS
-        values = record.values or (None,) * len(own)
-        cells = (record.lane, *values, record.coord, record.offset_elements, address, word, bank)
-        if access.tile is None:
-            cells = (record.lane, *values, address, word, bank)
-        rows.append(Row(cells, marks.get(record.lane, "")))
-    free = {name: value for name, value in point.items() if name != LANE}
-    return Counterexample(access.binding(free), note, columns, tuple(rows))
-
-
-def _sector_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
-    rest = ("address", "sector")
+    is_global = access.instruction.is_global
+    rest = ("address", "sector") if is_global else ("address", "word", "bank")
+    unit_bytes = SECTOR_BYTES if is_global else BANK_WORD_BYTES
+    in_tile = access.tile is not None and not is_global
+    if in_tile:
+        rest = ("coord", "offset", *rest)
     own = own_columns(access.read_unknowns, rest)
     rows: list[Row] = []
     for record in access.lanes_at(point):
         address = record.address_bytes
-        values = record.values or (None,) * len(own)
-        cells = (record.lane, *values, address, None if address is None else address // SECTOR_BYTES)
+        unit = None if address is None else address // unit_bytes
+        cells = (record.lane, *(record.values or (None,) * len(own)))
+        cells += (record.coord, record.offset_elements, address, unit) if in_tile else (address, unit)
+        if not is_global:
+            cells += (None if unit is None else unit % BANKS,)
         rows.append(Row(cells, marks.get(record.lane, "")))
     free = {name: value for name, value in point.items() if name != LANE}
     return Counterexample(access.binding(free), note, ("lane", *own, *rest), tuple(rows))

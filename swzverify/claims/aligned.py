@@ -31,11 +31,6 @@ class Aligned(Claim):
     )
     access: Access
 
-    @property
-    def subjects(self) -> tuple[Access]:
-        """The access that the claim is about."""
-        return (self.access,)
-
     def plan(self) -> Plan:
         """One obligation over every lane."""
         goals = aligned_goals(self.access)

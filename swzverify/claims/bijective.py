@@ -31,11 +31,6 @@ class Bijective(Claim):
     counts_room = True
     tile: Tile
 
-    @property
-    def subjects(self) -> tuple[Tile]:
-        """The tile that the claim is about."""
-        return (self.tile,)
-
     def plan(self) -> Plan:
         """Injectivity and bounds, and a count: together they leave no gap."""
         tile = self.tile

@@ -30,6 +30,7 @@ class Claim(ABC):
     form: ClassVar[Form]
     counts_room: ClassVar[bool] = False
     space: ClassVar[Space | None] = None
+    __match_args__: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
         """Refuse what the claim cannot be about."""
@@ -45,9 +46,10 @@ class Claim(ABC):
         return cls(*subjects, **numbers)
 
     @property
-    @abstractmethod
     def subjects(self) -> tuple[Subject, ...]:
-        """What the claim is about, in the order in which it is stated."""
+        """What the claim is about, in the order in which it is stated: its fields, but for numbers."""
+        numbers = {number.name for number in self.form.numbers}
+        return tuple(getattr(self, name) for name in self.__match_args__ if name not in numbers)
 
     @abstractmethod
     def plan(self) -> Plan:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swzverify.claims.access_points import access_scope, lane_table
+from swzverify.claims.access_points import access_scope, aligned_addresses, lane_table
 from swzverify.claims.aligned import misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.cost_claim import cost_plan
@@ -67,11 +67,6 @@ class Coalesced(Claim):
         keep_whole(self, "coalesced", optional=("at_most",))
         if self.at_most is not None and self.at_most < 1:
             raise SwzError("SWZ105", f"coalesced at_most {self.at_most}: an access touches at least 1 sector")
-
-    @property
-    def subjects(self) -> tuple[Access]:
-        """The access that the claim is about."""
-        return (self.access,)
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -136,8 +131,5 @@ class Coalesced(Claim):
 
 def _cost_at(access: Access, point: Mapping[str, int]) -> SectorCost | None:
     """The sectors at one point, byte by byte; None where no lane is active or one is misaligned."""
-    addresses = [record.address_bytes for record in access.lanes_at(point)]
-    width = access.instruction.width_bytes
-    if all(address is None for address in addresses) or any(a is not None and a % width for a in addresses):
-        return None
-    return sector_cost(access.instruction, addresses)
+    addresses = aligned_addresses(access, point)
+    return None if addresses is None else sector_cost(access.instruction, addresses)

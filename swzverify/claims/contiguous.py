@@ -74,11 +74,6 @@ class Contiguous(Claim):
             raise SwzError("SWZ105", f"contiguous: tile {self.tile.name} has no mode {self.mode}")
 
     @property
-    def subjects(self) -> tuple[Tile]:
-        """The tile that the claim is about."""
-        return (self.tile,)
-
-    @property
     def along(self) -> int:
         """The mode that vectors run along."""
         return self.tile.contiguous_mode if self.mode is None else self.mode
@@ -147,7 +142,8 @@ class Contiguous(Claim):
         if self.elements * step > 1:
             parts.append(multiple(start, self.elements * step))
         holds = conjunction(parts)
-        enough = () if tile.offsets_decide else points.enough(self._granule_bytes())
+        granule_bytes = lcm(self.elements * tile.element_bits // 8, address_span(tile))
+        enough = () if tile.offsets_decide else points.enough(granule_bytes)
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:
             begin = self._place(points, arrays, arrays[VECTOR] * self.elements)
@@ -156,10 +152,6 @@ class Contiguous(Claim):
             return np.asarray(True), whole
 
         return Always(Domain(nodes, enough=enough), holds, definition)
-
-    def _granule_bytes(self) -> int:
-        """Bases that agree modulo this agree on the alignment of vectors."""
-        return lcm(self.elements * self.tile.element_bits // 8, address_span(self.tile))
 
     def _place(self, points: TilePoints, arrays: Arrays, along: Numbers) -> Numbers:
         coord = [along if i == self.along else arrays[node.name] for i, node in enumerate(points.coords)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from swzverify.claims.access_points import access_enough, access_scope, exists_active, lane_table
+from swzverify.claims.access_points import access_enough, access_scope, aligned_addresses, exists_active, lane_table
 from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
@@ -24,6 +24,7 @@ from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
 from swzverify.subjects import Access
+from swzverify.words import spans
 
 
 class CostClaim(Claim):
@@ -39,11 +40,6 @@ class CostClaim(Claim):
         """The wavefronts that a warp instruction may take; None for the minimum of its active
         lanes.
         """
-
-    @property
-    def subjects(self) -> tuple[Access]:
-        """The access that the claim is about."""
-        return (self.access,)
 
     @property
     def reaches(self) -> int | None:
@@ -117,11 +113,8 @@ def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
 
 def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:
     """The cost at one point, by the plain rule; None where no lane is active or one is misaligned."""
-    addresses = [record.address_bytes for record in access.lanes_at(point)]
-    width = access.instruction.width_bytes
-    if all(address is None for address in addresses) or any(a is not None and a % width for a in addresses):
-        return None
-    return access_cost(access.instruction, addresses, access.target)
+    addresses = aligned_addresses(access, point)
+    return None if addresses is None else access_cost(access.instruction, addresses, access.target)
 
 
 def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
@@ -173,7 +166,7 @@ def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> t
             if any((first + q) % BANKS == worst.bank for q in range(words)):
                 lanes.append(lane)
     distinct = len({records[lane].address_bytes for lane in lanes})
-    text = f"lanes {_ranges(lanes)} touch {distinct} different addresses in bank {worst.bank}"
+    text = f"lanes {spans(lanes)} touch {distinct} different addresses in bank {worst.bank}"
     return dict.fromkeys(lanes, "x"), text
 
 
@@ -192,22 +185,5 @@ def octet_marks(octet: GroupCost) -> tuple[dict[int, str], str]:
     if octet.wavefronts == 1:
         return {}, ""
     marks = {lane: str(number) for number, lanes in enumerate(octet.apart, 1) for lane in lanes}
-    parts = " | ".join(_ranges([*lanes]) for lanes in octet.apart)
+    parts = " | ".join(spans(lanes) for lanes in octet.apart)
     return marks, f"lanes {parts} copy in wavefronts of their own"
-
-
-def _ranges(lanes: list[int]) -> str:
-    """Lanes in short: 0, 8, 16, 24.
-
-    >>> _ranges([0, 1, 2, 5])
-    '0-2, 5'
-    """
-    parts: list[str] = []
-    start = previous = lanes[0]
-    for lane in [*lanes[1:], 10**9]:
-        if lane == previous + 1:
-            previous = lane
-            continue
-        parts.append(f"{start}-{previous}" if previous > start else f"{start}")
-        start = previous = lane
-    return ", ".join(parts)

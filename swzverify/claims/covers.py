@@ -100,11 +100,6 @@ class Covers(Claim):
         places = common_origins(own, self.tile.base)
         return ((self.access, places[0]), (self.tile, places[1]))
 
-    @property
-    def subjects(self) -> tuple[Access, Tile]:
-        """The access and the tile."""
-        return (self.access, self.tile)
-
     def _placed(self) -> tuple[Access, TilePoints]:
         """The access and the tile at their common base."""
         (_, first), (_, second) = self.placed

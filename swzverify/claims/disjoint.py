@@ -40,7 +40,7 @@ class Disjoint(Claim):
 
     @property
     def subjects(self) -> tuple[Tile, ...]:
-        """The tile, or both tiles, that the claim is about."""
+        """The tiles that are kept apart; one whose stages are."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
     @property

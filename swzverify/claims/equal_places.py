@@ -115,7 +115,7 @@ class EqualPlaces:
         coord = tuple(point[node.name] for node in self.coords)
         binding: dict[str, int] = {} if self.stage is None else {"stage": point[self.stage.name]}
         if self.base is not None:
-            binding["base"] = self.places[0].start_bytes + self.places[0].unit_bytes * point[self.base.name]
+            binding["base"] = self.places[0].at(point)
         shown = [self._shown(value[0]) if len(value) == 1 else value for value in found]
         rows = tuple(Row((x.name, coord, value), "x") for x, value in zip((self.first, self.other), shown, strict=True))
         note = f"at {coord} {self.first.name} gives {shown[0]}, {self.other.name} gives {shown[1]}"

@@ -21,6 +21,7 @@ from swzverify.ir.expr import conjunction, negation
 from swzverify.subjects import Access, AlignedBase, Base, IndexMap, Tile
 from swzverify.subjects.memory import Origin
 
+_ANYWHERE = AlignedBase(1)
 MAX_ALIGN_LOG2 = 20
 
 
@@ -75,11 +76,6 @@ class Equivalent(Claim):
                 f"equivalent: {self.first.name} goes to {spaces[0]}, {self.second.name} to {spaces[1]}",
                 hint="compare index expressions as two `maps:`; addresses of two memories have nothing in common",
             )
-
-    @property
-    def subjects(self) -> tuple[Addressed, Addressed]:
-        """The tiles, accesses or maps that are compared."""
-        return (self.first, self.second)
 
     @property
     def placed(self) -> tuple[tuple[Addressed, Origin | None], ...]:
@@ -150,7 +146,8 @@ class Equivalent(Claim):
     @property
     def bases(self) -> tuple[Base, Base]:
         """The bases of the two sides."""
-        return _bases(self.first, self.second)
+        a, b = _base_of(self.first), _base_of(self.second)
+        return a or b or _ANYWHERE, b or a or _ANYWHERE
 
     def alignments(self) -> tuple[int, ...]:
         """The larger base alignments to try when the claim fails; none where the base is fixed."""
@@ -197,13 +194,6 @@ class Equivalent(Claim):
         if isinstance(self.first, Access) and isinstance(self.second, Access):
             return lanes_that_differ(self.first, self.second, places, point)
         return self._places(places).differ(point)
-
-
-def _bases(first: Addressed, other: Addressed) -> tuple[Base, Base]:
-    """Where two subjects lie; one without a base takes the other's, two without may be anywhere."""
-    a, b = _base_of(first), _base_of(other)
-    anywhere = AlignedBase(1)
-    return a or b or anywhere, b or a or anywhere
 
 
 def _base_of(subject: Addressed) -> Base | None:

@@ -53,11 +53,6 @@ class InBounds(Claim):
                 hint="give the access `bytes: n`",
             )
 
-    @property
-    def subjects(self) -> tuple[Tile | Access]:
-        """The tile or the access."""
-        return (self.about,)
-
     def plan(self) -> Plan:
         """One obligation over elements, or over lanes."""
         if isinstance(self.about, Tile):
@@ -165,7 +160,7 @@ def _access_goal(access: Access) -> Always:
 def _outside(access: Access, record: LaneRecord, point: Mapping[str, int]) -> bool:
     if record.address_bytes is None:
         return False
-    base = access.origin.start_bytes + access.origin.unit_bytes * point.get(access.origin.name, 0)
+    base = access.origin.at(point)
     if access.tile is None:
         return not base <= record.address_bytes <= base + (access.bytes or 0) - access.instruction.width_bytes
     tile = access.tile

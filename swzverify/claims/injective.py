@@ -37,11 +37,6 @@ class Injective(Claim):
     )
     tile: Tile
 
-    @property
-    def subjects(self) -> tuple[Tile]:
-        """The tile that the claim is about."""
-        return (self.tile,)
-
     def plan(self) -> Plan:
         """One obligation over pairs of leaf digits."""
         return Plan((Goal(injective_goal(self.tile)),))

@@ -24,6 +24,7 @@ from swzverify.ir.integers import Integer
 from swzverify.obligations import Always, Arrays, Truths
 from swzverify.subjects.listing import SLOTS, Listing, RegisterRead, Work
 from swzverify.subjects.lowered_listing import LoweredListing, table
+from swzverify.words import counted, listed
 
 INSTRUCTION = "instruction"
 """The variable of the goals: the place of an instruction, counted from 0."""
@@ -40,11 +41,6 @@ class ListingClaim(Claim):
     @abstractmethod
     def limit(self) -> int:
         """The conflicts that the claim allows in the whole listing."""
-
-    @property
-    def subjects(self) -> tuple[Listing]:
-        """The listing that the claim is about."""
-        return (self.listing,)
 
     def evidence(self) -> str:
         """How the rule of the banks is known."""
@@ -140,14 +136,14 @@ class ListingClaim(Claim):
             for bank in range(own.banks.banks)
         ]
         told = "; ".join(
-            f"{_list([f'R{number}' for number in group])} lie in bank {own.banks.bank(group[0])}"
+            f"{listed(f'R{number}' for number in group)} lie in bank {own.banks.bank(group[0])}"
             for group in groups
             if own.banks.extra_cycles(group)
         )
         wrong = [self._other_slot(at, read) for read in self._from_banks(at)]
         cycles = own.counted[at].least
         total = f"; conflict {so_far} of the listing's {own.least}" if own.least > 1 else ""
-        told = f"{each.text}: {told}, {cycles} extra cycle{'' if cycles == 1 else 's'}"
+        told = f"{each.text}: {told}, {counted(cycles, 'extra cycle')}"
         return told + "".join(dict.fromkeys(each for each in wrong if each)) + total
 
     def _other_slot(self, at: int, read: RegisterRead) -> str:
@@ -180,14 +176,15 @@ class ListingClaim(Claim):
                     _held_text(self.listing, at, read),
                     "bank" if read in missed else "cache",
                 ),
-                "x" if marked and own.banks.extra_cycles([o.register for o in missed if _meet(own, o, read)]) else "",
+                "x"
+                if marked
+                and own.banks.extra_cycles(
+                    [o.register for o in missed if own.banks.bank(o.register) == own.banks.bank(read.register)]
+                )
+                else "",
             )
             for read in sorted(each.reads, key=lambda read: read.slot or 0)
         ]
-
-
-def _meet(own: Listing, one: RegisterRead, other: RegisterRead) -> bool:
-    return own.banks.bank(one.register) == own.banks.bank(other.register)
 
 
 def _slots(read: RegisterRead) -> tuple[int, ...]:
@@ -201,10 +198,6 @@ def _held_text(listing: Listing, at: int, read: RegisterRead) -> str:
     sure, perhaps = listing.counted[at].held.in_slot(read.slot)
     words = [*([] if sure is None else [f"R{sure}"]), *(f"R{each}?" for each in perhaps[:3])]
     return ", ".join(words) + (", ..." if len(perhaps) > 3 else "") if words else "nothing"
-
-
-def _list(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 def _numbers(place: Var, values: list[int]) -> Integer:

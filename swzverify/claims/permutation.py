@@ -20,6 +20,8 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.expr import conjunction
 from swzverify.obligations import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.subjects import IndexMap
+from swzverify.subjects.plain_access import base_bytes
+from swzverify.words import binding_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,6 @@ class Permutation(Claim):
             raise SwzError(
                 "SWZ105", f"map {self.map.name} has {len(self.map.value)} values, `onto` {len(self.map.onto)} extents"
             )
-
-    @property
-    def subjects(self) -> tuple[IndexMap]:
-        """The map that the claim is about."""
-        return (self.map,)
 
     @property
     def box(self) -> tuple[int, ...]:
@@ -112,8 +109,7 @@ class Permutation(Claim):
         place = self.map.origin
         names = {name: arrays[name] for name, _ in self.map.over}
         if place is not None:
-            index = arrays[place.name] if place.variable is not None else np.zeros(1, dtype=np.int64)
-            names["base"] = place.start_bytes + place.unit_bytes * index
+            names["base"] = base_bytes(place, arrays)
         return self.map.at_many(names)
 
     def scope(self) -> str:
@@ -124,23 +120,20 @@ class Permutation(Claim):
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """A value outside the box, or two points with one value."""
         place = self.map.origin
-        base = {} if place is None else {"base": place.start_bytes + place.unit_bytes * point.get(place.name, 0)}
+        base = {} if place is None else {"base": place.at(point)}
         first = {name: point[name] for name, _ in self.map.over}
         value = self.map.at(first | base)
         columns = (*(name for name, _ in self.map.over), "value")
         if isinstance(goal.obligation, Always):
             if all(0 <= v < extent for v, extent in zip(value, self.box, strict=True)):
                 return None
-            note = f"{_words(first)} has the value {value}, outside {self.box}"
+            note = f"{binding_text(first)} has the value {value}, outside {self.box}"
             return Counterexample(first, note, columns, (Row((*first.values(), value), "x"),))
         other = {name: point[second(name)] for name, _ in self.map.over}
         same = self.map.at(other | base)
         if first == other or value != same:
             return None
         rows = tuple(Row((*p.values(), v), "x") for p, v in ((first, value), (other, same)))
-        return Counterexample(first, f"{_words(first)} and {_words(other)} have the same value {value}", columns, rows)
-
-
-def _words(point: Mapping[str, int]) -> str:
-    """A point in words."""
-    return ", ".join(f"{name} = {value}" for name, value in point.items())
+        return Counterexample(
+            first, f"{binding_text(first)} and {binding_text(other)} have the same value {value}", columns, rows
+        )

@@ -15,6 +15,7 @@ from swzverify.ir.expr import Var, var
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Tile
 from swzverify.subjects.memory import Origin
+from swzverify.subjects.plain_access import base_bytes
 from swzverify.subjects.tile import coordinate_of_digits, leaf_offsets, lower_swizzle
 
 Array = NDArray[np.int64]
@@ -89,8 +90,7 @@ class TilePoints:
 
     def base_of(self, point: Mapping[str, Array]) -> Array:
         """The base address in bytes at some points."""
-        index = np.zeros(1, dtype=np.int64) if self.base is None else point[self.base.name]
-        return self.place.start_bytes + self.place.unit_bytes * index
+        return base_bytes(self.place, point)
 
     def positions(self, point: Mapping[str, Array]) -> Array:
         """The elements' first units at points of the digits, from the plain definition."""
@@ -104,9 +104,7 @@ class TilePoints:
 
     def base_at(self, point: Mapping[str, int]) -> int:
         """The base address in bytes at one point."""
-        return self.place.start_bytes + self.place.unit_bytes * (
-            0 if self.base is None else point.get(self.base.name, 0)
-        )
+        return self.place.at(point)
 
     def placement_at(self, point: Mapping[str, int]) -> dict[str, int]:
         """Stage and base as a report shows them."""

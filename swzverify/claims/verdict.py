@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from swzverify.shown import LINES_SHOWN, Line, Shown, html_facts, html_table, text_facts, text_table
+from swzverify.words import binding_text, counted
 
 
 class Outcome(StrEnum):
@@ -92,8 +93,8 @@ class Measure:
     def __str__(self) -> str:
         """The worst cost in words."""
         at_least = "" if self.exact else "at least "
-        waves = f"{self.wavefronts} wavefront{'s' * (self.wavefronts != 1)}"
-        conflicts = f"{self.bank_conflicts} bank conflict{'s' * (self.bank_conflicts != 1)}"
+        waves = counted(self.wavefronts, "wavefront")
+        conflicts = counted(self.bank_conflicts, "bank conflict")
         return f"{at_least}{waves} (minimum {self.minimum}), {at_least}{conflicts}"
 
     @property
@@ -123,7 +124,7 @@ class SectorMeasure:
     def __str__(self) -> str:
         """The count in words."""
         at_least = "" if self.exact else "at least "
-        return f"{at_least}{self.sectors} sector{'s' * (self.sectors != 1)} (minimum {self.minimum})"
+        return f"{at_least}{counted(self.sectors, 'sector')} (minimum {self.minimum})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +183,6 @@ class Counterexample(Shown):
         """The rows; where there are more than a table shows, the marked ones first."""
         rows = sorted(self.rows, key=lambda row: not row.marked) if len(self.rows) > LINES_SHOWN else self.rows
         return [(row.mark, row.cells) for row in rows]
-
-
-def binding_text(binding: Mapping[str, int]) -> str:
-    """A case in words.
-
-    >>> binding_text({"warp": 0, "k": 16})
-    'warp = 0, k = 16'
-    """
-    return ", ".join(f"{name} = {value}" for name, value in binding.items())
 
 
 @dataclass(frozen=True, slots=True)

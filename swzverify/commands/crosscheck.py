@@ -9,7 +9,8 @@ from typing import NoReturn
 import click
 
 from swzverify.commands.choices import RecordFormat
-from swzverify.commands.terminal import FILE_WIDTH, Failure, echo, one_way_out, terminal_style
+from swzverify.commands.files import write_report
+from swzverify.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
 from swzverify.gpu.crosscheck import Method
 from swzverify.gpu.recording import save_recording
 from swzverify.report.cross_result import CrossReport
@@ -86,7 +87,4 @@ def _write(report: CrossReport, form: RecordFormat, output: str | None, verbosit
     if output is None:
         echo(text, style, err=False)
         return
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"SWZ504 cannot write the report {output!r}: {error.strerror}") from error
+    write_report(text, output)

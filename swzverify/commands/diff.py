@@ -8,8 +8,8 @@ from typing import NoReturn, assert_never
 import click
 
 from swzverify.commands.choices import PageFormat
-from swzverify.commands.files import check_output
-from swzverify.commands.terminal import FILE_WIDTH, Failure, echo, one_way_out, terminal_style
+from swzverify.commands.files import check_output, write_report
+from swzverify.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
 from swzverify.diff.json import render_diff_json
 from swzverify.diff.markdown import render_diff_markdown
 from swzverify.diff.result import Allow, DiffReport
@@ -76,10 +76,6 @@ def _write(report: DiffReport, form: PageFormat, output: str | None, verbosity: 
     if output is None:
         echo(text, style, err=False)
         return
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise Failure(f"SWZ504 cannot write the comparison {output!r}: {error.strerror}") from error
+    write_report(text, output, "comparison")
     if verbosity >= 0:
         echo(f"{visible(summary_words(report))}; comparison in {output}\n", errors, err=True)

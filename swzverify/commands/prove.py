@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import click
 
-from swzverify.commands.case_tests import CaseTests
 from swzverify.commands.choices import Format, ReportFile
 from swzverify.commands.files import Known, check_output
 from swzverify.commands.reports import (
@@ -75,12 +73,12 @@ def prove(
             pictures=wants_pictures(form, reports),
         )
         known = Known(baseline, write_baseline)
-        tests = CaseTests(write_test, settings.target)
-        report = _run(paths, settings, output, reports, known, tests, quiet)
+        report = _run(paths, settings, output, reports, known, write_test, quiet)
         code = _exit_code(report, allow_no_claims)
         write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
         known.save(report)
-        tests.save(report, quiet=quiet)
+        if write_test is not None:
+            _case_tests().save_tests(write_test, report, target, quiet=quiet)
     sys.exit(int(code))
 
 
@@ -102,7 +100,7 @@ def _run(
     output: str | None,
     reports: tuple[ReportFile, ...],
     known: Known,
-    tests: CaseTests,
+    write_test: str | None,
     quiet: bool,
 ) -> Report:
     if settings.target is not None:
@@ -112,14 +110,18 @@ def _run(
         check_output(output, collected.files, "--output")
     taken = {"--output": output, "--baseline": known.read, "--write-baseline": known.write}
     taken |= {"--recording": settings.recording, "--calibration": settings.calibration}
-    tests.check(collected.files, taken)
-    check_reports(reports, collected.files, {**taken, "--write-test": tests.path})
+    if write_test is not None:
+        _case_tests().check_tests(write_test, collected.files, taken)
+    check_reports(reports, collected.files, {**taken, "--write-test": write_test})
     accepted = known.prepare(settings, output, collected.files)
     if settings.certificates is not None:
         from swzverify.certificates.folder import prepare  # noqa: PLC0415 - few runs write certificates
 
         prepare(settings.certificates)  # refuses, before minutes of work, a folder that holds anything else
-    _check_evidence(settings.recording, settings.calibration)
+    if settings.recording is not None or settings.calibration is not None:
+        from swzverify.gpu.evidence import check_evidence  # noqa: PLC0415 - few runs have evidence of their own
+
+        check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not quiet) as watch:
         report = run_specs(collected.files, settings, problems=collected.problems, watch=watch)
     return accepted(report)
@@ -145,13 +147,7 @@ def _check_target(target: str) -> None:
         raise click.BadParameter(f"{error.code} {error.message}; {error.hint}", param_hint="--target") from error
 
 
-def _check_evidence(recording: str | None, calibration: str | None) -> None:
-    """Refuse a file that is no recording or calibration, once, instead of for every claim."""
-    if recording is not None:
-        from swzverify.gpu.recording import load_recording  # noqa: PLC0415 - few runs have one
+def _case_tests():
+    from swzverify.commands import case_tests  # noqa: PLC0415 - few runs write tests
 
-        load_recording(Path(recording))
-    if calibration is not None:
-        from swzverify.gpu.calibration import load_calibration  # noqa: PLC0415 - few runs have one
-
-        load_calibration(Path(calibration))
+    return case_tests

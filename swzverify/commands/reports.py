@@ -13,8 +13,8 @@ import click
 
 from swzverify import report as formats
 from swzverify.commands.choices import Format, ReportFile
-from swzverify.commands.files import check_output
-from swzverify.commands.terminal import FILE_WIDTH, Failure, echo, terminal_style
+from swzverify.commands.files import check_output, write_each
+from swzverify.commands.terminal import FILE_WIDTH, echo, terminal_style
 from swzverify.report.result import ExitCode, Report
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line
@@ -57,36 +57,19 @@ def write_reports(
         echo(_rendered(report, code, form, style), style, err=False)
     else:
         others = [ReportFile(form, output), *others]
-    _to_files(report, code, others, verbosity)
+    write_each(others, lambda file: _in_file(report, code, file, verbosity))
     if verbosity >= 0 and others:
         places = ", ".join(file.path for file in others)
         echo(f"{summary_line(report)}; report in {places}\n", errors, err=True)
 
 
-def _to_files(report: Report, code: ExitCode, files: Sequence[ReportFile], verbosity: int) -> None:
-    """Write each, whatever becomes of the others; then fail where one could not be written."""
-    failures: list[str] = []
-    faults: list[Exception] = []
-    for file in files:
-        try:
-            _to_file(report, code, file, verbosity)
-        except OSError as error:
-            failures.append(f"SWZ504 cannot write the report {file.path!r}: {error.strerror}")
-        except Exception as error:  # noqa: BLE001 - it is raised again when the others are written
-            faults.append(error)
-    if faults:
-        raise faults[0]
-    if failures:
-        raise Failure("\n".join(failures))
-
-
-def _to_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -> None:
+def _in_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -> str:
+    """A report as a file has it; with the problems, which standard error has of one on a terminal."""
     style = TextStyle(FILE_WIDTH, verbosity=verbosity)
     text = _rendered(report, code, file.form, style)
     if file.form is Format.TEXT and report.problems:
-        text = formats.render_problems(report.problems, style) + text
-    with open(file.path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-        stream.write(text)
+        return formats.render_problems(report.problems, style) + text
+    return text
 
 
 def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from swzverify import report as formats
 from swzverify.commands.choices import Format, ReportFile
-from swzverify.commands.terminal import FILE_WIDTH, Failure, say
+from swzverify.commands.files import write_each
+from swzverify.commands.terminal import FILE_WIDTH, say
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
@@ -34,16 +35,7 @@ def write_scan(
         say(rendered(found, report, code, form, quiet=quiet, check=check))
     else:
         others = [ReportFile(form, output), *others]
-    failures: list[str] = []
-    for file in others:
-        text = rendered(found, report, code, file.form, quiet=quiet, check=check)
-        try:
-            with open(file.path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-                stream.write(text)
-        except OSError as error:
-            failures.append(f"SWZ504 cannot write the report {file.path!r}: {error.strerror}")
-    if failures:
-        raise Failure("\n".join(failures))
+    write_each(others, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
 
 
 def rendered(

@@ -4,13 +4,11 @@ it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 import click
 
-from swzverify.commands.files import check_output
-from swzverify.commands.terminal import Failure
+from swzverify.commands.files import check_ours, write_report
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_spec import scan_spec
@@ -25,13 +23,7 @@ def check_written(path: str | None, files: list[str], taken: Mapping[str, str | 
     """
     if path is None:
         return
-    check_output(path, files, OPTION)
-    for option, other in taken.items():
-        if other is not None and os.path.realpath(other) == os.path.realpath(path):
-            raise click.BadParameter(f"{path!r} is the file of {option} too", param_hint=OPTION)
-    if os.path.lexists(path) and not _is_ours(path):
-        message = f"{path!r} exists, and was not written by {OPTION}; name another file, or delete it"
-        raise click.BadParameter(message, param_hint=OPTION)
+    check_ours(path, files, OPTION, taken, _is_ours)
 
 
 def _is_ours(path: str) -> bool:
@@ -47,11 +39,7 @@ def save_written(path: str | None, found: Sequence[ScannedFile], target: str) ->
     if path is None:
         return
 
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.write(f"{FIRST_LINE}\n{scan_spec(found, target)}")
-    except OSError as error:
-        raise Failure(f"SWZ504 cannot write the spec {path!r}: {error.strerror}") from None
+    write_report(f"{FIRST_LINE}\n{scan_spec(found, target)}", path, "spec")
     every = [access for file in found for access in file.accesses]
     said = sum(not access.written.reason for access in every)
     click.echo(

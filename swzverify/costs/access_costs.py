@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.claims.access_points import access_enough
-from swzverify.claims.verdict import Measure, WarpMeasure, binding_text
+from swzverify.claims.verdict import Measure, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, CostArrays, Evidence, cost_many, evidence
 from swzverify.shown import Shown, html_facts, text_facts
 from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE, STAGE
+from swzverify.words import binding_text
 
 MAX_LANES = 1 << 26
 """Lanes of all warp instructions, at all stages and bases; some ten seconds."""
@@ -239,11 +240,10 @@ def _refuse_misaligned(access: Access, position: _Array, active: _Truths, point:
     row, lane = (int(each) for each in np.argwhere(wrong)[0])
     where = access.binding({name: int(values[row]) for name, values in point.items()})
     address = int(position[row, lane]) // (8 // access.unit_bits)
-    shown = ", ".join(f"{name} = {value}" for name, value in where.items())
     raise SwzError(
         "SWZ404",
         f"access {access.name}: lane {lane} has address {address}, not a multiple of "
-        f"{access.instruction.width_bytes} bytes, at {shown}",
+        f"{access.instruction.width_bytes} bytes, at {binding_text(where)}",
         hint="a misaligned access faults on the GPU: claim `aligned` of it to see the whole warp",
     )
 

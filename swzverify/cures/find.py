@@ -22,6 +22,7 @@ from swzverify.cures.work import SpentError, Work
 from swzverify.errors import SwzError
 from swzverify.prover import Options
 from swzverify.subjects import Access, Tile
+from swzverify.words import counted
 
 MAY_BE_LOST = frozenset({"bijective", "equivalent"})
 """Kinds of claims that a change may break, if it says so: a padded tile is not bijective, and a map
@@ -193,7 +194,7 @@ def _gives(claim: CostClaim, measure: Measure | None, refuted: Measure | None) -
     if measure is None:
         return f"{claim.kind} is proved"
     found = measure.most_wavefronts
-    text = f"{found.wavefronts} wavefront{'' if found.wavefronts == 1 else 's'} (minimum {found.minimum})"
+    text = f"{counted(found.wavefronts, 'wavefront')} (minimum {found.minimum})"
     return text if refuted is None else f"{text} instead of {refuted.wavefronts}"
 
 

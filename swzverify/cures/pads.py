@@ -10,6 +10,7 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS
 from swzverify.layout import Layout
 from swzverify.layout.int_tuple import IntTuple
 from swzverify.subjects import OffsetMap, Tile
+from swzverify.words import counted
 
 
 def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
@@ -64,7 +65,7 @@ def _change(tile: Tile, layout: Layout, row: int, pad: int, width_bytes: int) ->
     else:
         old, new = old // BANK_WORD_BYTES, new // BANK_WORD_BYTES
         apart = new % BANKS
-        pitch = f"pitch {new} words instead of {old} (rows {apart} bank{'' if apart == 1 else 's'} apart)"
+        pitch = f"pitch {new} words instead of {old} (rows {counted(apart, 'bank')} apart)"
     keep = width_bytes * 8 // tile.element_bits
     multiple = f" (a multiple of {keep} keeps vectors of {width_bytes} bytes aligned)" if keep > 1 else ""
     return f"pad {pad} after every {row} elements{multiple}, layout {layout}, {pitch}"

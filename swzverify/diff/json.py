@@ -5,6 +5,7 @@ per claim.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from swzverify.diff.result import ClaimDiff, DiffReport, SideName, Status
 from swzverify.errors import Problem
@@ -44,7 +45,7 @@ def render_diff_json(report: DiffReport) -> str:
 
 
 def _side(side: SideName) -> Json:
-    return {"given": side.given, "what": side.what, "commit": side.commit or None}
+    return {**asdict(side), "commit": side.commit or None}
 
 
 def _claim(claim: ClaimDiff) -> Json:
@@ -56,17 +57,7 @@ def _claim(claim: ClaimDiff) -> Json:
         "kind": claim.claim.kind,
         "subject": claim.claim.subject,
         "case": dict(claim.claim.case),
-        "changes": [
-            {
-                "aspect": change.aspect.value,
-                "direction": change.direction.value,
-                "what": change.what,
-                "before": change.before,
-                "after": change.after,
-                "note": change.note,
-            }
-            for change in claim.changes
-        ],
+        "changes": [asdict(change) for change in claim.changes],
         "note": claim.note,
         "regressed": claim.regressed,
         "base": _of_side(claim.before, claim.result_before),
@@ -91,12 +82,5 @@ def _of_side(claim: SpecClaim | None, result: ClaimResult | None) -> Json:
 
 
 def _problem(side: str, problem: Problem) -> Json:
-    return {
-        "side": side,
-        "code": problem.code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "file": problem.file,
-        "line": problem.line,
-        "column": problem.column,
-    }
+    told = ("code", "message", "hint", "file", "line", "column")
+    return {"side": side, **{name: getattr(problem, name) for name in told}}

@@ -86,12 +86,6 @@ class ClaimDiff:
         return old is not None and new is not None and old.ok and not new.ok
 
     @property
-    def mended(self) -> bool:
-        """Whether it comes out as expected now and did not before."""
-        old, new = self.result_before, self.result_after
-        return old is not None and new is not None and new.ok and not old.ok
-
-    @property
     def wavefronts(self) -> tuple[int, int] | None:
         """The most wavefronts before and now, where both are known and they differ."""
         return self._costs(lambda measure: measure.wavefronts)

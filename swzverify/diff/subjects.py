@@ -323,7 +323,8 @@ def map_changes(before: IndexMap, after: IndexMap) -> list[Change]:
         way = Direction.STRONGER if grown else Direction.WEAKER
         changes.append(Change(Aspect.DOMAIN, way, f"box of {before.name}", str(old), str(new)))
     changes += _map_base(before, after)
-    was, now = (", ".join(spelled_values(each)) + _onto(each) for each in (before, after))
+    boxes = ["" if each.onto is None else f" onto {list(each.onto)}" for each in (before, after)]
+    was, now = (", ".join(spelled_values(each)) + box for each, box in zip((before, after), boxes, strict=True))
     if was != now:
         changes.append(_kernel(f"map {before.name}", was, now))
     return [*changes, *_unknown(before, after, _MAP_FIELDS)]
@@ -353,10 +354,6 @@ def listing_changes(before: Listing, after: Listing) -> list[Change]:
         was, now = (f"{len(each.instructions)} instructions" for each in (before, after))
         changes.append(_kernel(f"code of {before.name}", was, now if now != was else f"{now}, others"))
     return [*changes, *_unknown(before, after, _LISTING_FIELDS)]
-
-
-def _onto(index_map: IndexMap) -> str:
-    return "" if index_map.onto is None else f" onto {list(index_map.onto)}"
 
 
 def _kernel(what: str, before: str, after: str) -> Change:

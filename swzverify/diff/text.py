@@ -14,6 +14,7 @@ from swzverify.report.console import indented, rendered
 from swzverify.report.escape import prose, visible
 from swzverify.report.style import TextStyle
 
+_COLOUR_OF = {"weaker": "red", "stronger": "green"}
 _COLOURS = {Status.DELETED: "bold red", Status.WEAKENED: "bold red", Status.NOT_COMPARED: "yellow"}
 
 
@@ -62,7 +63,7 @@ def _claim(claim: ClaimDiff, style: TextStyle) -> list[RenderableType]:
     blocks: list[RenderableType] = [line]
     for label, text in _facts(claim):
         fact = Text(f"{label:<11}", style="dim", overflow="fold")
-        blocks.append(indented(fact.append(prose(text), style=_colour(label)), 6))
+        blocks.append(indented(fact.append(prose(text), style=_COLOUR_OF.get(label, "")), 6))
     return blocks
 
 
@@ -74,7 +75,3 @@ def _facts(claim: ClaimDiff) -> list[tuple[str, str]]:
         facts.append((label, f"{change_words(change)} [{change.aspect}]"))
     facts += [("note", claim.note), ("verdict", verdict_words(claim)), *cost_facts(claim)]
     return [(label, text) for label, text in facts if text]
-
-
-def _colour(label: str) -> str:
-    return {"weaker": "red", "stronger": "green"}.get(label, "")

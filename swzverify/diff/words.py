@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from swzverify.diff.change import Change
 from swzverify.diff.result import ClaimDiff, DiffReport, SideName, Status
-from swzverify.report.words import counted, duration
+from swzverify.report.words import duration
+from swzverify.words import counted
 
 
 def side_words(side: SideName) -> str:

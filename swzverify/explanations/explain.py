@@ -111,7 +111,6 @@ def _by_bits(access: Access, forms: Forms, run: Chosen | None) -> list[Statement
 def _start(access: Access, point: Mapping[str, int]) -> int:
     """Where the stage begins that a point is in; the first one where the access itself says it."""
     tile = access.tile
-    place = access.origin
     stage = point.get(STAGE, 0)
     pitch = 0 if tile is None else tile.pitch_bytes
-    return place.start_bytes + place.unit_bytes * point.get(place.name, 0) + stage * pitch
+    return access.origin.at(point) + stage * pitch

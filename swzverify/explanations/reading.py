@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from swzverify.engines.gf2 import rank
 from swzverify.explanations.statements import BankBit, Bit, Matrix, NotLinear
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, Var, variables
@@ -159,8 +160,6 @@ def matrix(of: str, forms: Forms, keep: Mapping[str, int]) -> Matrix:
 
 
 def _rank(entries: Sequence[Sequence[int]]) -> int:
-    from swzverify.engines.gf2 import rank  # noqa: PLC0415 - it brings numpy
-
     return rank([sum(bit << place for place, bit in enumerate(row)) for row in entries])
 
 

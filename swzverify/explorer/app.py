@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterable
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from swzverify.errors import SwzError
 from swzverify.explorer.controls import controls
 from swzverify.explorer.fragments import Answer, Ask, wrong
-from swzverify.explorer.guard import Request, may_compute, refusal
+from swzverify.explorer.guard import Request, authorities, may_compute, refusal
 from swzverify.explorer.state import FieldError, WrongStateError, fields_of
 from swzverify.report.html.assets import palette
 from swzverify.run.fault import fault, what_to_send
@@ -21,6 +23,8 @@ from swzverify.run.fault import fault, what_to_send
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
+_IDLE_SECONDS = 15
+"""What a connection may be silent."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -38,6 +42,24 @@ _ICON = (
     '<path fill="#fee838" d="M2 0h2v2H2zM0 2h2v2H0z"/></svg>'
 )
 """Banks of a tile of 2 x 2, swizzled."""
+
+
+class _Quiet(WSGIRequestHandler):
+    """Says nothing of requests, and waits for none that does not come."""
+
+    timeout = _IDLE_SECONDS
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Nothing is logged."""
+
+
+def server_at(place: socket.socket, ask: Callable[[str, Ask], Answer]) -> BaseWSGIServer:
+    """The server of the page at a socket; `ask` answers a query string."""
+    host, port = place.getsockname()[:2]
+    app = make_app(authorities(host, port), ask)
+    server = make_server(host, port, app, threaded=True, request_handler=_Quiet, fd=place.fileno())
+    server.daemon_threads = True  # type: ignore[attr-defined]  # of socketserver's threads
+    return server
 
 
 def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:

@@ -12,12 +12,12 @@ from swzverify.pictures import Cell, Panel, Picture
 from swzverify.pictures.chosen import Chosen
 from swzverify.pictures.grid import View, extents_of, grid_of
 from swzverify.pictures.scale import BANKS_SCALE
-from swzverify.pictures.views.groups import spans
 from swzverify.pictures.views.logical import logical_panel
 from swzverify.pictures.views.physical import physical
 from swzverify.pictures.words import part_words, tile_words
 from swzverify.subjects import Tile
 from swzverify.subjects.loop import STAGE
+from swzverify.words import spans
 
 MOST_ROWS = 32
 """Rows of cells that are drawn; banks repeat."""
@@ -123,9 +123,7 @@ def base_bytes(tile: Tile, run: Chosen | None) -> int:
     """The base address of the warp instruction that is drawn; without one the first of the tile."""
     if run is None:
         return tile.origin.start_bytes
-    place = run.access.origin
-    pitch = run.point.get(STAGE, 0) * tile.pitch_bytes
-    return place.start_bytes + place.unit_bytes * run.point.get(place.name, 0) + pitch
+    return run.access.origin.at(run.point) + run.point.get(STAGE, 0) * tile.pitch_bytes
 
 
 def lane_bits(run: Chosen) -> Mapping[int, Bits]:
@@ -145,7 +143,7 @@ def _board(picture: Picture, panel: Panel, where: Sequence[Bits], run: Chosen | 
     for cell, bits in zip(panel.cells, where, strict=True):
         words = range(bits.start // _WORD_BITS, (bits.stop - 1) // _WORD_BITS + 1)
         lanes = sorted({lane for word in words for lane, held in touched.get(word, ()) if _meet(held, bits)})
-        shown = replace(cell, lanes=tuple(lanes), lines=(*cell.lines, f"L{spans(lanes)}") if lanes else cell.lines)
+        shown = replace(cell, lanes=tuple(lanes), lines=(*cell.lines, f"L{spans(lanes, ',')}") if lanes else cell.lines)
         places.append(Place(shown, tuple(word % BANKS for word in words)))
     told = picture.captions if run is None else (*picture.captions, LANES_WORDS)
     return Board(replace(picture, captions=told), replace(panel, cells=()), tuple(places))

@@ -104,7 +104,8 @@ def lanes_html(table: Counterexample, run: Chosen) -> str:
         lane = row.cells[place]
         assert isinstance(lane, int)  # noqa: S101 - the number of a lane
         bits = touched.get(lane)
-        banks = [] if bits is None else _banks(bits)
+        words = range(0) if bits is None else range(bits.start // _WORD_BITS, (bits.stop - 1) // _WORD_BITS + 1)
+        banks = [word % BANKS for word in words]
         own = [groups[lane]] if lane in groups else []
         texts = [*cells(table.columns, row), _list(own) or "-"]
         named = zip((*header(table.columns), "group"), texts, strict=True)
@@ -118,10 +119,6 @@ def lanes_html(table: Counterexample, run: Chosen) -> str:
         f'<div class="scroll"><table class="lanes" role="grid" aria-label="lanes"><thead><tr>{heads}</tr></thead>\n'
         f"<tbody>\n{''.join(lines)}</tbody></table></div>\n"
     )
-
-
-def _banks(bits: range) -> list[int]:
-    return [word % BANKS for word in range(bits.start // _WORD_BITS, (bits.stop - 1) // _WORD_BITS + 1)]
 
 
 def _list(numbers: Iterable[int]) -> str:

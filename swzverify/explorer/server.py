@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from swzverify.errors import SwzError
-from swzverify.explorer.guard import authorities
 from swzverify.explorer.worker import Workers
 
 if TYPE_CHECKING:
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 HOSTS = ("127.0.0.1", "::1")
 """The addresses that the server may listen at."""
-_IDLE_SECONDS = 15
-"""What a connection may be silent."""
 
 
 def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
@@ -76,25 +73,10 @@ def link_of(place: socket.socket) -> str:
 def page_server(place: socket.socket, ask: Callable[[str, Ask], Answer]) -> BaseWSGIServer:
     """The server of the page at a socket; `ask` answers a query string. Error: SWZ593 without Flask."""
     try:
-        from werkzeug.serving import WSGIRequestHandler, make_server  # noqa: PLC0415 - an extra has it
-
-        from swzverify.explorer.app import make_app  # noqa: PLC0415 - likewise
+        from swzverify.explorer.app import server_at  # noqa: PLC0415 - an extra has what it needs
     except ImportError as error:
         if error.name not in ("flask", "werkzeug"):
             raise
         hint = "pip install 'swzverify[explore]'; `swzverify show` and `explain` say the same without a page"
         raise SwzError("SWZ593", "the page needs Flask, which is not installed", hint=hint) from error
-
-    class Quiet(WSGIRequestHandler):
-        """Says nothing of requests, and waits for none that does not come."""
-
-        timeout = _IDLE_SECONDS
-
-        def log(self, type: str, message: str, *args: object) -> None:
-            """Nothing is logged."""
-
-    host, port = place.getsockname()[:2]
-    app = make_app(authorities(host, port), ask)
-    server = make_server(host, port, app, threaded=True, request_handler=Quiet, fd=place.fileno())
-    server.daemon_threads = True  # type: ignore[attr-defined]  # of socketserver's threads
-    return server
+    return server_at(place, ask)

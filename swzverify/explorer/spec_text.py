@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -84,7 +84,16 @@ def spec_text(state: State) -> SpecText:
         ("", f"    tile: {TILE}"),
         ("instruction", f"    instruction: {state.instruction}"),
         ("threads", f"    threads: {state.threads}"),
-        *([("loops", f"    for: {_for(found.loops)}")] if found.loops else []),
+        *(
+            [
+                (
+                    "loops",
+                    f"    for: {{{', '.join(f'{name}: {_loop(values)}' for name, values in found.loops.items())}}}",
+                )
+            ]
+            if found.loops
+            else []
+        ),
         (of_coord, f"    coord: [{', '.join(map(_quoted, found.coord))}]"),
         *([(of_coord, f"    if: {_quoted(found.condition)}")] if found.condition else []),
         ("", ""),
@@ -127,10 +136,6 @@ def _swizzle(state: State) -> str:
     if state.swizzle == "offset":
         return f"Swizzle<{state.bits},{state.base},{state.shift}>"
     return f"{{bits: {state.bits}, base: {state.base}, shift: {state.shift}, on: address}}"
-
-
-def _for(loops: Mapping[str, range]) -> str:
-    return f"{{{', '.join(f'{name}: {_loop(values)}' for name, values in loops.items())}}}"
 
 
 def _loop(values: range) -> str:

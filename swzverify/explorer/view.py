@@ -19,13 +19,14 @@ from swzverify.explorer.state import FieldError, State, WrongStateError, of_erro
 from swzverify.pictures import Picture
 from swzverify.pictures.chosen import Chosen, chosen
 from swzverify.pictures.views.groups import groups
-from swzverify.pictures.words import number, price_words
+from swzverify.pictures.words import price_words
 from swzverify.report.result import ClaimResult
 from swzverify.report.tile_code import access_cuda, tile_cute
 from swzverify.run.one import run_claim
 from swzverify.run.settings import Settings
 from swzverify.spec import Spec, SpecError, parse_spec
 from swzverify.subjects import Access, Tile
+from swzverify.words import counted
 
 RLIMIT = 3_000_000
 """Z3's budget of a query: a tenth of what `prove` has."""
@@ -78,16 +79,13 @@ class Shown:
         if self.run is not None and self.run.costs is not None:
             said = f"{cost.outcome}: {price_words(self.run.costs)}."
             if cost.outcome is Outcome.PROVED:
-                said = f"proved free of bank conflicts: {_waves(self.run.costs.wavefronts)}, the minimum."
+                most = counted(self.run.costs.wavefronts, "wavefront")
+                said = f"proved free of bank conflicts: at most {most} per warp instruction, the minimum."
         else:
             said = f"{cost.outcome}: {cost.reason or self.unpriced}."
         others = [f"{kind} is {each.outcome}" for kind, each in by_kind.items() if kind != "conflict_free"
                   and each.outcome is not Outcome.PROVED]  # fmt: skip
         return f"{said} Beware: {', '.join(others)}." if others else said
-
-
-def _waves(count: int) -> str:
-    return f"at most {number(count, 'wavefront')} per warp instruction"
 
 
 def shown_of(state: State, *, changes: bool = True) -> Shown:
@@ -173,7 +171,7 @@ def _tries(state: State, explanation: Explanation) -> list[Try]:
     found: list[Try] = []
     for each in explanation.statements:
         match each:
-            case BestSwizzle(first=best, on=on) if best.bits and not _is_swizzled(state):
+            case BestSwizzle(first=best, on=on) if best.bits and not (state.order == "layout" and "<" in state.layout):
                 moved = {"swizzle": on, "bits": best.bits, "base": best.base, "shift": best.shift}
                 found += _changed(state, f"{best} on {'offsets' if on == 'offset' else 'addresses'}", moved)
             case BestPad(pad=pad) if state.order != "layout":
@@ -181,11 +179,6 @@ def _tries(state: State, explanation: Explanation) -> list[Try]:
             case _:
                 pass
     return found
-
-
-def _is_swizzled(state: State) -> bool:
-    """Whether the notation itself has a swizzle."""
-    return state.order == "layout" and "<" in state.layout
 
 
 def _changed(state: State, words: str, fields: Mapping[str, object]) -> list[Try]:

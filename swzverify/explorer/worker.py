@@ -23,16 +23,13 @@ def serve(pipe: Connection[Any, Any]) -> None:
     collect_rarely()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            query, what = _job(pipe.recv())
+            job: tuple[str, Ask] = pipe.recv()
+            query, what = job
             try:
                 found = answer(query, what)
             except Exception as error:  # noqa: BLE001 - a fault of ours costs one answer, not the page
                 found = wrong(query, FieldError("", "SWZ901", fault(error), what_to_send()))
             pipe.send(found)
-
-
-def _job(job: tuple[str, Ask]) -> tuple[str, Ask]:
-    return job
 
 
 class Worker:

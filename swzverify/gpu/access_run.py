@@ -21,6 +21,7 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.hardware.instructions import Kind
 from swzverify.subjects import Access
 from swzverify.subjects.loop import WARP
+from swzverify.words import binding_text
 
 MAX_LANE_BYTES_RUN = 1 << 19
 """Rows are left out beyond so many bytes of all lanes together, a base."""
@@ -258,7 +259,7 @@ class AccessRun:
         names = [node.name for node in row_variables(self.access)]
         point = dict(zip(names, map(int, self.rows[row]), strict=True))
         point |= {WARP: thread // LANES, "lane": thread % LANES, self.access.origin.name: launch.base}
-        return ", ".join(f"{name} = {value}" for name, value in self.access.binding(point).items())
+        return binding_text(self.access.binding(point))
 
     def _memory(self, launch: Launch, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
         kind = self.access.instruction.kind

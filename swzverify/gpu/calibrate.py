@@ -14,9 +14,6 @@ from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.draw import drawn
 from swzverify.hardware import find_instruction
 
-PATTERNS = 650
-"""Patterns of each instruction, unless told otherwise."""
-
 
 def calibrate(folder: Path, names: Sequence[str], patterns: int, seed: int) -> Calibration:
     """Count so many patterns of each instruction (none named: of all that the device has).

@@ -40,24 +40,15 @@ class CostCheck:
 
     measured: Mapping[tuple[str, bytes, bytes], Measured]
 
-    @property
-    def counted(self) -> int:
-        """The number of patterns that have a count."""
-        return sum(each.wavefronts is not None for each in self.measured.values())
-
     def of(self, each: Patterns, total: int) -> CostSeen:
         """What was counted for some patterns, of so many that the access has, against the rule."""
         wavefronts, conflicts = each.predicted()
         told: list[int] = []
-        untold = 0
         differing: list[str] = []
         conflicted = 0
         for index in range(len(each)):
             found = self.measured.get(pattern_key(each, index))
-            if found is None:
-                continue
-            if found.wavefronts is None:
-                untold += 1
+            if found is None or found.wavefronts is None:
                 continue
             minimum = int(wavefronts[index] - conflicts[index])
             told.append(math.ceil(found.wavefronts))
@@ -66,7 +57,7 @@ class CostCheck:
             if text:
                 differing.append(f"{text}; {pattern_text(each, index)}")
         return CostSeen(
-            total, len(told), max(told, default=0), conflicted, untold, len(differing), tuple(differing[:MAX_SHOWN])
+            total, len(told), max(told, default=0), conflicted, len(differing), tuple(differing[:MAX_SHOWN])
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swzverify.gpu.costs import LANES, SOURCE_BYTES, TIMED_WARPS, UNROLL, Patterns, cost_source, kernel_name, masks
+from swzverify.gpu.costs import LANES, SOURCE_BYTES, TIMED_WARPS, Patterns, cost_source, kernel_name, masks
 from swzverify.gpu.source import ALIGNMENT_BYTES
 from swzverify.hardware import find_instruction
 
@@ -91,6 +91,3 @@ def _time(
         for pointer in (offsets_at, bits_at, slopes_at):
             device.free(pointer)
     return slopes
-
-
-__all__ = ["UNROLL", "load_patterns", "run", "save_patterns"]

@@ -57,13 +57,8 @@ def count(folder: Path, by_name: Mapping[str, Patterns]) -> dict[str, Counted]:
     return found
 
 
-def profiler() -> str | None:
-    """Where the profiler is; None without one."""
-    return shutil.which("ncu")
-
-
 def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[str]) -> str:
-    program = profiler()
+    program = shutil.which("ncu")
     if program is None:
         raise SwzError("SWZ711", "Nsight Compute (ncu) is not on the path", hint=f"install it, or {_CLOCKS}")
     folder.mkdir(parents=True, exist_ok=True)

@@ -75,7 +75,6 @@ class CrossCheck:
     device: DeviceFacts
     method: Method
     results: Mapping[str, tuple[CrossResult, ...]]
-    patterns_counted: int = 0
 
 
 def crosscheck(specs: Mapping[str, Claims], folder: Path, method: Method, python: str = sys.executable) -> CrossCheck:
@@ -112,7 +111,9 @@ def judge_all(
     patterns.
     """
     split = {name: plans[name].split(answers[name]) for name in specs}
-    comparisons = {name: compare_all(plans[name], split[name]) for name in specs}
+    comparisons = {
+        name: {key: run.compare(split[name][key]) for key, run in plans[name].runs.items()} for name in specs
+    }
     wanted = {
         (name, key): patterns_of(run, ((on, at) for _, on, at in run.touched_bytes(split[name][key])))
         for name, key, run in priced_runs(specs, plans)
@@ -127,7 +128,7 @@ def judge_all(
         )
         for name, claims in specs.items()
     }
-    return CrossCheck(facts, method, results, check.counted)
+    return CrossCheck(facts, method, results)
 
 
 def device_room(specs: Mapping[str, Claims]) -> int:
@@ -204,11 +205,6 @@ def work(folder: Path, arguments: Sequence[str], python: str = sys.executable) -
         )
     last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no word of it"]
     raise SwzError("SWZ702", f"the process at the device ended with code {done.returncode}: {last[0]}")
-
-
-def compare_all(plan_: Plan, answers: Mapping[Key, Sequence[DeviceAnswer]]) -> dict[Key, Comparison]:
-    """What the device says of each run, against the model."""
-    return {key: run.compare(answers[key]) for key, run in plan_.runs.items()}
 
 
 def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray[np.int64]]]) -> tuple[Patterns, int]:

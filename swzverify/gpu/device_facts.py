@@ -8,6 +8,14 @@ from dataclasses import dataclass
 MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 
 
+class DeviceError(Exception):
+    """The driver or the compiler refused; `status` is its number."""
+
+    def __init__(self, what: str, status: int) -> None:
+        super().__init__(f"{what}: {status}")
+        self.status = status
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
     """Name, compute capability (90 for 9.0), the CUDA version that its driver serves, shared memory

@@ -16,20 +16,12 @@ import numpy as np
 from cuda.bindings import driver, nvrtc
 from numpy.typing import NDArray
 
-from swzverify.gpu.device_facts import DeviceFacts
+from swzverify.gpu.device_facts import DeviceError, DeviceFacts
 from swzverify.gpu.launch import Box
 
 TMA_TYPES = {1: "UINT8", 2: "UINT16", 4: "UINT32", 8: "FLOAT64"}
 """The tensor map's type for elements of so many bytes; a load copies them as they are."""
 TMA_SWIZZLES = {"none": "NONE", "32B": "32B", "64B": "64B", "128B": "128B"}
-
-
-class DeviceError(Exception):
-    """The driver or the compiler refused; `status` is its number."""
-
-    def __init__(self, what: str, status: int) -> None:
-        super().__init__(f"{what}: {status}")
-        self.status = status
 
 
 def _done(what: str, answer: tuple[Any, ...]) -> Any:

@@ -5,13 +5,22 @@ instruction calibrated.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from swzverify.claims import Claim, Outcome, Verdict
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.gpu.calibration import Calibration, rows_measured
-from swzverify.gpu.recording import Recording, digest
+from swzverify.gpu.calibration import Calibration, load_calibration, rows_measured
+from swzverify.gpu.recording import Recording, digest, load_recording
 from swzverify.hardware import Evidence
 from swzverify.subjects import Access
+
+
+def check_evidence(recording: str | None, calibration: str | None) -> None:
+    """Refuse a file that is no recording or calibration, once, instead of for every claim."""
+    if recording is not None:
+        load_recording(Path(recording))
+    if calibration is not None:
+        load_calibration(Path(calibration))
 
 
 def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:

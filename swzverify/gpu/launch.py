@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
+from swzverify.subjects.memory import Origin
 
 PASSES = 4
 """Bits 0 to 31 of a token, eight at a time."""
@@ -36,6 +37,20 @@ Bytes = NDArray[np.uint8]
 def no_rows() -> Places:
     """The rows of a kernel that has none."""
     return np.zeros((0, 0), dtype=np.uint64)
+
+
+def base_indices(place: Origin, seen: Sequence[int]) -> tuple[int, ...]:
+    """Values of the base's variable: the first two, the last one, and those of the addresses in bytes
+    that were seen to matter.
+
+    >>> base_indices(Origin(0, 16, 64), [32, 33])
+    (0, 1, 2, 63)
+    """
+    if place.variable is None:
+        return (0,)
+    found = (divmod(address - place.start_bytes, place.unit_bytes) for address in seen)
+    wanted = {index for index, rest in found if rest == 0 and 0 <= index < place.count}
+    return tuple(sorted({0, 1, place.count - 1} | wanted))
 
 
 @dataclass(frozen=True, slots=True)

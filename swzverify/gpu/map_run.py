@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison
-from swzverify.gpu.launch import DeviceAnswer, Launch
+from swzverify.gpu.launch import DeviceAnswer, Launch, base_indices
 from swzverify.gpu.source import map_kernel
 from swzverify.subjects import IndexMap
 from swzverify.subjects.memory import Origin
@@ -44,15 +44,7 @@ class MapRun:
     @cached_property
     def bases(self) -> tuple[int, ...]:
         """Values of the base's variable."""
-        place = self.place
-        if place is None or place.variable is None:
-            return (0,)
-        wanted = {0, 1, place.count - 1}
-        for address in self.seen:
-            index, rest = divmod(address - place.start_bytes, place.unit_bytes)
-            if rest == 0 and 0 <= index < place.count:
-                wanted.add(index)
-        return tuple(sorted(wanted))
+        return (0,) if self.place is None else base_indices(self.place, self.seen)
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
@@ -70,8 +62,7 @@ class MapRun:
             found[name] = rest % extent
             rest = rest // extent
         if self.place is not None and self.index.uses_base:
-            start = self.place.start_bytes + self.place.unit_bytes * base
-            found["base"] = np.full(1, start, dtype=np.int64)
+            found["base"] = np.full(1, self.place.at({self.place.name: base}), dtype=np.int64)
         return found
 
     def predicted(self, base: int) -> Array:

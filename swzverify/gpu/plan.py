@@ -82,14 +82,9 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
     )
 
 
-def own_values(claim: Claim) -> tuple[str, ...]:
-    """The values of lanes' own that a claim's accesses read: data that no kernel here has."""
-    return tuple(each.name for subject, _ in claim.placed if isinstance(subject, Access) for each in subject.own)
-
-
 def not_run(claim: Claim) -> str:
     """Why nothing of a claim can be run here, in words; empty where it can."""
-    own = own_values(claim)
+    own = [each.name for subject, _ in claim.placed if isinstance(subject, Access) for each in subject.own]
     if own:
         return f"not run: each lane reads {', '.join(own)}, which is data that the kernels here do not have"
     of_global = [s.name for s in claim.subjects if isinstance(s, Access) and s.instruction.is_global]
@@ -120,4 +115,4 @@ def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[i
     """The base addresses in bytes at which the points are."""
     if place is None:
         return ()
-    return tuple(place.start_bytes + place.unit_bytes * point[place.name] for point in points if place.name in point)
+    return tuple(place.at(point) for point in points if place.name in point)

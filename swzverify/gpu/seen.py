@@ -34,7 +34,7 @@ from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.plan import Key, Plan, Run
 from swzverify.gpu.source import NOWHERE, row_variables
 from swzverify.gpu.tile_run import TileRun
-from swzverify.subjects import Access
+from swzverify.words import counted
 
 Array = NDArray[np.int64]
 
@@ -62,7 +62,6 @@ class CostSeen:
     counted: int
     wavefronts: int
     conflicted: int
-    untold: int = 0
     differing: int = 0
     differences: tuple[str, ...] = ()
 
@@ -186,17 +185,13 @@ def _cost(claim: CostClaim, cost: CostSeen | None) -> Seen:
     if cost is None or not cost.counted:
         return Seen(None, "cost not counted")
     some = "" if cost.counted == cost.patterns else f"{cost.counted} of "
-    patterns, worst = _many(cost.patterns, "pattern"), _many(cost.wavefronts, "wavefront")
+    patterns, worst = counted(cost.patterns, "pattern"), counted(cost.wavefronts, "wavefront")
     words = f"{some}{patterns}, worst {worst}, {cost.conflicted} with conflicts"
     if claim.reaches is not None:
         holds = cost.wavefronts == claim.reaches
     else:
         holds = cost.conflicted == 0 if claim.limit is None else cost.wavefronts <= claim.limit
     return Seen(holds, words, partly=cost.counted < cost.patterns)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Seen:
@@ -262,8 +257,7 @@ def _bits(run: TileRun | MapRun, answers: Sequence[DeviceAnswer]) -> dict[int, A
         return {run.base_bytes(base): places * run.tile.unit_bits for base, places in run.placed(answers).items()}
     place = run.place
     return {
-        0 if place is None else place.start_bytes + place.unit_bytes * base: values * 8
-        for base, values in run.placed(answers).items()
+        0 if place is None else place.at({place.name: base}): values * 8 for base, values in run.placed(answers).items()
     }
 
 
@@ -295,17 +289,13 @@ def _same_addresses(
     differing = total = 0
     sides = zip(first.touched_bytes(one), second.touched_bytes(two), strict=False)
     for (launch, on, at), (other, on_too, at_too) in sides:
-        if _base_bytes(first.access, launch.base) != _base_bytes(second.access, other.base):
+        places = [run.access.origin for run in (first, second)]
+        if places[0].at({places[0].name: launch.base}) != places[1].at({places[1].name: other.base}):
             continue
         same = (on[here] == on_too[there]) & (~on[here] | (at[here] == at_too[there]))
         differing += int((~same).sum())
         total += same.size
     return Seen(differing == 0, f"{total} lanes, {differing} differ") if total else Seen(None, "no common base was run")
-
-
-def _base_bytes(access: Access, base: int) -> int:
-    place = access.origin
-    return place.start_bytes + place.unit_bytes * (base if place.variable is not None else 0)
 
 
 def _disjoint(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Seen:

@@ -13,7 +13,8 @@ touched: it shows in `places`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from math import prod
 
 from swzverify.gpu.asm import is_transposed, matrix_count, register_words, statement
 from swzverify.gpu.cuda import cuda_text
@@ -76,11 +77,8 @@ def tile_kernel(name: str, tile: Tile, coords: Sequence[Var], stage: Var | None,
     text = [f'extern "C" __global__ void {name}({SIGNATURE}) {{', *_entry(None)]
     count = tile.size * tile.stages
     text += [f"    for (uint32_t element = threadIdx.x; element < {count}u; element += blockDim.x) {{"]
-    text += ["        uint32_t rest = element;"]
-    for node, extent in [*zip(coords, tile.extents, strict=True), *([] if stage is None else [(stage, tile.stages)])]:
-        if node in used:
-            text += [f"        const {c_type(node.width)} {c_identifier(node.name)} = rest % {extent}u;"]
-        text += [f"        rest /= {extent}u;"]
+    extents = [*zip(coords, tile.extents, strict=True), *([] if stage is None else [(stage, tile.stages)])]
+    text += _digits("element", extents, used)
     text += [f"        {_base_local(node)}" for node in used if node is place.variable]
     body = c_locals(where)
     text += [f"        {line}" for line in body.declarations]
@@ -101,16 +99,10 @@ def map_kernel(name: str, index: IndexMap, place: Origin | None) -> str:
     """
     roots = [value.bits for value in index.lower(place)]
     used = set(variables(*roots))
-    count = 1
-    for _, extent in index.over:
-        count *= extent
+    count = prod(extent for _, extent in index.over)
     text = [f'extern "C" __global__ void {name}({SIGNATURE}) {{']
     text += [f"    for (uint32_t point = threadIdx.x; point < {count}u; point += blockDim.x) {{"]
-    text += ["        uint32_t rest = point;"]
-    for node in index.variables:
-        if node in used:
-            text += [f"        const {c_type(node.width)} {c_identifier(node.name)} = rest % {node.limit}u;"]
-        text += [f"        rest /= {node.limit}u;"]
+    text += _digits("point", [(node, node.limit) for node in index.variables], used)
     text += [f"        {_base_local(node)}" for node in used if place is not None and node is place.variable]
     body = c_locals(*roots)
     text += [f"        {line}" for line in body.declarations]
@@ -149,6 +141,16 @@ def _source_bytes(instruction: Instruction | None) -> list[str]:
 
 def _exit() -> list[str]:
     return ["    for (uint32_t o = threadIdx.x; o < window_bytes; o += blockDim.x) image[o] = shared[o];"]
+
+
+def _digits(number: str, extents: Sequence[tuple[Var, int]], used: Collection[Var]) -> list[str]:
+    """A number's digits in mixed radix, least significant first; those that are used have a local."""
+    lines = [f"        uint32_t rest = {number};"]
+    for node, extent in extents:
+        if node in used:
+            lines.append(f"        const {c_type(node.width)} {c_identifier(node.name)} = rest % {extent}u;")
+        lines.append(f"        rest /= {extent}u;")
+    return lines
 
 
 def _base_local(node: Var) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swzverify.claims.tile_points import TilePoints
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
-from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch
+from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch, base_indices
 from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel
 from swzverify.layout.tma import BASE_ALIGN_BYTES, MAX_BOX_EXTENT, TmaMode
 from swzverify.subjects import OffsetMap, Tile
@@ -42,14 +42,9 @@ class TileRun:
     loads_by_tma: bool = True
 
     @property
-    def points(self) -> TilePoints:
-        """The tile with its variables."""
-        return TilePoints.of(self.tile, "", self.place)
-
-    @property
     def source(self) -> str:
         """The kernel that places the elements."""
-        points = self.points
+        points = TilePoints.of(self.tile, "", self.place)
         return tile_kernel(self.kernel, self.tile, points.coords, points.stage, self.place)
 
     @property
@@ -64,21 +59,12 @@ class TileRun:
 
     @cached_property
     def bases(self) -> tuple[int, ...]:
-        """Values of the base's variable: the first two, the last one, and those that were seen to
-        matter.
-        """
-        if self.place.variable is None:
-            return (0,)
-        wanted = {0, 1, self.place.count - 1}
-        for address in self.seen:
-            index, rest = divmod(address - self.place.start_bytes, self.place.unit_bytes)
-            if rest == 0 and 0 <= index < self.place.count:
-                wanted.add(index)
-        return tuple(sorted(wanted))
+        """Values of the base's variable."""
+        return base_indices(self.place, self.seen)
 
     def base_bytes(self, base: int) -> int:
         """The base address of a value of the base's variable."""
-        return self.place.start_bytes + self.place.unit_bytes * (base if self.place.variable is not None else 0)
+        return self.place.at({self.place.name: base})
 
     @cached_property
     def coordinates(self) -> tuple[tuple[Array, ...], Array]:

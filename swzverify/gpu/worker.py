@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swzverify.gpu import cost_worker
+from swzverify.gpu.device_facts import DeviceError
 from swzverify.gpu.job import load_job
 from swzverify.gpu.launch import FIRST_DEVICE_ERROR, DeviceAnswer, Launch, pack
 from swzverify.gpu.source import ALIGNMENT_BYTES
@@ -43,8 +45,6 @@ def main(arguments: list[str]) -> int:
     elif what == "faults":
         _fault(device, folder, arguments[2], int(arguments[3]))
     else:
-        from swzverify.gpu import cost_worker  # noqa: PLC0415 - only costs need it
-
         cost_worker.run(device, folder, what)
     return 0
 
@@ -55,7 +55,7 @@ class _RefusedError(Exception):
 
 def _device() -> Device:
     try:
-        from swzverify.gpu.driver import Device, DeviceError  # noqa: PLC0415 - may be missing
+        from swzverify.gpu.driver import Device  # noqa: PLC0415 - may be missing
     except ImportError as error:
         raise _RefusedError(f"the package cuda-bindings is missing ({error})") from error
     try:
@@ -68,8 +68,6 @@ def _device() -> Device:
 
 def _functions(device: Device, folder: Path, name: str) -> None:
     """Run all launches of a job but those that are there to fail."""
-    from swzverify.gpu.driver import DeviceError  # noqa: PLC0415
-
     job = load_job(folder, name)
     try:
         module = device.compile(job.source)
@@ -92,8 +90,6 @@ def _functions(device: Device, folder: Path, name: str) -> None:
 
 def _fault(device: Device, folder: Path, name: str, number: int) -> None:
     """Run one launch that is there to fail, and note how it did."""
-    from swzverify.gpu.driver import DeviceError  # noqa: PLC0415
-
     job = load_job(folder, name)
     status = 0
     try:

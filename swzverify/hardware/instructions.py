@@ -145,33 +145,33 @@ def turn_bytes(row: Instruction) -> int:
 
 _MEASURED = "measured on an H100: tests/data/h100_patterns.npz, op {}"
 _CALIBRATED = "measured on an H100: tests/data/h100_calibration.npz"
+_OCTETS = "cp.async.cg, measured on an H100: tests/data/h100_cp_async16_rule.npz"
 
 
-def _plain(kind: Kind, suffix: str, width_bytes: int, source: str) -> Instruction:
-    opcode = "ld" if kind is Kind.LOAD else "st"
+def _lane_wise(name: str, width_bytes: int, kind: Kind, source: str, *, by_octets: bool = False) -> Instruction:
     return Instruction(
-        name=f"{opcode}.shared.{suffix}",
+        name=name,
         width_bytes=width_bytes,
         kind=kind,
         group_lanes=min(LANES, BANK_PERIOD_BYTES // width_bytes),
         address_lanes=LANES,
         joins=kind is Kind.LOAD and width_bytes >= 8,
-        counts_equal_words=False,
+        counts_equal_words=kind in (Kind.CP_ASYNC, Kind.ATOMIC) and not by_octets,
         warp_wide=False,
-        by_octets=False,
+        by_octets=by_octets,
         source=source,
     )
 
 
-def _plain_rows(kind: Kind, op: str) -> list[Instruction]:
+def _plain_rows(kind: Kind, opcode: str, op: str) -> list[Instruction]:
     return [
-        _plain(kind, "b8", 1, _MEASURED.format(f"{op}8")),
-        _plain(kind, "b16", 2, _MEASURED.format(f"{op}16")),
-        _plain(kind, "b32", 4, _MEASURED.format(f"{op}32")),
-        _plain(kind, "b64", 8, _CALIBRATED),
-        _plain(kind, "v2.b32", 8, _MEASURED.format(f"{op}64")),
-        _plain(kind, "v4.b32", 16, _MEASURED.format(f"{op}128")),
-        _plain(kind, "v2.b64", 16, _CALIBRATED),
+        _lane_wise(f"{opcode}.b8", 1, kind, _MEASURED.format(f"{op}8")),
+        _lane_wise(f"{opcode}.b16", 2, kind, _MEASURED.format(f"{op}16")),
+        _lane_wise(f"{opcode}.b32", 4, kind, _MEASURED.format(f"{op}32")),
+        _lane_wise(f"{opcode}.b64", 8, kind, _CALIBRATED),
+        _lane_wise(f"{opcode}.v2.b32", 8, kind, _MEASURED.format(f"{op}64")),
+        _lane_wise(f"{opcode}.v4.b32", 16, kind, _MEASURED.format(f"{op}128")),
+        _lane_wise(f"{opcode}.v2.b64", 16, kind, _CALIBRATED),
     ]
 
 
@@ -201,37 +201,16 @@ def _matrix_rows() -> list[Instruction]:
     return rows
 
 
-def _lane_wise(name: str, width_bytes: int, kind: Kind, by_octets: bool, source: str) -> Instruction:
-    return Instruction(
-        name=name,
-        width_bytes=width_bytes,
-        kind=kind,
-        group_lanes=min(LANES, BANK_PERIOD_BYTES // width_bytes),
-        address_lanes=LANES,
-        joins=False,
-        counts_equal_words=not by_octets,
-        warp_wide=False,
-        by_octets=by_octets,
-        source=source,
-    )
-
-
 def _rows() -> list[Instruction]:
     return [
-        *_plain_rows(Kind.LOAD, "LDS"),
-        *_plain_rows(Kind.STORE, "STS"),
+        *_plain_rows(Kind.LOAD, "ld.shared", "LDS"),
+        *_plain_rows(Kind.STORE, "st.shared", "STS"),
         *_matrix_rows(),
-        _lane_wise("cp.async.4", 4, Kind.CP_ASYNC, False, _MEASURED.format("CPASYNC4")),
-        _lane_wise("cp.async.8", 8, Kind.CP_ASYNC, False, _MEASURED.format("CPASYNC8")),
-        _lane_wise(
-            "cp.async.16",
-            16,
-            Kind.CP_ASYNC,
-            True,
-            "cp.async.cg, measured on an H100: tests/data/h100_cp_async16_rule.npz",
-        ),
-        _lane_wise("cp.async.ca.16", 16, Kind.CP_ASYNC, False, _CALIBRATED),
-        _lane_wise("atom.shared.add.u32", 4, Kind.ATOMIC, False, _MEASURED.format("ATOMS_ADD")),
+        _lane_wise("cp.async.4", 4, Kind.CP_ASYNC, _MEASURED.format("CPASYNC4")),
+        _lane_wise("cp.async.8", 8, Kind.CP_ASYNC, _MEASURED.format("CPASYNC8")),
+        _lane_wise("cp.async.16", 16, Kind.CP_ASYNC, _OCTETS, by_octets=True),
+        _lane_wise("cp.async.ca.16", 16, Kind.CP_ASYNC, _CALIBRATED),
+        _lane_wise("atom.shared.add.u32", 4, Kind.ATOMIC, _MEASURED.format("ATOMS_ADD")),
     ]
 
 

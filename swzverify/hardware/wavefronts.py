@@ -27,6 +27,7 @@ from swzverify.hardware.instructions import (
 from swzverify.hardware.octets import BoolArray, IntArray, copying, octet_classes, octets_many
 from swzverify.hardware.targets import Evidence, Target, evidence
 from swzverify.shown import Line, Shown, html_facts, html_table, text_table
+from swzverify.words import counted, spans
 
 PAIR_DISTANCES = (1, 2)
 """Groups join when every lane l agrees with l ^ d for one of these d."""
@@ -79,8 +80,8 @@ class AccessCost(Shown):
 
     @property
     def _heading(self) -> str:
-        waves = f"{self.wavefronts} wavefront{'s' * (self.wavefronts != 1)} (minimum {self.minimum})"
-        conflicts = f"{self.bank_conflicts} bank conflict{'s' * (self.bank_conflicts != 1)}"
+        waves = f"{counted(self.wavefronts, 'wavefront')} (minimum {self.minimum})"
+        conflicts = counted(self.bank_conflicts, "bank conflict")
         return f"{self.instruction.name}: {waves}, {conflicts}"
 
     @property
@@ -89,7 +90,7 @@ class AccessCost(Shown):
 
     @property
     def _lines(self) -> list[Line]:
-        return [("", (_spans(each.lanes), each.wavefronts, each.bank, _needed(each))) for each in self.groups]
+        return [("", (spans(each.lanes), each.wavefronts, each.bank, _needed(each))) for each in self.groups]
 
     @property
     def bank_conflicts(self) -> int:
@@ -105,25 +106,10 @@ def _needed(group: GroupCost) -> str:
     'banks 0-1: 16'
     """
     if group.apart:
-        return "; ".join(map(_spans, group.apart))
+        return "; ".join(map(spans, group.apart))
     counts = sorted(set(group.words) - {0}, reverse=True)
     alike = {count: [bank for bank, words in enumerate(group.words) if words == count] for count in counts}
-    return "; ".join(f"bank{'s' * (len(banks) > 1)} {_spans(banks)}: {count}" for count, banks in alike.items())
-
-
-def _spans(lanes: Sequence[int]) -> str:
-    """Lanes in words.
-
-    >>> _spans([0, 1, 2, 5, 7, 8])
-    '0-2, 5, 7-8'
-    """
-    found: list[list[int]] = []
-    for lane in lanes:
-        if found and lane == found[-1][-1] + 1:
-            found[-1].append(lane)
-        else:
-            found.append([lane])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
+    return "; ".join(f"bank{'s' * (len(banks) > 1)} {spans(banks)}: {count}" for count, banks in alike.items())
 
 
 def access_cost(

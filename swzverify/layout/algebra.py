@@ -144,7 +144,7 @@ def complement(layout: Layout, cotarget: int | None = None) -> Layout:
     target = check_int(target, "cotarget", 1)
     gaps: list[Leaf] = []
     filled = 1
-    for stride, shape in _by_stride(layout):
+    for stride, shape in sorted((step, extent) for extent, step in layout.leaves if extent != 1 and step != 0):
         if stride < filled:
             raise SwzError(
                 "SWZ208", f"{layout} has no complement: the leaf {shape}:{stride} overlaps the ones of smaller stride"
@@ -235,10 +235,6 @@ def _merged(leaves: Iterable[Leaf]) -> list[Leaf]:
         else:
             merged.append((shape, stride))
     return merged
-
-
-def _by_stride(layout: Layout) -> list[tuple[int, int]]:
-    return sorted((stride, shape) for shape, stride in layout.leaves if shape != 1 and stride != 0)
 
 
 def _weighted(layout: Layout) -> list[tuple[int, int, int]]:

@@ -21,8 +21,40 @@ from swzverify.shown import Drawn
 MAX_ENUMERATED = 1 << 16
 
 
+class _Swizzled(Drawn):
+    """A layout under a swizzle, which has the layout's coordinates, and no strides."""
+
+    __slots__ = ()
+    layout: Layout
+
+    @property
+    def shape(self) -> IntTuple:
+        """The layout's shape."""
+        return self.layout.shape
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The number of coordinates of every mode."""
+        return self.layout.extents
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return self.layout.size
+
+    @property
+    def rank(self) -> int:
+        """The number of modes."""
+        return self.layout.rank
+
+    @property
+    def depth(self) -> int:
+        """The number of tuple levels of the shape."""
+        return self.layout.depth
+
+
 @dataclass(frozen=True, slots=True)
-class ComposedLayout(Drawn):
+class ComposedLayout(_Swizzled):
     """The map c -> swizzle(offset + layout(c)), offsets in elements. Error: SWZ201 or SWZ202 for a
     bad `offset`.
 
@@ -48,31 +80,6 @@ class ComposedLayout(Drawn):
     def __call__(self, *coord: Coord) -> Ints:
         """The swizzled offset in elements; coordinates and errors as for `Layout`."""
         return self.swizzle(self.offset + self.layout(*coord))
-
-    @property
-    def shape(self) -> IntTuple:
-        """The layout's shape; the composition has no strides."""
-        return self.layout.shape
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """The number of coordinates of every mode."""
-        return self.layout.extents
-
-    @property
-    def size(self) -> int:
-        """The number of coordinates."""
-        return self.layout.size
-
-    @property
-    def rank(self) -> int:
-        """The number of modes."""
-        return self.layout.rank
-
-    @property
-    def depth(self) -> int:
-        """The number of tuple levels of the shape."""
-        return self.layout.depth
 
     @property
     def cosize(self) -> int:
@@ -119,7 +126,7 @@ class ComposedLayout(Drawn):
 
 
 @dataclass(frozen=True, slots=True)
-class PointerLayout(Drawn):
+class PointerLayout(_Swizzled):
     """The map c -> swizzle(base + layout(c) * element bytes), all in bytes.
 
     It is CuTe's `Sw<..> o smem_ptr[..b](unset) o ..`. `element_bits` is a multiple of 8; the
@@ -162,31 +169,6 @@ class PointerLayout(Drawn):
         """
         base_bytes = check_index(base_bytes)
         return self.swizzle(base_bytes + self.layout(*coord) * self.element_bytes)
-
-    @property
-    def shape(self) -> IntTuple:
-        """The layout's shape."""
-        return self.layout.shape
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """The number of coordinates of every mode."""
-        return self.layout.extents
-
-    @property
-    def size(self) -> int:
-        """The number of coordinates."""
-        return self.layout.size
-
-    @property
-    def rank(self) -> int:
-        """The number of modes."""
-        return self.layout.rank
-
-    @property
-    def depth(self) -> int:
-        """The number of tuple levels of the shape."""
-        return self.layout.depth
 
     def on_offsets(self) -> ComposedLayout:
         """The element form that agrees with this one wherever the base is a multiple of

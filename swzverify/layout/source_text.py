@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from swzverify.errors import SwzError
+from swzverify.ir.c_eval import evaluate
 from swzverify.ir.c_names import name_hint
+from swzverify.ir.c_parse import parse
 from swzverify.layout.int_tuple import MAX_DEPTH, MAX_LEAVES, IntTuple, congruent
 
 MAX_CHARACTERS = 4096
@@ -243,10 +245,6 @@ class Source:
                 span,
                 hint="CuTe prints '?' for a value known at run time only, '@' for coordinates; write a number instead",
             )
-        # Imported here because nothing else in this folder needs the C front end.
-        from swzverify.ir.c_eval import evaluate  # noqa: PLC0415
-        from swzverify.ir.c_parse import parse  # noqa: PLC0415
-
         try:
             return evaluate(parse(part), self.constants)
         except SwzError as error:

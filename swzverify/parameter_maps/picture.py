@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from swzverify.parameter_maps.price import Price, Sweep, Table
 from swzverify.pictures import Cell, Panel, Picture, Scale
-from swzverify.pictures.words import access_words, map_words, number
+from swzverify.pictures.words import access_words, map_words
+from swzverify.words import counted
 
 MARKS = "the fewest wavefronts of the access"
 _NAMED = 6
@@ -18,7 +19,7 @@ def sweep_picture(sweep: Sweep) -> Picture:
     return Picture(
         f"{sweep.tile.name}: worst-case wavefronts by {sweep.what}",
         (
-            f"The tile is {map_words(sweep.tile)}, {number(sweep.tile.element_bits, 'bit')} per element.",
+            f"The tile is {map_words(sweep.tile)}, {counted(sweep.tile.element_bits, 'bit')} per element.",
             *sweep.words,
             *(_best_words(access_words(access), *best[access]) for access in accesses),
         ),
@@ -30,7 +31,7 @@ def sweep_picture(sweep: Sweep) -> Picture:
 
 def _best_words(access: str, least: int, names: tuple[str, ...]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{access}: the fewest are {number(least, 'wavefront')}, by {'; '.join(names[:_NAMED])}{more}."
+    return f"{access}: the fewest are {counted(least, 'wavefront')}, by {'; '.join(names[:_NAMED])}{more}."
 
 
 def _panel(table: Table, least: int, several: bool) -> Panel:
@@ -42,7 +43,7 @@ def _panel(table: Table, least: int, several: bool) -> Panel:
 def _cell(price: Price, least: int, is_now: bool) -> Cell:
     if price.why:
         return Cell(price.row, price.column, ("x",), tip=f"{price.name}: {price.why}")
-    told = f"{price.name}: {number(price.wavefronts, 'wavefront')}, {number(price.bank_conflicts, 'bank conflict')}"
+    told = f"{price.name}: {counted(price.wavefronts, 'wavefront')}, {counted(price.bank_conflicts, 'bank conflict')}"
     now = "; the tile has it now" if is_now else ""
     cheapest = price.wavefronts == least
     return Cell(price.row, price.column, (str(price.wavefronts),), price.wavefronts, cheapest, told + now)

@@ -9,11 +9,12 @@ from swzverify.costs import AccessCosts
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import AccessCost, access_cost
 from swzverify.pictures.probe import priced
-from swzverify.pictures.words import access_words, at_words, cost_words, number, price_words
+from swzverify.pictures.words import access_words, at_words, cost_words, price_words
 from swzverify.subjects import Access
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.loop import STAGE, WARP
 from swzverify.subjects.plain_access import LaneRecord
+from swzverify.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Chosen:
         if self.costs is None:
             every = "what all take is not listed: a loop has no bound"
         else:
-            every = f"{number(self.costs.instructions, 'warp instruction')}, {price_words(self.costs)}"
+            every = f"{counted(self.costs.instructions, 'warp instruction')}, {price_words(self.costs)}"
         return f"{access_words(self.access)}; {every}."
 
     def at(self, access: Access) -> Chosen:

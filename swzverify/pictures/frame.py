@@ -109,9 +109,5 @@ def _at(panel: Panel, left: float, top: float) -> PanelFrame:
     heads = max((len(head) for head in panel.column_heads), default=1)
     width = max(20.0, round(max(panel.characters, heads) * LETTER + 7))
     height = max(18.0, panel.lines * LINE + 6)
-    names = max(len(panel.row_name), _longest(panel.row_heads)) * LETTER + 8
+    names = max(len(panel.row_name), max(map(len, panel.row_heads), default=1)) * LETTER + 8
     return PanelFrame(panel, left, top, left + names, top + (16 if panel.title else 0) + 2 * HEAD_LINE, width, height)
-
-
-def _longest(texts: Sequence[str]) -> int:
-    return max((len(text) for text in texts), default=1)

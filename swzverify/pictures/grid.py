@@ -6,7 +6,6 @@ cells. A cell is one element, or a vector of elements that lie side by side in m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -105,7 +104,7 @@ class Grid:
     def row_heads(self) -> tuple[str, ...]:
         """What stands before each row."""
         rows = range(self.offset.shape[0])
-        return tuple(_head(self.coordinate(row, 0)[: max(1, self.tile.layout.rank - 1)]) for row in rows)
+        return tuple(",".join(map(str, self.coordinate(row, 0)[: max(1, self.tile.layout.rank - 1)])) for row in rows)
 
     @property
     def column_heads(self) -> tuple[str, ...]:
@@ -116,10 +115,6 @@ class Grid:
     def row_name(self) -> str:
         """What rows are called."""
         return "row" if self.tile.layout.rank == 2 else "first" if self.tile.layout.rank == 1 else "rows"
-
-
-def _head(coordinate: Sequence[int]) -> str:
-    return ",".join(map(str, coordinate))
 
 
 def extents_of(tile: Tile) -> tuple[int, int]:

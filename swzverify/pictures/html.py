@@ -32,7 +32,9 @@ _STYLE = (
 
 def render_html(picture: Picture) -> str:
     """The picture as a page."""
-    policy = " ".join(f"'sha256-{_hash(sheet)}'" for sheet in (_STYLE, svg_style(dark=True)))
+    policy = " ".join(
+        f"'sha256-{b64encode(sha256(sheet.encode()).digest()).decode()}'" for sheet in (_STYLE, svg_style(dark=True))
+    )
     title = html_text(picture.title)
     words = "\n".join(f"<li>{html_text(caption)}</li>" for caption in picture.captions)
     return f"""<!DOCTYPE html>
@@ -82,7 +84,3 @@ def _table(panel: Panel, picture: Picture) -> str:
 
 def _said(cell: Cell | None) -> str:
     return "" if cell is None else html_text(" ".join(cell.lines) + (" *" if cell.marked else ""))
-
-
-def _hash(sheet: str) -> str:
-    return b64encode(sha256(sheet.encode()).digest()).decode()

@@ -8,15 +8,7 @@ from swzverify.costs import AccessCosts
 from swzverify.hardware import AccessCost, evidence
 from swzverify.pictures.grid import Grid, row_period
 from swzverify.subjects import Access, Tile
-
-
-def number(count: int, word: str) -> str:
-    """A number of things.
-
-    >>> number(1, "wavefront"), number(2, "wavefront")
-    ('1 wavefront', '2 wavefronts')
-    """
-    return f"{count} {word}{'' if count == 1 else 's'}"
+from swzverify.words import binding_text, counted
 
 
 def map_words(tile: Tile) -> str:
@@ -31,7 +23,7 @@ def tile_words(tile: Tile, stage: int, base: int) -> str:
     """What is drawn of a tile."""
     size = " x ".join(map(str, tile.extents))
     of = f"stage {stage}, " if tile.stages > 1 else ""
-    return f"{size} elements of {number(tile.element_bits, 'bit')} at {map_words(tile)}, {of}base {base}"
+    return f"{size} elements of {counted(tile.element_bits, 'bit')} at {map_words(tile)}, {of}base {base}"
 
 
 def part_words(grid: Grid) -> list[str]:
@@ -53,24 +45,24 @@ def part_words(grid: Grid) -> list[str]:
 
 def price_words(costs: AccessCosts) -> str:
     """What the warp instructions of an access take at most."""
-    found = f"at most {number(costs.wavefronts, 'wavefront')} per warp instruction"
+    found = f"at most {counted(costs.wavefronts, 'wavefront')} per warp instruction"
     if costs.bank_conflicts == 0:
         return f"{found}, no bank conflicts"
-    least = number(costs.bank_conflicts, "bank conflict")
+    least = counted(costs.bank_conflicts, "bank conflict")
     return f"{found}, {costs.minimum} without conflicts: {least}"
 
 
 def cost_words(cost: AccessCost) -> str:
     """What one warp instruction takes."""
-    found = number(cost.wavefronts, "wavefront")
+    found = counted(cost.wavefronts, "wavefront")
     if cost.bank_conflicts == 0:
         return f"{found}, no bank conflicts"
-    return f"{found}, {cost.minimum} without conflicts: {number(cost.bank_conflicts, 'bank conflict')}"
+    return f"{found}, {cost.minimum} without conflicts: {counted(cost.bank_conflicts, 'bank conflict')}"
 
 
 def at_words(binding: Mapping[str, int]) -> str:
     """Where a warp instruction runs."""
-    return ", ".join(f"{name} = {value}" for name, value in binding.items()) or "the only warp instruction"
+    return binding_text(binding) or "the only warp instruction"
 
 
 def access_words(access: Access) -> str:

@@ -129,11 +129,6 @@ class Function:
     problem: Problem | None = None
 
     @property
-    def max_threads(self) -> tuple[int, int, int] | None:
-        """`.maxntid`, the largest block; None if the text does not say."""
-        return self.tuning.max_threads
-
-    @property
     def required_threads(self) -> tuple[int, int, int] | None:
         """`.reqntid`, the only block; None if the text does not say."""
         return self.tuning.required_threads

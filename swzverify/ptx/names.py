@@ -67,7 +67,7 @@ class Registers:
     """The registers of a function by name and scope; ranges are kept as ranges.
 
     >>> registers = Registers((RegisterDeclaration("%r", 40, "b32", 1, 3),))
-    >>> registers.type_of("%r39"), registers.type_of("%r40"), len(registers)
+    >>> registers.find("%r39").type, registers.find("%r40"), len(registers)
     ('b32', None, 40)
     """
 
@@ -85,13 +85,6 @@ class Registers:
             if found is not None and found.count is not None and parts[1] >= found.count:
                 found = None
         return Register(name, scope, found.type) if found else None
-
-    def type_of(self, name: str, scope: int = FUNCTION_SCOPE) -> str | None:
-        """The type, without the dot, of the register that this very scope declares; None if it
-        declares none.
-        """
-        found = self.find(name, scope)
-        return found.type if found else None
 
     def __len__(self) -> int:
         return sum(1 if each.count is None else each.count for each in self.declarations)

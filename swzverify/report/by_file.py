@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
 from swzverify.claims.verdict import Outcome
 from swzverify.hardware.targets import Evidence
-from swzverify.report.console import indented
+from swzverify.report.console import indented, padded
 from swzverify.report.escape import visible
 from swzverify.report.marks import mark, mark_colour
 from swzverify.report.matrix import cell_words
@@ -38,8 +38,8 @@ def file_lines(results: Sequence[ClaimResult], style: TextStyle) -> list[Rendera
         gravest = max(found, key=_gravity)
         line = Text(overflow="fold")
         line.append(f"{mark(gravest, style)} ", style=mark_colour(gravest))
-        line.append(_padded(visible(spec), width))
-        tail = f"  {_padded(counts[spec], count_width)}  {worst}".rstrip()
+        line.append(padded(visible(spec), width))
+        tail = f"  {padded(counts[spec], count_width)}  {worst}".rstrip()
         if line.cell_len + cell_len(tail) <= style.columns:
             blocks.append(line.append(tail))
         else:
@@ -94,10 +94,6 @@ def worst_words(results: Iterable[ClaimResult]) -> str:
 def _price(result: ClaimResult) -> tuple[int, int]:
     measure = result.verdict.measure
     return (0, 0) if measure is None else (measure.bank_conflicts, measure.wavefronts)
-
-
-def _padded(text: str, width: int) -> str:
-    return text if cell_len(text) >= width else set_cell_size(text, width)
 
 
 def is_for_files(results: Sequence[ClaimResult]) -> bool:

@@ -124,7 +124,7 @@ def _coords(found: Counterexample) -> list[str]:
 
 def _base_at(place: Origin, found: Counterexample) -> int:
     """The base address in bytes."""
-    return place.start_bytes + place.unit_bytes * (found.point or {}).get(place.name, 0)
+    return place.at(found.point or {})
 
 
 def _of_elements(claim: Injective | Bijective, found: Counterexample) -> CaseCode:

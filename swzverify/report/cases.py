@@ -11,6 +11,7 @@ from swzverify.claims.verdict import Verdict
 from swzverify.report import words
 from swzverify.report.escape import visible
 from swzverify.report.result import ClaimResult
+from swzverify.words import listed
 
 Case: TypeAlias = Mapping[str, int]
 Box: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -109,8 +110,7 @@ def box_words(box: Box) -> str:
 def _values(values: tuple[int, ...]) -> str:
     if len(values) > 2 and all(b == a + 1 for a, b in pairwise(values)):
         return f"{values[0]}..{values[-1]}"
-    *some, last = map(str, values)
-    return f"{', '.join(some)} or {last}" if some else last
+    return listed(values, "or")
 
 
 def _shown(result: ClaimResult) -> Hashable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -58,3 +59,8 @@ def _one_line(block: RenderableType, columns: int) -> str | None:
 def indented(block: RenderableType, columns: int) -> Padding:
     """The block moved right."""
     return Padding(block, (0, 0, 0, columns))
+
+
+def padded(text: str, width: int) -> str:
+    """The text with blanks behind it up to a width; a wider one as it is."""
+    return text if cell_len(text) >= width else set_cell_size(text, width)

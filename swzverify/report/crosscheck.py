@@ -16,9 +16,11 @@ from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
 from swzverify.report.json import Json
 from swzverify.report.style import TextStyle
-from swzverify.report.words import counted
+from swzverify.words import counted
 
 SCHEMA = "swzverify.crosscheck/1"
+_AGREEMENT = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("-", "dim")}
+"""Words and colours."""
 
 
 def render_cross_text(report: CrossReport, style: TextStyle) -> str:
@@ -38,22 +40,17 @@ def render_cross_text(report: CrossReport, style: TextStyle) -> str:
     return rendered(blocks, style)
 
 
-def agreement(agrees: bool | None) -> str:
-    """The text of the last column: whether the device agrees."""
-    return {True: "yes", False: "NO", None: "-"}[agrees]
-
-
 def _table(rows: list[CrossRow], style: TextStyle) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column in ("  claim", "model", "hardware", "agree"):
         table.add_column(column, overflow="fold")
     for row in rows:
-        colour = {True: "green", False: "bold red", None: "dim"}[row.cross.agrees]
+        agree, colour = _AGREEMENT[row.cross.agrees]
         what = Text(f"  {visible(row.result.kind)} {visible(row.result.subject)}")
         hardware = Text(visible(row.cross.seen.text))
         for note in row.cross.comparison.left_out if style.verbosity > 0 else ():
             hardware.append(f"; {visible(note)}", style="dim")
-        table.add_row(what, _model(row), hardware, Text(agreement(row.cross.agrees), style=colour))
+        table.add_row(what, _model(row), hardware, Text(agree, style=colour))
     return table
 
 

@@ -12,6 +12,7 @@ from swzverify.explanations import Explanation, Statement
 from swzverify.explanations.statements import BankBit, Explained, Matrix, TileBankBit
 from swzverify.report.explain_sections import sections
 from swzverify.report.explain_words import sentence
+from swzverify.words import binding_text
 
 FILE_COLUMNS = 110
 _VALUE = re.compile(r"(\w+) = (-?\w+)")
@@ -20,15 +21,10 @@ _VALUE = re.compile(r"(\w+) = (-?\w+)")
 
 def render_explanations_text(explained: Explained, columns: int = FILE_COLUMNS) -> str:
     """The explanations one below the other, in lines of at most so many columns where words allow."""
-    case = ", ".join(f"{name} = {value}" for name, value in explained.case.items())
+    case = binding_text(explained.case)
     parts = [f"The case {case}"] if case else []
     parts += ["\n".join(_lines(each, columns)) for each in explained.explanations]
-    return "\n\n".join(_graphic(part) for part in parts) + "\n"
-
-
-def _graphic(text: str) -> str:
-    """Lines without characters that act on a terminal."""
-    return "\n".join(map(graphic, text.split("\n")))
+    return "\n".join(map(graphic, "\n\n".join(parts).split("\n"))) + "\n"
 
 
 def _lines(explanation: Explanation, columns: int) -> Iterator[str]:

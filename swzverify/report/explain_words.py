@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from swzverify.explanations.statements import (
@@ -32,6 +32,8 @@ from swzverify.explanations.statements import (
     Unpriced,
 )
 from swzverify.hardware import BANK_PERIOD_BYTES
+from swzverify.pictures.words import at_words
+from swzverify.words import counted, listed, runs
 
 _MOST_WORDS = 8
 """Words that a sentence lists."""
@@ -51,7 +53,7 @@ def sentence(statement: Statement) -> str:
         case BankBit() | TileBankBit():
             return str(statement)
         case Matrix():
-            return f"Its matrix over GF(2) has {_number(len(statement.columns), 'column')} and rank {statement.rank}."
+            return f"Its matrix over GF(2) has {counted(len(statement.columns), 'column')} and rank {statement.rank}."
         case Rank():
             return _rank(statement)
         case Kernel():
@@ -73,22 +75,23 @@ def sentence(statement: Statement) -> str:
         case OneToOne(rank=rank, bits=bits):
             each = f"{1 << (bits - rank)} coordinates share each offset"
             so = "it is one to one" if rank == bits else each
-            return f"The map from the {_number(bits, 'bit')} of the coordinate to offsets has rank {rank}: {so}."
+            return f"The map from the {counted(bits, 'bit')} of the coordinate to offsets has rank {rank}: {so}."
         case Change():
-            return f"{_with(statement)} it takes {_price(statement.wavefronts, statement.bank_conflicts)}."
+            under = "Without a swizzle" if statement.swizzle is None else f"With {statement.swizzle}"
+            return f"{under} it takes {_price(statement.wavefronts, statement.bank_conflicts)}."
         case Parameter():
             return _parameter(statement)
         case BestSwizzle():
             return _best_swizzle(statement)
         case LeastBase(least, on):
-            what = f"{_number(1 << least, 'element' if on == 'offset' else 'byte')}"
+            what = f"{counted(1 << least, 'element' if on == 'offset' else 'byte')}"
             return f"A swizzle with M below {least} can tear vectors of {what} apart."
         case BestPad(pad, row, layout, wavefronts, conflicts):
-            after = f"With a pad of {_number(pad, 'element')} after every {row}, {layout}"
+            after = f"With a pad of {counted(pad, 'element')} after every {row}, {layout}"
             return f"{after}, it takes {_price(wavefronts, conflicts)}."
         case NotLinear(of, _, bits):
             whose = "a lane's first word" if of == "access" else "an element"
-            told = f"of bank[{_list(bits)}]" if len(bits) == 1 else f"of the bits {_list(bits)} of the bank"
+            told = f"of bank[{listed(bits)}]" if len(bits) == 1 else f"of the bits {listed(bits)} of the bank"
             return f"No XOR of bits is known {told} of {whose}."
         case Unpriced(why=why):
             return f"Its warp instructions cannot be priced: {why}."
@@ -96,68 +99,44 @@ def sentence(statement: Statement) -> str:
             assert_never(statement)
 
 
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
 def _price(wavefronts: int, conflicts: int) -> str:
-    clean = "no bank conflicts" if conflicts == 0 else _number(conflicts, "bank conflict")
-    return f"{_number(wavefronts, 'wavefront')}, {clean}"
+    clean = "no bank conflicts" if conflicts == 0 else counted(conflicts, "bank conflict")
+    return f"{counted(wavefronts, 'wavefront')}, {clean}"
 
 
-def _list(values: Sequence[int | str], last: str = "and") -> str:
-    """Numbers or runs of them in words.
-
-    >>> _list([3]), _list([0, 1, 2])
-    ('3', '0, 1 and 2')
-    """
-    shown = [str(value) for value in values]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
-
-
-def spans(values: Sequence[int]) -> str:
+def _spans(values: Sequence[int]) -> str:
     """Lanes or bits in short.
 
-    >>> spans([0, 1, 2, 5]), spans([0, 4])
+    >>> _spans([0, 1, 2, 5]), _spans([0, 4])
     ('0-2 and 5', '0 and 4')
     """
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    parts = [[f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(value) for value in run] for run in runs]
-    return _list([part for each in parts for part in each])
-
-
-def _at(where: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in where.items()) or "the only warp instruction"
+    parts = [[f"{run[0]}-{run[-1]}"] if len(run) > 2 else run for run in runs(values)]
+    return listed(part for each in parts for part in each)
 
 
 def _cost(said: Cost) -> str:
     row = f"{said.instruction} on {said.target} ({said.evidence})"
     every = f"the worst of {said.instructions} warp instructions"
     many = every if said.instructions > 1 else "its only warp instruction"
-    place = f", at {_at(said.where)}" if said.where else ""
-    head = f"{row} takes at most {_number(said.wavefronts, 'wavefront')}, in {many}{place}"
+    place = f", at {at_words(said.where)}" if said.where else ""
+    head = f"{row} takes at most {counted(said.wavefronts, 'wavefront')}, in {many}{place}"
     least = f"; without conflicts that takes {said.minimum}" if said.wavefronts > said.minimum else ""
     if said.bank_conflicts == 0:
         return f"{head}{least}. There are no bank conflicts."
-    return f"{head}{least}. There are at most {_number(said.bank_conflicts, 'bank conflict')}."
+    return f"{head}{least}. There are at most {counted(said.bank_conflicts, 'bank conflict')}."
 
 
 def _limit(said: Limit) -> str:
     if said.at_most is None:
         what = "no bank conflicts"
     else:
-        what = f"{'exactly' if said.exactly else 'at most'} {_number(said.at_most, 'wavefront')}"
+        what = f"{'exactly' if said.exactly else 'at most'} {counted(said.at_most, 'wavefront')}"
     return f"The claim {said.kind} of {said.subject}, {what}, is {'kept' if said.kept else 'broken'} by these costs."
 
 
 def _rank(said: Rank) -> str:
     lanes = 1 << said.group_bits
-    group = f"A group has {_number(lanes, 'lane')}" + (" (two joined)" if said.joined else "")
+    group = f"A group has {counted(lanes, 'lane')}" + (" (two joined)" if said.joined else "")
     unit = f"{said.unit_bytes} bytes"
     kind = "unit" if said.unit_rank == 0 else "different units"
     units = f"2^{said.unit_rank} = {1 << said.unit_rank} {kind} of {unit} (rank {said.unit_rank})"
@@ -169,43 +148,42 @@ def _rank(said: Rank) -> str:
         each = f"So 2^({said.group_bits} - {said.slot_rank}) = {said.each} lanes share each place, and each lane counts"
     else:
         each = f"So 2^({said.unit_rank} - {said.slot_rank}) = {said.each} of them share each place"
-    sums = f"{_number(said.each, 'wavefront')} per group, {said.wavefronts} in {_number(said.groups, 'group')}"
+    sums = f"{counted(said.each, 'wavefront')} per group, {said.wavefronts} in {counted(said.groups, 'group')}"
     return f"{group}, which touch {units} in {slots}. {each}: {sums}."
 
 
 def _kernel(said: Kernel) -> str:
     one, other = said.lanes
     single = len(said.bits) == 1
-    bits = f"bit {said.bits[0]} only" if single else f"the bits {_list(said.bits)}"
+    bits = f"bit {said.bits[0]} only" if single else f"the bits {listed(said.bits)}"
     if said.alone:
         why = "which reaches no bank bit" if single else "none of which reaches a bank bit"
     else:
         why = "whose effects on the bank cancel"
     first, second = said.words
     words = f"the words {first} and {second}" if first != second else f"word {first} twice, where each counts,"
-    pair = (
-        f"Lanes {one} and {other} differ in {bits}, {why}: they need {words} of bank {said.bank} at {_at(said.where)}"
-    )
-    return f"{pair}. In every warp instruction, lanes l and l ^ {said.vector} of a group meet so."
+    pair = f"Lanes {one} and {other} differ in {bits}, {why}: they need {words} of bank {said.bank}"
+    always = f"In every warp instruction, lanes l and l ^ {said.vector} of a group meet so."
+    return f"{pair} at {at_words(said.where)}. {always}"
 
 
 def _crowd(said: Crowd) -> str:
-    lanes = f"{'Lane' if len(said.lanes) == 1 else 'Lanes'} {spans(said.lanes)}"
+    lanes = f"{'Lane' if len(said.lanes) == 1 else 'Lanes'} {_spans(said.lanes)}"
     need = "needs" if len(said.lanes) == 1 else "need"
     if len(said.words) == 1:
         words = f"word {said.words[0]}"
     elif len(said.words) <= _MOST_WORDS:
-        words = f"the words {_list(said.words)}"
+        words = f"the words {listed(said.words)}"
     else:
         words = f"{len(said.words)} words, from {said.words[0]} to {said.words[-1]},"
-    counted = ", and each lane counts" if said.counts_equal else ""
-    worst = f"No bank is needed for more: the group takes {_number(said.wavefronts, 'wavefront')}"
-    return f"{lanes} {need} {words} of bank {said.bank}{counted}, at {_at(said.where)}. {worst}."
+    also = ", and each lane counts" if said.counts_equal else ""
+    worst = f"No bank is needed for more: the group takes {counted(said.wavefronts, 'wavefront')}"
+    return f"{lanes} {need} {words} of bank {said.bank}{also}, at {at_words(said.where)}. {worst}."
 
 
 def _apart(said: Apart) -> str:
-    octet = f"the octet takes {_number(said.wavefronts, 'wavefront')}, and none takes more, at {_at(said.where)}"
-    classes = [spans(lanes) for lanes in said.classes]
+    octet = f"the octet takes {counted(said.wavefronts, 'wavefront')}, and none takes more, at {at_words(said.where)}"
+    classes = [_spans(lanes) for lanes in said.classes]
     if len(classes) == 1:
         return f"Lanes {classes[0]} copy together: {octet}."
     return f"Lanes {' | '.join(classes)} copy in wavefronts of their own: {octet}."
@@ -225,11 +203,11 @@ def _residue(level: Level) -> str:
 def _steps(said: Steps) -> str:
     parts = [f"{each.count} by {each.step_bytes} bytes" for each in said.levels]
     then = ", repeated ".join(parts)
-    head = f"The addresses of lanes {spans(said.lanes)} go by steps, {then}, at {_at(said.where)}"
+    head = f"The addresses of lanes {_spans(said.lanes)} go by steps, {then}, at {at_words(said.where)}"
     reasons = "; ".join(_residue(each) for each in said.levels if each.step_bytes)
     if not reasons:
         return f"{head}."
-    told = "" if said.wavefronts is None else f": {_number(said.wavefronts, 'wavefront')} for the group"
+    told = "" if said.wavefronts is None else f": {counted(said.wavefronts, 'wavefront')} for the group"
     return f"{head}: {reasons}{told}."
 
 
@@ -252,23 +230,16 @@ def _swizzle_bits(said: SwizzleBits) -> str:
     read = [bit for bit in range(said.width) if swizzle.yyy_mask >> bit & 1]
     changed = [bit for bit in range(said.width) if swizzle.zzz_mask >> bit & 1]
     what = "element offset" if said.on == "offset" else "byte address"
-    moves = f"Y ({spans(read)}) is XORed onto Z ({spans(changed)})"
+    moves = f"Y ({_spans(read)}) is XORed onto Z ({_spans(changed)})"
     head = f"{swizzle} acts on the bits of the {what}, {said.picture}: {moves}"
     bank = said.bank_bits
     if bank is None:
         return f"{head}."
-    reach = "Z reaches no bit of the bank" if not bank else f"Z holds {_bits_of_bank(bank)}"
+    held = f"bit {bank[0]} of the bank" if len(bank) == 1 else f"the bits {listed(bank)} of the bank"
+    reach = "Z reaches no bit of the bank" if not bank else f"Z holds {held}"
     if said.on == "address":
         return f"{head}. {reach}."
     return f"{head}. Where the stage begins at a multiple of 128 bytes, {reach}."
-
-
-def _bits_of_bank(bits: Sequence[int]) -> str:
-    return f"bit {bits[0]} of the bank" if len(bits) == 1 else f"the bits {_list(bits)} of the bank"
-
-
-def _with(said: Change) -> str:
-    return "Without a swizzle" if said.swizzle is None else f"With {said.swizzle}"
 
 
 def _parameter(said: Parameter) -> str:
@@ -277,11 +248,11 @@ def _parameter(said: Parameter) -> str:
         return f"{name} = {now} is the only {name} that goes with the other two."
     if said.verdict == "right":
         others = [value for value in said.values if value != now]
-        like = f", as with {_list(others)}" if others else ""
-        return f"{name} = {now} takes {_number(said.wavefronts, 'wavefront')}{like}, the fewest of {tried}."
+        like = f", as with {listed(others)}" if others else ""
+        return f"{name} = {now} takes {counted(said.wavefronts, 'wavefront')}{like}, the fewest of {tried}."
     if said.verdict == "no help":
-        return f"No other {name} alone helps: with {tried} it takes {_number(said.fewest, 'wavefront')} or more."
-    fewest = f"with {name} = {_list(said.values, 'or')} it takes {_number(said.fewest, 'wavefront')}"
+        return f"No other {name} alone helps: with {tried} it takes {counted(said.fewest, 'wavefront')} or more."
+    fewest = f"with {name} = {listed(said.values, 'or')} it takes {counted(said.fewest, 'wavefront')}"
     return f"{name} = {now} is {said.verdict}: {fewest}, the fewest of {tried}; now it takes {said.wavefronts}."
 
 
@@ -293,7 +264,7 @@ def _range(values: Sequence[int]) -> str:
     """
     if len(values) > 1 and values[-1] - values[0] == len(values) - 1:
         return f"from {values[0]} to {values[-1]}"
-    return f"of {_list(values, 'or')}"
+    return f"of {listed(values, 'or')}"
 
 
 def _best_swizzle(said: BestSwizzle) -> str:

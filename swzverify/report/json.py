@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import operator
+from dataclasses import asdict
 from typing import SupportsIndex, TypeAlias
 
 from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row, SectorMeasure
@@ -79,19 +80,14 @@ def claim_object(result: ClaimResult) -> dict[str, Json]:
         "notes": list(verdict.notes),
         "because": result.because,
         "source": result.source,
-        "cures": [
-            {"object": cure.object, "change": cure.change, "gives": cure.gives, "also": cure.also}
-            for cure in result.cures
-        ],
-        "deciding": [
-            {"name": each.name, "value": each.value, "line": each.line, "tile": each.tile} for each in result.deciding
-        ],
+        "cures": [asdict(each) for each in result.cures],
+        "deciding": [asdict(each) for each in result.deciding],
     }
 
 
 def baseline_object(use: BaselineUse) -> dict[str, Json]:
     """What a run made of its known failures."""
-    return {"fixed": list(use.fixed), "changed": list(use.changed), "unseen": list(use.unseen)}
+    return {name: list(ids) for name, ids in asdict(use).items()}
 
 
 def _measure(measure: Measure) -> Json:
@@ -129,16 +125,7 @@ def _row(columns: tuple[str, ...], row: Row) -> Json:
 
 def problem_object(problem: Problem) -> dict[str, Json]:
     """One problem of a spec file or of the command line."""
-    return {
-        "code": problem.code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "file": problem.file,
-        "line": problem.line,
-        "column": problem.column,
-        "source_line": problem.source_line[:_LONGEST_LINE],
-        "caret_length": problem.caret_length,
-    }
+    return {**asdict(problem), "source_line": problem.source_line[:_LONGEST_LINE]}
 
 
 def plain_integer(value: SupportsIndex) -> int:

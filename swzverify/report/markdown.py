@@ -99,9 +99,8 @@ def _section(page: _Page, start: str, pieces: Iterable[str], count: int, noun: s
 
 
 def _problem_row(problem: Problem) -> str:
-    place = problem.file + (f":{problem.line}:{problem.column}" if problem.line else "")
     told = [_text(problem.message), _text(problem.hint)]
-    return _row([_code(place) if place else "", _code(problem.code), *told])
+    return _row([_code(problem.place) if problem.file else "", _code(problem.code), *told])
 
 
 def _claim_row(result: ClaimResult) -> str:

@@ -40,7 +40,7 @@ def matrix(results: Iterable[ClaimResult], least: int = 2) -> Matrix | None:
     >>> matrix([of({"BK": 32}, 8), of({"BK": 64}, 4), of({"BK": 128}, 4)]).rows
     (('BK = 32', ('8/4',)), ('BK = 64 or 128', ('4/4',)))
     """
-    of_cost = [result for result in results if result.case and _is_cost(result)]
+    of_cost = [result for result in results if result.case and result.kind in {"conflict_free", "wavefronts"}]
     if all(result.verdict.measure is None for result in of_cost):
         return None
     accesses = tuple(dict.fromkeys(result.subject for result in of_cost))
@@ -59,10 +59,6 @@ def matrix(results: Iterable[ClaimResult], least: int = 2) -> Matrix | None:
         tuple((label, tuple(text for text, _ in cells)) for label, cells in rows),
         tuple(tuple(conflict for _, conflict in cells) for _, cells in rows),
     )
-
-
-def _is_cost(result: ClaimResult) -> bool:
-    return result.kind in {"conflict_free", "wavefronts"}
 
 
 def _weight(result: ClaimResult) -> tuple[bool, bool, int]:

@@ -38,17 +38,12 @@ def _problem(problem: Problem) -> RenderableType:
     head.append(visible(problem.code), style="bold red")
     head.append(f" {message}", style="bold")
     parts: list[RenderableType] = [head]
-    parts += [_as_written(line) for line in more]
+    parts += [Text(f"  {line}", no_wrap=True, overflow="ignore") for line in more]
     if problem.line and problem.source_line.strip():
         parts.append(_source_line(problem))
     if problem.hint:
         parts += [indented(Text(line, style="cyan", overflow="fold"), 2) for line in visible_lines(problem.hint)]
     return Group(*parts)
-
-
-def _as_written(line: str) -> RenderableType:
-    """A line whose columns matter: neither wrapped nor cut."""
-    return Text(f"  {line}", no_wrap=True, overflow="ignore")
 
 
 def _source_line(problem: Problem) -> Text:

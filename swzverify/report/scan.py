@@ -20,10 +20,6 @@ from swzverify.scan.measured import Measured, Status
 from swzverify.scan.verdict import Decision
 
 
-def _nothing() -> Mapping[str, tuple[str, ...]]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
     """The accesses of one PTX text, with the source files that its `.loc` lines number.
@@ -39,7 +35,7 @@ class ScannedFile:
     sources: dict[int, str]
     problems: tuple[Problem, ...] = ()
     origin: str = ""
-    applied: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+    applied: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     machine: str = ""
     no_machine: str = NOT_GIVEN
     listing: Listing | None = None

@@ -21,10 +21,6 @@ _MOST_ROWS: Final = 1000
 _LONGEST: Final = 500
 
 
-def _nothing() -> Mapping[str, int]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """Where counters came from: `sources`, remarks on what was not compared, the command that does
@@ -35,7 +31,7 @@ class Check:
     notes: tuple[str, ...] = ()
     again: str = ""
     devices: tuple[str, ...] = ()
-    launches: Mapping[str, int] = field(default_factory=_nothing)
+    launches: Mapping[str, int] = field(default_factory=dict[str, int])
     versions: str = ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from swzverify.report.escape import visible
-from swzverify.report.words import counted
+from swzverify.words import counted
 
 if TYPE_CHECKING:
     from swzverify.report.style import TextStyle

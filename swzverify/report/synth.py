@@ -19,6 +19,7 @@ from swzverify.report.synth_result import SynthResult, is_confirmed
 from swzverify.synth.problem import Problem
 from swzverify.synth.proof import Proof
 from swzverify.synth.search import Member
+from swzverify.words import counted
 
 
 def render_synth(result: SynthResult, style: TextStyle) -> str:
@@ -91,10 +92,10 @@ def _stages(member: Member) -> str:
 def _costs(problem: Problem, member: Member) -> Iterator[str]:
     rows = zip(problem.labels, problem.accesses, member.wavefronts, member.conflicts, problem.weight_of, strict=True)
     for label, access, wavefronts, conflicts, weight in rows:
-        counted = f", weight {weight}" if weight != 1 else ""
+        also = f", weight {weight}" if weight != 1 else ""
         known = evidence(access.target, access.instruction)
-        many = f"{wavefronts} wavefront{'' if wavefronts == 1 else 's'}, {conflicts} bank conflict"
-        yield f"{label}: {many}{'' if conflicts == 1 else 's'}{counted}; {access.instruction.name} ({known})"
+        many = f"{counted(wavefronts, 'wavefront')}, {counted(conflicts, 'bank conflict')}"
+        yield f"{label}: {many}{also}; {access.instruction.name} ({known})"
 
 
 def _optimal(result: SynthResult) -> str:

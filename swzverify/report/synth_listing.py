@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from swzverify.report.escape import visible
+from swzverify.words import counted
 
 if TYPE_CHECKING:
     from swzverify.report.synth_listing_result import ListingResult
@@ -56,8 +57,8 @@ def _numbers(price: Price) -> dict[str, int]:
 
 
 def _words(price: Price) -> str:
-    conflicts = f"{price.conflicts} conflict{'s' * (price.conflicts != 1)}"
-    marks = f"{price.marks} mark{'s' * (price.marks != 1)}"
+    conflicts = counted(price.conflicts, "conflict")
+    marks = counted(price.marks, "mark")
     return f"{conflicts}; {price.bank_reads} registers from the banks, {marks}"
 
 

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.report.escape import visible
-from swzverify.report.words import cell, counted
+from swzverify.report.words import cell
+from swzverify.words import counted
 
 ROW_LIMIT = 16
 """Rows shown of a longer table."""

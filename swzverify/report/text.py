@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -15,7 +15,7 @@ from swzverify.claims.verdict import Outcome
 from swzverify.report import words
 from swzverify.report.by_file import file_lines, is_for_files
 from swzverify.report.cases import Told, told_once
-from swzverify.report.console import indented, rendered
+from swzverify.report.console import indented, padded, rendered
 from swzverify.report.escape import prose, visible
 from swzverify.report.marks import mark, mark_colour
 from swzverify.report.matrix import TITLE, Matrix, matrix
@@ -89,8 +89,8 @@ def _matrix_lines(costs: Matrix) -> list[RenderableType]:
     widths = [max(cell_len(cells[column]) for _, cells in table) for column in range(len(costs.accesses))]
     lines: list[RenderableType] = []
     for label, cells in table:
-        padded = (_padded(cell, width) for cell, width in zip(cells, widths, strict=True))
-        text = "  ".join([_padded(label, first), *padded]).rstrip()
+        filled = (padded(cell, width) for cell, width in zip(cells, widths, strict=True))
+        text = "  ".join([padded(label, first), *filled]).rstrip()
         lines.append(indented(Text(text, style="" if lines else "dim", overflow="fold"), 2))
     return lines
 
@@ -121,12 +121,12 @@ def _claim_line(told: Told, widths: _Widths, style: TextStyle) -> list[Renderabl
     quiet = _quiet(result)
     line = Text("  ", style="dim" if quiet else "", overflow="fold")
     line.append(f"{mark(result, style)} {result.verdict.outcome.value:<8}", style=mark_colour(result))
-    line.append(f"{_padded(visible(result.kind), widths.kind)}  ")
-    line.append(_padded(subject_words(result, told.words), widths.subject), style="" if quiet else "bold")
+    line.append(f"{padded(visible(result.kind), widths.kind)}  ")
+    line.append(padded(subject_words(result, told.words), widths.subject), style="" if quiet else "bold")
     columns = [(_cost(result), widths.cost), (engine_words(result), widths.engines)]
     spent = words.duration(result.verdict.time_ms)
     after = [part for part in (_evidence(result), expectation(result)) if part]
-    tail = "  ".join([*(_padded(text, width) for text, width in columns if width), f"{spent:>6}", *after])
+    tail = "  ".join([*(padded(text, width) for text, width in columns if width), f"{spent:>6}", *after])
     if line.cell_len + 2 + cell_len(tail) <= style.columns:
         return [line.append(f"  {tail}")]
     short = "  ".join([*(text for text, _ in columns if text), spent, *after])
@@ -162,10 +162,6 @@ def _evidence(result: ClaimResult) -> str:
 
 def _cost(result: ClaimResult) -> str:
     return words.cost_of(result.verdict)
-
-
-def _padded(text: str, width: int) -> str:
-    return text if cell_len(text) >= width else set_cell_size(text, width)
 
 
 def _summary(report: Report) -> Text:

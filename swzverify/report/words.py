@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
 from swzverify.report.escape import visible
 from swzverify.report.result import Report
+from swzverify.words import counted
 
 
 def duration(time_ms: float) -> str:
@@ -25,15 +26,6 @@ def duration(time_ms: float) -> str:
         return f"{time_ms / 1000:.1f} s"
     minutes, seconds = divmod(round(time_ms / 1000), 60)
     return f"{minutes} min {seconds} s"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "lane"), counted(24, "lane")
-    ('1 lane', '24 lanes')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def cost(measure: Measure) -> str:

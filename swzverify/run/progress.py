@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 from swzverify.report.escape import visible
-from swzverify.report.words import counted
 from swzverify.run.run import Progress
+from swzverify.words import counted
 
 
 @contextmanager

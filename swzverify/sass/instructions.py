@@ -105,7 +105,7 @@ def _uncommented(text: str) -> str:
     Looks at each character a few times only, however a hostile text nests.
     """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    plain = _without(plain, "<REGISTER_MAPPING>", "</REGISTER_MAPPING>", _nowhere)
+    plain = _without(plain, "<REGISTER_MAPPING>", "</REGISTER_MAPPING>", lambda _text, _begin, _end: False)
     plain = _without(plain, "/*", "*/", _is_place)
     return "\n".join(re.sub(r"(?://|#).*", "", line) for line in plain.split("\n"))
 
@@ -119,11 +119,6 @@ def _without(text: str, opening: str, closing: str, stays: Callable[[str, int, i
         found += [text[at:begin], text[begin:end] if stays(text, begin, end) else "\n" * text.count("\n", begin, end)]
         at = end
     return "".join([*found, text[at:]])
-
-
-def _nowhere(_text: str, _begin: int, _end: int) -> bool:
-    """No such part stays."""
-    return False
 
 
 def _is_place(text: str, begin: int, end: int) -> bool:

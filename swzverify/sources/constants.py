@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from swzverify.errors import SwzError
@@ -31,6 +31,14 @@ _LOGICAL = frozenset(
      BinaryOp.AND, BinaryOp.OR)
 )  # fmt: skip
 _SHIFTS = frozenset((BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT))
+_UNARY: Mapping[type[ast.unaryop], Callable[[int], int]] = {
+    ast.UAdd: int.__pos__, ast.USub: int.__neg__, ast.Invert: int.__invert__
+}  # fmt: skip
+_BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__, ast.Pow: int.__pow__,
+    ast.FloorDiv: int.__floordiv__, ast.Mod: int.__mod__, ast.LShift: int.__lshift__, ast.RShift: int.__rshift__,
+    ast.BitAnd: int.__and__, ast.BitOr: int.__or__, ast.BitXor: int.__xor__,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +179,7 @@ class _Reading:
 
 def _python_unary(op: ast.unaryop, operand: int) -> int | None:
     """What a prefix operator of Python's integers gives; None for `not`."""
-    match op:
-        case ast.UAdd():
-            return operand
-        case ast.USub():
-            return -operand
-        case ast.Invert():
-            return ~operand
-        case _:
-            return None
+    return _UNARY[type(op)](operand) if type(op) in _UNARY else None
 
 
 def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
@@ -190,31 +190,7 @@ def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
         return None
     if isinstance(op, ast.FloorDiv | ast.Mod) and right == 0:
         return None
-    match op:
-        case ast.Add():
-            return left + right
-        case ast.Sub():
-            return left - right
-        case ast.Mult():
-            return left * right
-        case ast.FloorDiv():
-            return left // right
-        case ast.Mod():
-            return left % right
-        case ast.Pow():
-            return int(left**right)
-        case ast.LShift():
-            return left << right
-        case ast.RShift():
-            return left >> right
-        case ast.BitAnd():
-            return left & right
-        case ast.BitOr():
-            return left | right
-        case ast.BitXor():
-            return left ^ right
-        case _:
-            return None
+    return _BINARY[type(op)](left, right) if type(op) in _BINARY else None
 
 
 def _is_unsigned(literal: Number, text: str) -> bool:

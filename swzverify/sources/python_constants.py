@@ -20,7 +20,6 @@ from swzverify.sources.definitions import NOT_CONSTANT, Definition
 from swzverify.sources.python_unseen import bound_unseen, name_set_by
 
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-_Named = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.With, ast.AsyncWith, ast.Match)
 _SCOPE = "is a class or a function"
 _COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")

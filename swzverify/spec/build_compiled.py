@@ -55,7 +55,8 @@ def build_compiled(
         values.fail("SWZ105", "`if` does not go with `compiled`", values.key("if"), hint)
     if access.lanes:
         values.fail("SWZ105", "`lanes` does not go with `compiled`", values.key("lanes"), "leave it out")
-    lines = [values.number(each, "compiled", "line", least=1) for each in _listed(part.line)]
+    stated = part.line if isinstance(part.line, list) else [] if part.line is None else [part.line]
+    lines = [values.number(each, "compiled", "line", least=1) for each in stated]
     source = None if part.source is None else values.number(part.source, "compiled", "source", least=1)
     if (source is None) == (not lines):
         hint = "`line` is that of the PTX, `source` that of the source"
@@ -85,10 +86,6 @@ def build_compiled(
         values.made(result.address.text, values.key("compiled"))
         return result
     raise Broken
-
-
-def _listed(value: int | str | list[int | str] | None) -> list[int | str]:
-    return [] if value is None else value if isinstance(value, list) else [value]
 
 
 def _over(

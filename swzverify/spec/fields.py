@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Callable, Collection
+from typing import Annotated, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -85,13 +85,17 @@ def branch(expected: str, choose: Chooser) -> Discriminator:
     return Discriminator(choose, custom_error_type="SWZ105", custom_error_message=f"expected {expected}")
 
 
-def by_shape(*, mapping: str = "", text: str = "", integer: str = "", items: str = "") -> Chooser:
+def by_shape(
+    *, mapping: str | Callable[[Collection[str]], str] = "", text: str = "", integer: str = "", items: str = ""
+) -> Chooser:
     """Choose by what the value is: the tags for mappings, texts, integers and lists, each where it
-    is allowed.
+    is allowed; that of mappings may depend on their keys.
     """
-    tags: dict[type, str] = {dict: mapping, str: text, int: integer, list: items}
+    tags: dict[type, str] = {str: text, int: integer, list: items}
 
     def choose(value: object) -> str | None:
+        if isinstance(value, dict):
+            return (mapping if isinstance(mapping, str) else mapping(cast("dict[str, object]", value))) or None
         return tags.get(type(value)) or None
 
     return choose

@@ -13,7 +13,7 @@ from swzverify.errors import SwzError
 from swzverify.sources.constants import constant
 from swzverify.sources.languages import SOURCE_SUFFIXES, language_of
 from swzverify.spec.beside import UNREADABLE, below
-from swzverify.spec.build import ReadName
+from swzverify.spec.build import ReadName, SpecClaim
 from swzverify.spec.check import Checked
 from swzverify.spec.kernel_source import read_source
 from swzverify.spec.problems import Problems
@@ -35,6 +35,19 @@ class ReadConstant:
     in_code: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What the spec at a path reads from the code."""
+
+    path: str
+    read: tuple[ReadConstant, ...]
+
+    def told(self, claim: SpecClaim) -> SpecClaim:
+        """A claim that says which of the constants it uses, and where they were read."""
+        own = [each for each in self.read if each.name in claim.uses]
+        return replace(claim, notes=(*claim.notes, *notes_of(own)), read=names_of(own, self.path))
+
+
 def names_of(read: Iterable[ReadConstant], path: str) -> tuple[ReadName, ...]:
     """What was read by the spec at a path, without the values and lines, which change freely.
 
@@ -44,14 +57,13 @@ def names_of(read: Iterable[ReadConstant], path: str) -> tuple[ReadName, ...]:
     folder = os.path.dirname(path) or os.curdir
     return tuple(
         ReadName(
-            each.name, each.in_code or each.name, each.file, "" if each.file == path else _beside(each.file, folder)
+            each.name,
+            each.in_code or each.name,
+            each.file,
+            "" if each.file == path else os.path.relpath(each.file, folder).replace(os.sep, "/"),
         )
         for each in read
     )
-
-
-def _beside(file: str, folder: str) -> str:
-    return os.path.relpath(file, folder).replace(os.sep, "/")
 
 
 def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:
@@ -66,7 +78,7 @@ def notes_of(read: Iterable[ReadConstant]) -> tuple[str, ...]:
     return tuple(f"read from {file}: {', '.join(values)}" for file, values in of_files.items())
 
 
-def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Checked, tuple[ReadConstant, ...]]:
+def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Checked, Constants]:
     """The spec with the constants of `from_source:` among its own, and where they were read.
 
     `path` is the spec's. Noted in `problems`: SWZ122 and SWZ123 for what the code does not define
@@ -88,7 +100,7 @@ def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Che
             problems.add(DIFFERENT, message, place, "the code has changed: does the spec still speak of it?")
         constants[each.name] = each.value
     spec = checked.spec.model_copy(update={"constants": constants})
-    return replace(checked, spec=spec), tuple(found)
+    return replace(checked, spec=spec), Constants(path, tuple(found))
 
 
 @dataclass(frozen=True, slots=True)

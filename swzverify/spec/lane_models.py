@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, Tag
 
-from swzverify.spec.fields import Count, Part, branch
+from swzverify.spec.fields import Count, Part, branch, by_shape
 
 
 class LaneRangePart(Part):
@@ -23,21 +24,16 @@ class LaneBitsPart(Part):
     bits: Count = Field(description="bits of the value, which is not negative; 1 to 32", examples=[8])
 
 
-def _choose(value: object) -> str | None:
-    match value:
-        case bool():
-            return None
-        case int() | str():
-            return "?number"
-        case dict():
-            return "?LaneBitsPart" if "bits" in value else "?LaneRangePart"
-        case _:
-            return None
+def _range_or_bits(keys: Collection[str]) -> str:
+    return "?LaneBitsPart" if "bits" in keys else "?LaneRangePart"
 
 
 LaneValue: TypeAlias = Annotated[
     Annotated[Count, Tag("?number")]
     | Annotated[LaneRangePart, Tag("?LaneRangePart")]
     | Annotated[LaneBitsPart, Tag("?LaneBitsPart")],
-    branch("a number of values, {start: a, stop: b, step: c} or {bits: n}", _choose),
+    branch(
+        "a number of values, {start: a, stop: b, step: c} or {bits: n}",
+        by_shape(mapping=_range_or_bits, text="?number", integer="?number"),
+    ),
 ]

@@ -157,19 +157,10 @@ class Lets:
         if not lets:
             return SwzError(error.code, error.message, hint=error.hint, text=written.source, span=span), where
         used = "".join(f", used in '{let.name}'" for let in reversed(lets[:-1]))
-        note = f"in the let '{lets[-1].name}'{used}, used in `{key}` (line {place_of_any(where).line})"
+        note = f"in the let '{lets[-1].name}'{used}, used in `{key}` (line {place_of(where).line})"
         hint = f"{error.hint}\n{note}" if error.hint else note
         found = lets[-1]
         return SwzError(error.code, error.message, hint=hint, text=found.written.source, span=span), found.where
-
-
-def place_of_any(where: Node | Place) -> Place:
-    """Where a value stands.
-
-    >>> place_of_any(Place(3, 5)).line
-    3
-    """
-    return where if isinstance(where, Place) else place_of(where)
 
 
 def circles(reads: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:

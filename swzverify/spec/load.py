@@ -18,10 +18,11 @@ from swzverify.spec.patience import OutOfPatience, patience
 from swzverify.spec.problems import Problems, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
 from swzverify.spec.tree import Place
+from swzverify.words import binding_text, counted
 
 if TYPE_CHECKING:
     from swzverify.spec.check import Checked
-    from swzverify.spec.from_source import ReadConstant
+    from swzverify.spec.from_source import Constants
 
 LOAD_SECONDS = 30.0
 """Processor time for reading one spec; ordinary ones take milliseconds."""
@@ -76,18 +77,18 @@ class Spec(BuiltSpec, Shown):
     def _repr_html_(self) -> str:
         """The same for notebooks, of the first 100 claims."""
         shown, more = self.claims[:_SHOWN], len(self.claims) - _SHOWN
-        rest = [("...", f"{more} more claim{'s' * (more > 1)}")] if more > 0 else []
+        rest = [("...", counted(more, "more claim"))] if more > 0 else []
         return html_facts(self._heading, [*((each.kind, self._told(each)) for each in shown), *rest])
 
     @property
     def _heading(self) -> str:
         count = len(self.claims)
-        claims = f"{count} claim{'s' * (count > 1)}" if count else "no claim"
+        claims = counted(count, "claim") if count else "no claim"
         return f"{self.path}: {claims}" + (f", {self.title}" if self.title else "")
 
     @staticmethod
     def _told(claim: SpecClaim) -> str:
-        case = ", ".join(f"{name} = {value}" for name, value in claim.case.items())
+        case = binding_text(claim.case)
         expected = "" if claim.expected == "proved" else f", expected {claim.expected}"
         return claim.subject + (f" at {case}" if case else "") + expected
 
@@ -173,7 +174,7 @@ class Read:
 
     checked: Checked
     text: str
-    constants: tuple[ReadConstant, ...] = ()
+    constants: Constants | None = None
 
 
 def read_checked(text: str, path: str, problems: Problems, language: Language | None = None) -> Read | None:
@@ -191,12 +192,12 @@ def read_checked(text: str, path: str, problems: Problems, language: Language | 
     if checked is None:
         return None
     size = len(text if language is None else text.strip())
-    read: tuple[ReadConstant, ...] = ()
+    read: Constants | None = None
     if checked.spec.from_source:
         from swzverify.spec.from_source import read_constants  # noqa: PLC0415 - few specs read other files
 
         checked, read = read_constants(checked, path, problems)
-        if len(read) < len(checked.spec.from_source):
+        if len(read.read) < len(checked.spec.from_source):
             return None  # what the missing constants stand in would only be called wrong once more
     return Read(checked, text, read) if check_limits(checked, size, problems) else None
 
@@ -210,12 +211,6 @@ def _read(text: str, path: str, problems: Problems, target: str | None, language
         from swzverify.spec.sweep_axes import read_sweep  # noqa: PLC0415 - few specs have one
 
         read_sweep(found.checked, problems)
-    if not found.constants:
+    if found.constants is None:
         return spec
-    from swzverify.spec.from_source import names_of, notes_of  # noqa: PLC0415 - see above
-
-    def told(claim: SpecClaim) -> SpecClaim:
-        own = [each for each in found.constants if each.name in claim.uses]
-        return replace(claim, notes=(*claim.notes, *notes_of(own)), read=names_of(own, path))
-
-    return replace(spec, claims=tuple(map(told, spec.claims)))
+    return replace(spec, claims=tuple(map(found.constants.told, spec.claims)))

@@ -14,6 +14,7 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
 from swzverify.subjects import IndexMap, Listing, Memory
+from swzverify.words import listed
 
 T = TypeVar("T")
 
@@ -60,14 +61,6 @@ class Names:
         """The tile of that name; errors as for `memory`."""
         return self._find(self.tiles, "tiles", name, where)
 
-    def access(self, name: str, where: Node | Place) -> Access:
-        """The access of that name; errors as for `memory`."""
-        return self._find(self.accesses, "accesses", name, where)
-
-    def map(self, name: str, where: Node | Place) -> IndexMap:
-        """The map of that name; errors as for `memory`."""
-        return self._find(self.maps, "maps", name, where)
-
     def of(self, roles: Sequence[Role], name: str, where: Node | Place) -> Subject:
         """The subject of one of these roles that has this name; an ambiguous one is SWZ106, else as
         for `memory`.
@@ -88,9 +81,7 @@ class Names:
         if holding:
             return self._find(tables[holding[0]], holding[0], name, where)
         known = [known for section in sections for known in tables[section]]
-        *words, last = [SINGULAR[section] for section in sections]
-        what = f"{', '.join(words)} or {last}" if words else last
-        self._note_unknown(what, name, known, where)
+        self._note_unknown(listed((SINGULAR[section] for section in sections), "or"), name, known, where)
         raise Broken
 
     def _find(self, table: Mapping[str, T], section: str, name: str, where: Node | Place) -> T:

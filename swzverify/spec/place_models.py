@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, Tag
 
-from swzverify.spec.fields import Count, Name, Part, branch
+from swzverify.spec.fields import Count, Name, Part, branch, by_shape
 
 
 class MemoryPart(Part):
@@ -32,21 +33,16 @@ class MemoryBasePart(Part):
     offset: Count = Field(0, description="bytes from the memory's start", examples=[16384, "BM*BK*2"])
 
 
-def _choose_base(value: object) -> str | None:
-    match value:
-        case bool():
-            return None
-        case int() | str():
-            return "?number"
-        case dict():
-            return "?AlignedBasePart" if "in" not in value and "offset" not in value else "?MemoryBasePart"
-        case _:
-            return None
+def _aligned_or_in_memory(keys: Collection[str]) -> str:
+    return "?MemoryBasePart" if "in" in keys or "offset" in keys else "?AlignedBasePart"
 
 
 BaseValue: TypeAlias = Annotated[
     Annotated[Count, Tag("?number")]
     | Annotated[AlignedBasePart, Tag("?AlignedBasePart")]
     | Annotated[MemoryBasePart, Tag("?MemoryBasePart")],
-    branch("a byte address, {align: n} or {in: memory, offset: n}", _choose_base),
+    branch(
+        "a byte address, {align: n} or {in: memory, offset: n}",
+        by_shape(mapping=_aligned_or_in_memory, text="?number", integer="?number"),
+    ),
 ]

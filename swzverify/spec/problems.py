@@ -98,7 +98,7 @@ class Problems:
         self._notes += 1
         if len(self._found) >= MAX_COUNTED or self._notes > MAX_NOTED:
             raise TooManyProblems
-        place = where if where is None or isinstance(where, Place) else place_of(where)
+        place = None if where is None else place_of(where)
         if len(message) > _LONGEST_MESSAGE:
             message = message[:_LONGEST_MESSAGE] + "..."
         if len(hint) > _LONGEST_HINT:
@@ -132,7 +132,7 @@ class Problems:
         line.
         """
         hint = error.hint
-        place = where if isinstance(where, Place) else place_of(where)
+        place = place_of(where)
         if isinstance(where, Scalar):
             place = _part_of(error, where)
             if where.in_flow and where.plain and where.text.count("(") != where.text.count(")"):

@@ -96,22 +96,21 @@ TEXTS: Mapping[str, Schema] = {
 }
 """What the text of a key is, where it is neither prose nor an expression."""
 
+_FREE_NAMES: Schema = {"propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}}
+
 SIZES: Mapping[str, Schema] = {
-    "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
-    "SpecPart.from_source": {"propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "SpecPart.constants": {"maxProperties": MAX_CONSTANTS, **_FREE_NAMES},
+    "SpecPart.from_source": _FREE_NAMES,
     "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
-    "SpecPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
-    "AccessPart.let": {"maxProperties": MAX_LETS, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
-    "AccessPart.for": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
-    "AccessPart.lanes": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(RESERVED_NAMES)}}},
+    "SpecPart.let": {"maxProperties": MAX_LETS, **_FREE_NAMES},
+    "AccessPart.let": {"maxProperties": MAX_LETS, **_FREE_NAMES},
+    "AccessPart.for": {"maxProperties": MAX_VARIABLES, **_FREE_NAMES},
+    "AccessPart.lanes": {"maxProperties": MAX_VARIABLES, **_FREE_NAMES},
     "AccessPart.for[]": {"maxItems": MAX_LISTED},
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
     "TilePart.shape": {"propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}}},
-    "MapPart.over": {
-        "maxProperties": MAX_VARIABLES,
-        "propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}},
-    },
+    "MapPart.over": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}}},
     "MapPart.value": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.onto": {"maxItems": MAX_EXPRESSIONS},
 }
@@ -139,12 +138,8 @@ ENTRIES: Mapping[str, str] = {
 """What the entries of a mapping are; their names are the user's own."""
 
 
-def _given(key: str) -> Schema:
-    """That a key is there and not empty: an empty one is as good as none."""
-    return {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
-
-
 def _with(*keys: str) -> Schema:
+    """That keys are there and not empty: an empty one is as good as none."""
     return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
 
 
@@ -154,12 +149,12 @@ def _without(*keys: str) -> Schema:
 
 def _one_of(first: str, second: str) -> Schema:
     """One of two keys, and an editor's complaint is about the first one missing or being too many."""
-    return {"if": _given(second), "then": _without(first), "else": _with(first)}
+    return {"if": _with(second), "then": _without(first), "else": _with(first)}
 
 
 def _instead(key: str, others: tuple[str, ...], otherwise: Schema) -> Schema:
     """A key that stands in place of others, or else what holds without it."""
-    return {"if": _given(key), "then": _without(*others), "else": otherwise}
+    return {"if": _with(key), "then": _without(*others), "else": otherwise}
 
 
 RULES: Mapping[str, list[Schema]] = {
@@ -167,15 +162,15 @@ RULES: Mapping[str, list[Schema]] = {
     "TilePart": [
         _one_of("element", "bits"),
         {
-            "if": _given("shape"),
+            "if": _with("shape"),
             "then": {"allOf": [_one_of("offset", "address"), _without("layout", "tma", "swizzle")]},
             "else": {"allOf": [_one_of("layout", "tma"), _without("offset", "address")]},
         },
-        {"if": _given("tma"), "then": _without("swizzle")},
+        {"if": _with("tma"), "then": _without("swizzle")},
     ],
     "WavefrontsArgument": [_one_of("at_most", "exactly")],
     "CompiledPart": [_one_of("line", "source")],
-    "LoopPart": [{"if": _given("times"), "then": _without("step")}],
+    "LoopPart": [{"if": _with("times"), "then": _without("step")}],
     "AccessPart": [
         _instead(
             "compiled",
@@ -183,22 +178,13 @@ RULES: Mapping[str, list[Schema]] = {
             _instead("walk", ("tile", "address", "coord", "stage"), _one_of("tile", "address")),
         ),
         _one_of("threads", "block"),
-        {"if": _given("tile"), "then": {"allOf": [_with("coord"), _without("base", "bytes")]}},
-        {"if": _given("address"), "then": _without("coord", "stage")},
+        {"if": _with("tile"), "then": {"allOf": [_with("coord"), _without("base", "bytes")]}},
+        {"if": _with("address"), "then": _without("coord", "stage")},
     ],
     "MemoryPart": [
         {
-            "if": _given("base"),
-            "else": {
-                "properties": {
-                    "align": {
-                        "anyOf": [
-                            {"type": "string"},
-                            {"maximum": ADDRESS_LIMIT_BYTES},
-                        ]
-                    }
-                }
-            },
+            "if": _with("base"),
+            "else": {"properties": {"align": {"anyOf": [{"type": "string"}, {"maximum": ADDRESS_LIMIT_BYTES}]}}},
         },
     ],
 }

@@ -79,12 +79,14 @@ _LONGEST_INTEGER = 24
 """
 
 
-def place_of(node: Node) -> Place:
-    """Where the node begins, with its length where it is a scalar on one line.
+def place_of(node: Node | Place) -> Place:
+    """Where the node begins, with its length where it is a scalar on one line; of a place itself.
 
     >>> place_of(Scalar("f16", True, 3, 12, length=3))
     Place(line=3, column=12, length=3)
     """
+    if isinstance(node, Place):
+        return node
     return Place(node.line, node.column, max(1, node.length) if isinstance(node, Scalar) else 1)
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from swzverify.ir.expr import TRUE, Var, var
 from swzverify.subjects.iterations import Iterations, iterations
-from swzverify.subjects.loop import STAGE, WARP, describe_loops
+from swzverify.subjects.listed_loop import describe_loops
+from swzverify.subjects.loop import STAGE, WARP
 from swzverify.subjects.lowered_access import LoweredAccess, lowered_access
 from swzverify.subjects.plain_access import (
     LaneRecord,

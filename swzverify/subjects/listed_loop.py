@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
-from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
+from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.integers import Integer
-from swzverify.subjects.loop import Loop
+from swzverify.subjects.loop import Loop, require_c_integer
 
 MAX_LISTED = 1024
 """Values of one loop; more would make expressions that no engine gets through."""
@@ -44,9 +44,7 @@ class ListedLoop:
         if len(self.values) > MAX_LISTED:
             raise SwzError("SWZ107", f"loop {self.name} has {len(self.values)} values: at most {MAX_LISTED}")
         for value in (self.values[0], self.values[-1]):
-            if not VALUE_MIN <= value <= VALUE_MAX:
-                hint = "integers lie in -2^31 .. 2^32 - 1"
-                raise SwzError("SWZ107", f"loop {self.name} has the value {value}: no integer of C", hint=hint)
+            require_c_integer(f"loop {self.name}", "value", value)
 
     @property
     def count(self) -> int:
@@ -152,3 +150,20 @@ def geometric(name: str, start: int, stop: int, times: int) -> AnyLoop:
     while values[-1] * times < stop:
         values.append(values[-1] * times)
     return listed(name, values)
+
+
+def describe_loops(
+    loops: Sequence[AnyLoop], limits: Sequence[int], ended_by: Mapping[str, int], *, all_exist: bool
+) -> tuple[str, ...]:
+    """Loops in words, each with its values; what lanes share of them is said once.
+
+    >>> describe_loops([Loop("i", 0, 4)], [4], {}, all_exist=True)
+    ('i in 0..3', 'the same in all lanes')
+    """
+    parts = [loop.describe(limit, ended_by.get(loop.name)) for loop, limit in zip(loops, limits, strict=True)]
+    if not all_exist:
+        parts.append("in iterations in which no thread overflows")
+    several = sum(limit > 1 for limit in limits)
+    if several:
+        parts.append("the same in all lanes" if several == 1 else "each the same in all lanes")
+    return tuple(parts)

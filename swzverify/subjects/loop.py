@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +70,8 @@ class Loop:
         if self.step < 1:
             raise SwzError("SWZ105", f"loop {self.name} has the step {self.step}: at least 1")
         for what, value in (("start", self.start), ("stop", self.stop), ("step", self.step)):
-            if value is not None and not VALUE_MIN <= value <= VALUE_MAX:
-                raise SwzError(
-                    "SWZ107",
-                    f"loop {self.name} has the {what} {value}: no integer of C",
-                    hint="integers lie in -2^31 .. 2^32 - 1",
-                )
+            if value is not None:
+                require_c_integer(f"loop {self.name}", what, value)
 
     @property
     def count(self) -> int | None:
@@ -135,6 +130,13 @@ class Loop:
         return f"{self.name} in {self.start}..{self.start + self.step * (limit - 1)}{step}{beyond}"
 
 
+def require_c_integer(owner: str, what: str, value: int) -> None:
+    """Refuse, by SWZ107, a number of the owner's that no integer of C is."""
+    if not VALUE_MIN <= value <= VALUE_MAX:
+        message = f"{owner} has the {what} {value}: no integer of C"
+        raise SwzError("SWZ107", message, hint="integers lie in -2^31 .. 2^32 - 1")
+
+
 def own_constants(owner: str, constants: Mapping[str, int]) -> dict[str, int]:
     """A subject's own copy of its constants, since the caller may go on to change the mapping.
 
@@ -165,33 +167,3 @@ def _check_name(owner: str, name: str, reserved: frozenset[str] = RESERVED_NAMES
         raise SwzError("SWZ105", f"{owner}: {name!r} is not a name that can stand in an expression")
     if name in reserved:
         raise SwzError("SWZ105", f"{owner}: '{name}' has a meaning of its own in expressions", hint="name it otherwise")
-
-
-class SomeLoop(Protocol):
-    """What is said of a loop in words."""
-
-    @property
-    def name(self) -> str:
-        """The name of the loop variable."""
-        ...
-
-    def describe(self, limit: int, ended_by: int | None = None) -> str:
-        """The loop's values in words."""
-        ...
-
-
-def describe_loops(
-    loops: Sequence[SomeLoop], limits: Sequence[int], ended_by: Mapping[str, int], *, all_exist: bool
-) -> tuple[str, ...]:
-    """Loops in words, each with its values; what lanes share of them is said once.
-
-    >>> describe_loops([Loop("i", 0, 4)], [4], {}, all_exist=True)
-    ('i in 0..3', 'the same in all lanes')
-    """
-    parts = [loop.describe(limit, ended_by.get(loop.name)) for loop, limit in zip(loops, limits, strict=True)]
-    if not all_exist:
-        parts.append("in iterations in which no thread overflows")
-    several = sum(limit > 1 for limit in limits)
-    if several:
-        parts.append("the same in all lanes" if several == 1 else "each the same in all lanes")
-    return tuple(parts)

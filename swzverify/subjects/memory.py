@@ -4,6 +4,7 @@ a memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
@@ -120,6 +121,11 @@ class Origin:
         if node is None:
             return start
         return ints.add(ints.multiply(ints.variable(node), ints.integer(self.unit_bytes)), start)
+
+    def at(self, point: Mapping[str, int]) -> int:
+        """The base address in bytes at a point; the first one where the point does not say."""
+        index = point.get(self.name, 0) if self.count > 1 else 0
+        return self.start_bytes + self.unit_bytes * index
 
     def renamed(self, name: str) -> Origin:
         """The same base under another variable, independent of the first."""

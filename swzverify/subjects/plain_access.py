@@ -20,6 +20,7 @@ from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.formula import Formula
 from swzverify.subjects.loop import LANE, STAGE, WARP
+from swzverify.subjects.memory import Origin
 from swzverify.subjects.stated_access import StatedAccess
 from swzverify.subjects.unknown import own_values
 
@@ -75,9 +76,8 @@ def environment(access: StatedAccess, point: Mapping[str, Array]) -> dict[str, A
     return env
 
 
-def base_bytes(access: StatedAccess, point: Mapping[str, Array]) -> Array:
+def base_bytes(place: Origin, point: Mapping[str, Array]) -> Array:
     """The base address at each point."""
-    place = access.origin
     index = point[place.name] if place.variable is not None else np.zeros(1, dtype=np.int64)
     return place.start_bytes + place.unit_bytes * index
 
@@ -98,7 +98,7 @@ def definition(
     active = (point[WARP] * LANES + point[LANE] < access.threads) & (point[LANE] < access.instruction.address_lanes)
     if access.predicate is not None:
         active = active & (_read(access, access.predicate, env) != 0)
-    base = base_bytes(access, point)
+    base = base_bytes(access.origin, point)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
         return np.asarray(assumed), active, base + _read(access, access.address, env), base
@@ -175,8 +175,7 @@ def lanes_at(access: StatedAccess, point: Mapping[str, int]) -> tuple[LaneRecord
     """All 32 lanes at a point of the free variables, in plain Python integers."""
     common = _loops_at(access, point)
     warp = point.get(WARP, 0)
-    place = access.origin
-    base = place.start_bytes + place.unit_bytes * point.get(place.name, 0)
+    base = access.origin.at(point)
     read = [each.name for each in access.read_unknowns]
     found: list[LaneRecord] = []
     for lane in range(LANES):

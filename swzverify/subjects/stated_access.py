@@ -265,7 +265,7 @@ class StatedAccess:
             shown[STAGE] = point[STAGE]
         place = self.origin
         if place.variable is not None or place.start_bytes:
-            shown["base"] = place.start_bytes + place.unit_bytes * point.get(place.name, 0)
+            shown["base"] = place.at(point)
         return shown
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
-from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
 from swzverify.ir.expr import Var, var
 from swzverify.ir.whole import keep_whole
 from swzverify.obligations import of_lane
+from swzverify.subjects.loop import require_c_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,7 @@ class Unknown:
                 hint="a lane has some value in any case: give it a range with at least one",
             )
         for what, value in (("start", self.start), ("last value", self.value(self.count - 1)), ("step", self.step)):
-            if not VALUE_MIN <= value <= VALUE_MAX:
-                raise SwzError(
-                    "SWZ107",
-                    f"the unknown {self.name} has the {what} {value}: no integer of C",
-                    hint="integers lie in -2^31 .. 2^32 - 1",
-                )
+            require_c_integer(f"the unknown {self.name}", what, value)
 
     @property
     def count(self) -> int:

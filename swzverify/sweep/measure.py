@@ -64,7 +64,7 @@ def measure(case: SpecCase, swept: str | None, fields: Fields, on: SwizzleOn) ->
             faults["torn"] |= torn.torn
     except SwzError as error:
         if count > 1:  # what is too much for all of them together may do for each
-            each = (fields.take(slice(at, at + 1)) for at in range(count))
+            each = (fields.pick(slice(at, at + 1)) for at in range(count))
             return [measure(case, swept, one, on)[0] for one in each]
         return [Row("refused", error.code, error.message, row.bytes) for row in rows]
     for index, row in enumerate(rows):

@@ -50,7 +50,7 @@ class TileCheck:
         # One of addresses may tear an element; where it keeps each whole it does nothing else.
         tears = (fields.bits > 0) & ((1 << fields.base) < tile.element_units)
         for index in np.flatnonzero(tears):
-            one = fields.take(slice(index, index + 1))
+            one = fields.pick(slice(index, index + 1))
             begin = np.array(starts(tile, 1 << int(one.top[0])), dtype=np.int64)
             self._refuse_many(begin.size * flat.size)
             plain[index] = _share(one.apply(flat[None] + begin[:, None]), tile.element_units).any()

@@ -72,7 +72,7 @@ def _inside(tile: Tile, fields: Fields, on: SwizzleOn) -> Truths:
     left = np.flatnonzero(~kept)
     if on == "address":
         for index in left:
-            kept[index] = _addresses_stay(tile, fields.take(slice(index, index + 1)), offsets)
+            kept[index] = _addresses_stay(tile, fields.pick(slice(index, index + 1)), offsets)
         return kept
     step = max(1, _CHUNK // len(offsets))
     for at in range(0, len(left), step):

@@ -50,12 +50,8 @@ class Fields:
         """How many there are."""
         return len(self.bits)
 
-    def pick(self, which: Truths | Array) -> Fields:
-        """Those that are chosen, by a mask or by their places."""
-        return Fields(self.bits[which], self.base[which], self.shift[which])
-
-    def take(self, which: slice) -> Fields:
-        """Some that stand together."""
+    def pick(self, which: Truths | Array | slice) -> Fields:
+        """Those that are chosen, by a mask, by their places or by a stretch of them."""
         return Fields(self.bits[which], self.base[which], self.shift[which])
 
     @property
@@ -170,10 +166,6 @@ def _active(access: Access) -> Truths:
     """Which lanes of any warp are active, where that depends on the lane alone."""
     point = {node.name: np.zeros((1, 1), dtype=np.int64) for node in access.free}
     point[access.lane.name] = np.arange(LANES, dtype=np.int64)[None, :]
-    if "warp" not in point:
-        point["warp"] = np.zeros((1, 1), dtype=np.int64)
-    for loop in access.loops:
-        point.setdefault(loop.name, np.zeros((1, 1), dtype=np.int64))
     _, active, _, _ = access.definition(point)
     return np.broadcast_to(active, (1, LANES))
 
@@ -231,37 +223,25 @@ def _by_rule(
             f"{len(begin)} starts; at most {MAX_LANES} are priced",
             hint="align the tile's base to more bytes, or state fewer iterations",
         )
-    step = max(1, _CHUNK_LANES // lanes)
-    parts = [
-        _rows(access, tile, offsets, active, stage, begin, fields.take(slice(at, at + step)), on)
-        for at in range(0, len(fields), step)
-    ]
-    wavefronts, conflicts, aligned = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Prices(wavefronts, conflicts, aligned.astype(np.bool_))
-
-
-def _rows(
-    access: Access,
-    tile: Tile,
-    offsets: Array,
-    active: Truths,
-    stage: Array | None,
-    begin: Array,
-    fields: Fields,
-    on: SwizzleOn,
-) -> tuple[Array, Array, Truths]:
     start = 8 * begin[:, None, None]
     if stage is not None:
         start = start + 8 * tile.pitch_bytes * stage[None]
-    shape = (len(fields), len(begin), len(offsets), LANES)
-    if on == "offset":
-        bits = start[None] + tile.element_bits * fields.apply(offsets[None])[:, None]
-    else:
-        bits = 8 * fields.apply(((start + tile.element_bits * offsets[None]) // 8)[None])
-    bits = np.broadcast_to(bits, shape).reshape(-1, LANES)
-    on_lanes = np.broadcast_to(active, shape).reshape(-1, LANES)
-    wrong = (on_lanes & (bits % (8 * access.instruction.width_bytes) != 0)).any(axis=1)
-    found = cost_many(access.instruction, np.where(wrong[:, None], 0, bits // 8), np.ascontiguousarray(on_lanes))
-    grid = (len(fields), -1)
-    aligned = ~wrong.reshape(grid).any(axis=1)
-    return found.wavefronts.reshape(grid).max(axis=1), found.bank_conflicts.reshape(grid).max(axis=1), aligned
+
+    def rows(fields: Fields) -> tuple[Array, Array, Truths]:
+        shape = (len(fields), len(begin), len(offsets), LANES)
+        if on == "offset":
+            bits = start[None] + tile.element_bits * fields.apply(offsets[None])[:, None]
+        else:
+            bits = 8 * fields.apply(((start + tile.element_bits * offsets[None]) // 8)[None])
+        bits = np.broadcast_to(bits, shape).reshape(-1, LANES)
+        on_lanes = np.broadcast_to(active, shape).reshape(-1, LANES)
+        wrong = (on_lanes & (bits % (8 * access.instruction.width_bytes) != 0)).any(axis=1)
+        found = cost_many(access.instruction, np.where(wrong[:, None], 0, bits // 8), np.ascontiguousarray(on_lanes))
+        grid = (len(fields), -1)
+        aligned = ~wrong.reshape(grid).any(axis=1)
+        return found.wavefronts.reshape(grid).max(axis=1), found.bank_conflicts.reshape(grid).max(axis=1), aligned
+
+    step = max(1, _CHUNK_LANES // lanes)
+    parts = [rows(fields.pick(slice(at, at + step))) for at in range(0, len(fields), step)]
+    wavefronts, conflicts, aligned = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Prices(wavefronts, conflicts, aligned.astype(np.bool_))

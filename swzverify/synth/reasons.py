@@ -19,6 +19,7 @@ from swzverify.synth.linear import LinearLanes, linear_lanes, slot_bits
 from swzverify.synth.problem import Problem
 from swzverify.synth.search import Priced
 from swzverify.synth.xor import LINE_BITS, XorSearch, xor_search
+from swzverify.words import listed
 
 MAX_SETS = 1 << 16
 """Sets of accesses that are tried; 16 accesses have as many."""
@@ -66,7 +67,7 @@ def family_reason(problem: Problem, priced: Priced) -> Reason:
     for index in core if len(core) > 1 else ():
         rest = [other for other in core if other != index]
         row = int(np.flatnonzero(serves[:, rest].all(axis=1))[0])
-        others = _listed([problem.labels[other] for other in rest])
+        others = listed([problem.labels[other] for other in rest])
         arguments.append(f"without {problem.labels[index]}, {_named(priced, row)} serves {others}")
     return Reason(names, tuple(arguments))
 
@@ -78,16 +79,15 @@ def _counted(problem: Problem, priced: Priced, core: Sequence[int]) -> str:
     names = [problem.labels[index] for index in core]
     many = int(whole.sum())
     if many == 1:
-        return f"one layout keeps the vectors of {_listed(names)} whole, and it has bank conflicts"
+        return f"one layout keeps the vectors of {listed(names)} whole, and it has bank conflicts"
     found = [f"{name} in {count}" for name, count in zip(names, conflicts, strict=True)]
-    return f"{many} layouts keep the vectors of {_listed(names)} whole, and each has bank conflicts: {_listed(found)}"
+    return f"{many} layouts keep the vectors of {listed(names)} whole, and each has bank conflicts: {listed(found)}"
 
 
-def xor_reason(problem: Problem, whole: XorSearch) -> Reason:
+def xor_reason(problem: Problem) -> Reason:
     """The reason among all linear maps: every choice of what the bits above the line add was ruled
     out.
     """
-    del whole
 
     def possible(chosen: tuple[int, ...]) -> bool:
         return _only(problem, chosen).freeing(range(len(chosen))) is not None
@@ -179,7 +179,3 @@ def _named(priced: Priced, row: int) -> str:
     parts = [f"a pad of {member.pad_elements}"] if member.pad_elements else []
     parts += [str(member.swizzle)] if member.swizzle is not None else []
     return " with ".join(parts) or "the layout without a swizzle or pad"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + f" and {names[-1]}"

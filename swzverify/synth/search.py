@@ -87,7 +87,7 @@ class Priced:
         """One of them."""
         number, row = (int(each) for each in self.place[index])
         frame = self.frames[number]
-        one = frame.fields.take(slice(row, row + 1))
+        one = frame.fields.pick(slice(row, row + 1))
         swizzle = Swizzle(int(one.bits[0]), int(one.base[0]), int(one.shift[0])) if one.bits[0] else None
         conflicted, wavefronts, conflicts, size = (int(each) for each in self.score[index])
         return Member(

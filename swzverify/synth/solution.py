@@ -79,7 +79,7 @@ def _by_xor(problem: Problem) -> Solution:
         max(tile.total_bytes for tile in tiles),
     )
     member = Member(tiles, score, wavefronts, conflicts, terms=found.terms)
-    reason = xor_reason(problem, search) if score.conflicted else None
+    reason = xor_reason(problem) if score.conflicted else None
     return Solution(problem, (member,), found.complete and found.fewest, found.looked_at, reason)
 
 

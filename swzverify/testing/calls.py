@@ -16,7 +16,7 @@ from math import prod
 from typing import TypeAlias
 
 from swzverify.claims.cost_claim import octet_marks
-from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure, binding_text
+from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import (
     BANK_WORD_BYTES,
@@ -32,6 +32,7 @@ from swzverify.hardware import (
 from swzverify.ir.whole import whole
 from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.testing.layouts import Called
+from swzverify.words import binding_text
 
 Addresses: TypeAlias = "list[int | None]"
 _Warp: TypeAlias = "tuple[Mapping[str, int], Addresses]"
@@ -189,13 +190,12 @@ def _warps(
     _check_inside(used, what, target)
     numbered = threads > LANES
     return [
-        ({**({"warp": first // LANES} if numbered else {}), **at}, _padded(found[first : first + LANES]))
+        (
+            {**({"warp": first // LANES} if numbered else {}), **at},
+            [*found[first : first + LANES], *[None] * max(0, first + LANES - threads)],
+        )
         for first in range(0, threads, LANES)
     ]
-
-
-def _padded(addresses: Addresses) -> Addresses:
-    return [*addresses, *[None] * (LANES - len(addresses))]
 
 
 def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, list[int]] | None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import numpy as np
+import pytest
 
 from swzverify.claims import Claim
 from swzverify.claims.conflict_free import ConflictFree
@@ -191,8 +192,6 @@ def _only(kind: type[_Subject], subject: Subject) -> _Subject:
 
 
 def _skip(why: str) -> NoReturn:
-    import pytest  # noqa: PLC0415 - only a test gets here
-
     pytest.skip(f"the spec has no such case any more: {why}; {_AGAIN}")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import cast
 
 from swzverify.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
@@ -67,7 +68,7 @@ def assert_scan_free(
             _need_machine_code(files)
     except SwzError as error:
         raise error.with_traceback(None) from None
-    faults = _faults(files, allowed, at_most, allow_unknown, _settled if on_chip else _of_ptx)
+    faults = _faults(files, allowed, at_most, allow_unknown, attrgetter("settled" if on_chip else "decision"))
     if faults:
         raise AssertionError("\n".join(faults))
     return tuple(access for file in files for access in file.accesses)
@@ -94,14 +95,6 @@ class _Allowed:
         for each in found:
             self.left.pop(each, None)
         return bool(found)
-
-
-def _of_ptx(access: ScannedAccess) -> Decision:
-    return access.decision
-
-
-def _settled(access: ScannedAccess) -> Decision:
-    return access.settled
 
 
 def _need_machine_code(files: Sequence[ScannedFile]) -> None:

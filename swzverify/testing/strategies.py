@@ -102,7 +102,7 @@ def _layouts(
     max_gap: int,
     powers_of_two: bool,
 ) -> Layout:
-    profile = draw(_profiles(max_modes, max_leaves))
+    profile = draw(st.lists(st.integers(1, max_leaves), min_size=1, max_size=max_modes))
     extents: list[int] = []
     for _ in range(sum(profile)):
         most = min(max_extent, max_size // prod(extents))
@@ -111,11 +111,6 @@ def _layouts(
     strides = draw(_strides(tuple(extents), kind, max_extent, max_gap))
     nested = tuple(0 if leaves == 1 else (0,) * leaves for leaves in profile)
     return Layout(unflatten(tuple(extents), nested), unflatten(tuple(strides), nested))
-
-
-def _profiles(max_modes: int, max_leaves: int) -> st.SearchStrategy[list[int]]:
-    """How many leaves each mode has."""
-    return st.lists(st.integers(1, max_leaves), min_size=1, max_size=max_modes)
 
 
 @st.composite

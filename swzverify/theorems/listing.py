@@ -18,6 +18,7 @@ from swzverify.report.style import TextStyle
 from swzverify.theorems.judge import Judgement, as_expected
 from swzverify.theorems.solve import Settled
 from swzverify.theorems.theorem import Outcome, Theorem
+from swzverify.words import binding_text
 
 SCHEMA = "swzverify.theorems/1"
 
@@ -55,7 +56,7 @@ def render_table(entries: Sequence[Entry], style: TextStyle, wall_ms: float) -> 
     blocks: list[RenderableType] = []
     if style.verbosity > 0:
         for entry in entries:
-            blocks += [_line(entry, style), indented(_record(entry), 4), Text("")]
+            blocks += [Text("  ").join(_cells(entry, style)), indented(_record(entry), 4), Text("")]
     else:
         blocks.append(_table(entries, style))
         blocks += [indented(_record(entry), 4) for entry in entries if not entry.ok]
@@ -82,10 +83,6 @@ def _cells(entry: Entry, style: TextStyle) -> tuple[Text, Text, Text, Text]:
         verdict = f"{verdict}, expected {entry.theorem.expected.value}"
     time = f"{entry.judgement.time_ms / 1000:.2f} s"
     return Text(mark, colour), Text(entry.theorem.name), Text(verdict, colour), Text(time)
-
-
-def _line(entry: Entry, style: TextStyle) -> Text:
-    return Text("  ").join(_cells(entry, style))
 
 
 def _record(entry: Entry) -> Table:
@@ -125,7 +122,7 @@ def point_text(answer: Settled) -> str:
     >>> point_text(Settled("closed", Outcome.REFUTED, 1.0, (("m", 1), ("x", 3))))
     'm = 1, x = 3'
     """
-    return ", ".join(f"{name} = {value}" for name, value in answer.point)
+    return binding_text(dict(answer.point))
 
 
 def render_json(entries: Sequence[Entry], wall_ms: float) -> str:

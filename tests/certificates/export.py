@@ -99,7 +99,7 @@ def _injective(goal: ob.Injective) -> st.Injective:
         x = out.var(st.INNER_VALUE, outer.x.limit, outer.x.width)
         image = (x, _write(out, (), (outer.image,), {outer.x: x})[outer.image])
     return st.Injective(
-        program=out.program(),
+        program=tuple(out.lines),
         shared=_at(places, goal.shared),
         distinct=_at(places, goal.distinct),
         assumption=places[domain.assumption],
@@ -137,7 +137,7 @@ def _written(
     """The lines of some expressions, the variables first, whether an expression reads them or not."""
     out = Builder()
     places = _write(out, variables, roots, {})
-    return out.program(), tuple(places[root] for root in roots), places
+    return tuple(out.lines), tuple(places[root] for root in roots), places
 
 
 def _write(out: Builder, variables: Sequence[Var], roots: Sequence[Expr], given: dict[Expr, int]) -> dict[Expr, int]:

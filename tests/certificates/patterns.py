@@ -91,7 +91,7 @@ def encoded(warps: Sequence[Warp], width: int = 16) -> list[tuple[int, bool]]:
     for lane, (address, on) in enumerate(lanes):
         given[address] = [sliced(16 * chunks[:, lane] >> bit & 1) for bit in range(width)]
         given[on] = [sliced(active[:, lane])]
-    words = Circuit(SlicedGates((1 << len(warps)) - 1)).run(out.program(), given)
+    words = Circuit(SlicedGates((1 << len(warps)) - 1)).run(tuple(out.lines), given)
     counts = sum(rows(word, len(warps)).astype(np.int64) << bit for bit, word in enumerate(words[count]))
     return list(zip(np.asarray(counts).tolist(), rows(words[conflict][0], len(warps)).tolist(), strict=True))
 

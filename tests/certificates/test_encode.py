@@ -339,7 +339,7 @@ def test_ranges_meet_as_counted() -> None:
                 here = meet(out, first, first_length, other, other_length)
                 for x in range(7):
                     for y in range(6):
-                        values = evaluate(out.program(), {"a": x, "b": y})
+                        values = evaluate(tuple(out.lines), {"a": x, "b": y})
                         at = values[first], values[other]
                         wanted = ob.ranges_meet(at[0], first_length, at[1], other_length)
                         assert values[here] == wanted, (first_length, other_length, scale, at)
@@ -361,7 +361,7 @@ def test_trailing_zeros_are_zeros() -> None:
         rng = random.Random(seed)
         for _ in range(5):
             point = {line.name: rng.randrange(line.number) for line in program if line.operator == "var"}
-            values = evaluate(out.program(), dict(point.items()))
+            values = evaluate(tuple(out.lines), dict(point.items()))
             for place, zero in zip(places, zeros, strict=True):
                 assert values[place] % (1 << zero) == 0
     assert found > 300

@@ -64,7 +64,7 @@ def read(out: Builder, value: Exact, point: Point) -> int:
     """The integer that a line stands for."""
     width = out.width(value.place)
     assert width == width_of(value.low, value.high)
-    bits = evaluate(out.program(), point)[value.place]
+    bits = evaluate(tuple(out.lines), point)[value.place]
     return signed(bits, width) if value.low < 0 else bits
 
 
@@ -107,7 +107,7 @@ def test_every_operator_is_exact_and_inside_its_bounds() -> None:
     for seed in range(2500):
         numbers = Arithmetic(Builder())
         found = drawn(random.Random(seed), numbers)
-        for point in all_points(numbers.out.program()):
+        for point in all_points(tuple(numbers.out.lines)):
             for value, plain in found:
                 wanted = plain({"x": 0, "y": 0, **point})
                 assert value.low <= wanted <= value.high, (seed, point)
@@ -196,9 +196,9 @@ def test_values_and_what_has_none() -> None:
         conditions = Conditions()
         value = Values(numbers, names, conditions).of(text)
         for _ in range(6):
-            point = {line.name: rng.randrange(line.number) for line in out.program() if line.operator == "var"}
+            point = {line.name: rng.randrange(line.number) for line in tuple(out.lines) if line.operator == "var"}
             plain = {"x": point["x"], "y": point["y"] - 3, "lane": point["lane"]}
-            bits = evaluate(out.program(), point)
+            bits = evaluate(tuple(out.lines), point)
             good = all(bits[place] for place in (*conditions.inside, *conditions.defined))
             wanted = front_end(text, plain)
             assert good is (wanted is not None), (text, plain)

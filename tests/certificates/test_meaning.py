@@ -102,8 +102,8 @@ def test_folding_changes_no_value() -> None:
             }
             for root, wanted in enumerate(evaluate(program, point)):
                 here = out.copy(program, [root], given)[0]
-                free = {line.name: point[line.name] for line in out.program() if line.operator == "var"}
-                assert evaluate(out.program(), free)[here] == wanted, (seed, root)
+                free = {line.name: point[line.name] for line in tuple(out.lines) if line.operator == "var"}
+                assert evaluate(tuple(out.lines), free)[here] == wanted, (seed, root)
 
 
 def test_points_outside_the_limits_are_refused() -> None:

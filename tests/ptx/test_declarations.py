@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from swzverify.ptx import Function, Parameter, Space, Symbol, Tuning
+from swzverify.ptx import Function, Parameter, Register, Space, Symbol, Tuning
 from tests.ptx.texts import module, sound
 
 
@@ -177,7 +177,7 @@ def test_parameters_and_results_in_registers() -> None:
     found = head(".func (.reg .b32 r) f(.reg .b32 a, .reg .pred p) { @p mov.b32 r, a; ret; }")
     assert found.results == (Parameter("r", "b32", 4, 4, None),)
     assert found.parameters == (Parameter("a", "b32", 4, 4, None), Parameter("p", "pred", 1, None, None))
-    assert found.registers.type_of("a") == "b32"
+    assert found.registers.find("a") == Register("a", 1, "b32")
 
 
 HEADS = [
@@ -206,7 +206,7 @@ def test_heads(text: str, kinds: tuple[bool, ...], tuning: Tuning) -> None:
     assert (found.name, found.line) == ("k", 4)
     assert (found.is_entry, found.is_extern, found.is_declaration) == kinds
     assert found.tuning == tuning
-    assert (found.max_threads, found.required_threads) == (tuning.max_threads, tuning.required_threads)
+    assert found.required_threads == tuning.required_threads
 
 
 BAD_HEADS = [

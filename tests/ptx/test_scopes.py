@@ -122,7 +122,6 @@ RANGES = Registers(
     ],
 )
 def test_registers_by_name_and_scope(name: str, scope: int, expected: str | None) -> None:
-    assert RANGES.type_of(name, scope) == expected
     assert RANGES.find(name, scope) == (None if expected is None else Register(name, scope, expected))
 
 

@@ -81,7 +81,12 @@ def test_rows(rows: Module) -> None:
     """
     far_away, kernel = rows.functions
     assert (far_away.name, far_away.is_entry, len(far_away.instructions)) == ("_Z8far_awayfi", False, 24)
-    assert (kernel.name, kernel.is_entry, kernel.max_threads, kernel.tuning.min_ctas) == ("rows", True, (64, 1, 1), 2)
+    assert (kernel.name, kernel.is_entry, kernel.tuning.max_threads, kernel.tuning.min_ctas) == (
+        "rows",
+        True,
+        (64, 1, 1),
+        2,
+    )
     assert [each.offset_bytes for each in kernel.parameters] == [0, 8, 16]
     hop, dynamic = rows.symbols
     assert (hop.space, hop.data) == (Space.CONST, bytes((0, 0, 0, 0, 33, 0, 0, 0, 66, 0, 0, 0, 99, 0, 0, 0)))

@@ -7,14 +7,15 @@ groups are those of `access_cost`, with its numbers; only where words lie is see
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Instruction
 from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
 from swzverify.pictures.chosen import Chosen
 from swzverify.pictures.picture import Cell, Panel, Picture
 from swzverify.pictures.scale import LANES_SCALE
-from swzverify.pictures.words import access_words, number
+from swzverify.pictures.words import access_words
+from swzverify.words import counted, spans
 
 CLASH = "another word of the same bank: one more wavefront"
 APART = "lanes that never share a wavefront"
@@ -67,26 +68,11 @@ def worst_group(cost: AccessCost) -> int:
     return costs.index(max(costs))
 
 
-def spans(lanes: Sequence[int]) -> str:
-    """Lanes in short.
-
-    >>> spans([0, 1, 2, 5]), spans([4])
-    ('0-2,5', '4')
-    """
-    found: list[list[int]] = []
-    for lane in sorted(lanes):
-        if found and lane == found[-1][1] + 1:
-            found[-1][1] = lane
-        else:
-            found.append([lane, lane])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
-
-
 def _group_words(group: GroupCost) -> str:
-    lanes = f"lane{'s' * (len(group.lanes) > 1)} {spans(group.lanes)}"
+    lanes = f"lane{'s' * (len(group.lanes) > 1)} {spans(sorted(group.lanes), ',')}"
     if group.bank is None or group.wavefronts == 1:
-        return f"{lanes}, {number(group.wavefronts, 'wavefront')}"
-    return f"{lanes}, {number(group.wavefronts, 'wavefront')}, bank {group.bank} has most words"
+        return f"{lanes}, {counted(group.wavefronts, 'wavefront')}"
+    return f"{lanes}, {counted(group.wavefronts, 'wavefront')}, bank {group.bank} has most words"
 
 
 def _banks(row: Instruction, group: GroupCost, addresses: Mapping[int, int], title: str) -> Panel:
@@ -99,8 +85,10 @@ def _banks(row: Instruction, group: GroupCost, addresses: Mapping[int, int], tit
     cells: list[Cell] = []
     for bank, stack in enumerate(stacks):
         for level, ((word, _), lanes) in enumerate(stack.items()):
-            tip = f"bank {bank}, byte {word * BANK_WORD_BYTES}: lane{'s' * (len(lanes) > 1)} {spans(lanes)}"
-            cells.append(Cell(level, bank, (spans(lanes),), lanes[0], len(stack) > 1, tip, tuple(lanes)))
+            tip = (
+                f"bank {bank}, byte {word * BANK_WORD_BYTES}: lane{'s' * (len(lanes) > 1)} {spans(sorted(lanes), ',')}"
+            )
+            cells.append(Cell(level, bank, (spans(sorted(lanes), ","),), lanes[0], len(stack) > 1, tip, tuple(lanes)))
     heads = tuple(str(index + 1) for index in range(max(map(len, stacks))))
     return Panel(title, "word", "bank", heads, tuple(map(str, range(BANKS))), tuple(cells))
 
@@ -113,7 +101,9 @@ def _octet(_: Instruction, group: GroupCost, addresses: Mapping[int, int], title
             places.setdefault(addresses[lane] // CHUNK_BYTES % CHUNKS_PER_LINE, []).append(lane)
         for chunk, held in places.items():
             tip = ", ".join(f"lane {lane} at byte {addresses[lane]}" for lane in held)
-            cells.append(Cell(level, chunk, (spans(held),), held[0], len(group.apart) > 1, tip, tuple(held)))
+            cells.append(
+                Cell(level, chunk, (spans(sorted(held), ","),), held[0], len(group.apart) > 1, tip, tuple(held))
+            )
     heads = tuple(str(index + 1) for index in range(len(group.apart)))
     step = CHUNK_BYTES // BANK_WORD_BYTES
     names = tuple(f"{first}-{first + step - 1}" for first in range(0, BANKS, step))

@@ -19,9 +19,10 @@ from swzverify.pictures.chosen import Chosen
 from swzverify.pictures.grid import Grid, View, every_position, grid_of, is_whole
 from swzverify.pictures.picture import Cell, Panel, Picture
 from swzverify.pictures.scale import LANES_SCALE
-from swzverify.pictures.words import access_words, at_words, number, part_words, tile_words
+from swzverify.pictures.words import access_words, at_words, part_words, tile_words
 from swzverify.subjects import Tile
 from swzverify.subjects.loop import STAGE, WARP
+from swzverify.words import counted
 
 Owner = tuple[int, int]
 """A thread of the block, and the place among the values that it touches."""
@@ -70,7 +71,7 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
             *part_words(grid),
             _every(run, iterations),
             run.every,
-            f"{number(len(owners.starts), 'element')} of {tile.size} touched, {several} by several threads.",
+            f"{counted(len(owners.starts), 'element')} of {tile.size} touched, {several} by several threads.",
             *([matrix] if matrix else []),
         ),
         (_panel(grid, owners),),
@@ -81,9 +82,7 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
 
 def _placed(run: Chosen, view: View | None) -> View:
     """The view at the stage and the base of the warp instruction."""
-    place = run.access.origin
-    base = place.start_bytes + place.unit_bytes * run.point.get(place.name, 0)
-    return replace(view or View(), stage=_stage(run), base=base)
+    return replace(view or View(), stage=_stage(run), base=run.access.origin.at(run.point))
 
 
 def _stage(run: Chosen) -> int:

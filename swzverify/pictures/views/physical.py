@@ -33,6 +33,7 @@ def physical(tile: Tile, view: View | None = None, *, target: Target | None = No
     """
     view = View() if view is None else view
     grid = grid_of(tile, View(view.vector, stage=view.stage, base=view.base))
+    across = f"logical {'row' if grid.down else 'column'}" + (f" / {grid.vector}" if grid.vector > 1 else "")
     return Picture(
         f"{tile.name}: what lies in each row of {BANK_PERIOD_BYTES} bytes",
         (
@@ -41,7 +42,7 @@ def physical(tile: Tile, view: View | None = None, *, target: Target | None = No
             *probe_words(tile, grid.vector, grid.down, target),
         ),
         (_panel(grid, view),),
-        Scale(_scale_name(grid), 0, _across(grid) - 1),
+        Scale(across, 0, _across(grid) - 1),
         "several elements lie there",
     )
 
@@ -67,10 +68,6 @@ def _cells_across(grid: Grid) -> int:
             hint="--view logical draws them",
         )
     return cells
-
-
-def _scale_name(grid: Grid) -> str:
-    return f"logical {'row' if grid.down else 'column'}" + (f" / {grid.vector}" if grid.vector > 1 else "")
 
 
 def _across(grid: Grid) -> int:

@@ -129,7 +129,7 @@ def _problems(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
     rows = "".join(
-        f"<tr><td>{text(_place(each))}</td><td>{text(each.code)}</td><td>{text(each.message)}</td>"
+        f"<tr><td>{text(each.place)}</td><td>{text(each.code)}</td><td>{text(each.message)}</td>"
         f"<td>{text(each.hint)}</td><td><code>{text(each.source_line.strip())}</code></td></tr>\n"
         for each in problems
     )
@@ -138,10 +138,6 @@ def _problems(problems: Sequence[Problem]) -> str:
         '<h2>Problems</h2>\n<div class="scroll" role="group" aria-label="problems" tabindex="0">'
         f'<table class="problems"><thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n'
     )
-
-
-def _place(problem: Problem) -> str:
-    return problem.file + (f":{problem.line}:{problem.column}" if problem.line else "")
 
 
 def _baseline(use: BaselineUse | None) -> str:

@@ -16,12 +16,9 @@ def figure(picture: Picture) -> str:
         words.append(f"* {picture.marks}.")
     if picture.scale is not None and picture.scale.name == "lane":
         words.append("Numbers in cells are lanes.")
+    told = " ".join(each if each.endswith(".") else f"{each}." for each in words)
     panels = "".join(_panel(panel, picture) for panel in picture.panels)
-    return f"<figure><figcaption>{html_text(_sentences(words))}</figcaption>\n{panels}</figure>\n"
-
-
-def _sentences(words: list[str]) -> str:
-    return " ".join(each if each.endswith(".") else f"{each}." for each in words)
+    return f"<figure><figcaption>{html_text(told)}</figcaption>\n{panels}</figure>\n"
 
 
 def _panel(panel: Panel, picture: Picture) -> str:

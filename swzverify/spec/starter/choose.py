@@ -18,7 +18,6 @@ from swzverify.layout import Swizzle
 
 PERIOD_BITS = 8 * BANK_PERIOD_BYTES
 WORD_BITS = 8 * BANK_WORD_BYTES
-MAX_VECTOR_BITS = 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,10 @@ def _access(access: PlannedAccess) -> list[str]:
         f"  {access.name}:",
         _line("    tile: A", access.purpose),
         _line(f"    instruction: {access.instruction}", "by its PTX name"),
-        _line(f"    threads: {access.threads}", f"of the block: {_warps(access.threads)}"),
+        _line(
+            f"    threads: {access.threads}",
+            f"of the block: {'a warp' if access.threads == 32 else f'{access.threads // 32} warps'}",
+        ),
     ]
     if lanes.loops:
         lines.append(_line("    for:", "every iteration is proved"))
@@ -101,10 +104,6 @@ def _access(access: PlannedAccess) -> list[str]:
     if lanes.predicate:
         lines.append(_line(f"    if: {lanes.predicate}", "the other lanes stay away"))
     return lines
-
-
-def _warps(threads: int) -> str:
-    return "a warp" if threads == 32 else f"{threads // 32} warps"
 
 
 def _loop(bounds: tuple[int, int, int]) -> str:

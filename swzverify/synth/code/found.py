@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
@@ -49,12 +50,14 @@ def price_of(listing: Listing) -> Price:
     for each, counted in zip(listing.instructions, listing.counted, strict=True):
         if each.work is not Work.ARITHMETIC:
             continue
-        held = dict(counted.held.surely)
-        reads += len(
-            {read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register}
-        )
+        reads += len(from_banks(each, dict(counted.held.surely)))
         marks += sum(read.reuse for read in each.reads)
     return Price(listing.most, reads, marks)
+
+
+def from_banks(each: ListedInstruction, held: Mapping[int, int]) -> set[int]:
+    """The registers that an instruction reads from the banks: those that no slot surely holds."""
+    return {read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register}
 
 
 def is_markable(each: ListedInstruction) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
-from swzverify.synth.code.found import Found, is_markable, price_of
+from swzverify.synth.code.found import Found, from_banks, is_markable, price_of
 
 Marks = frozenset[int]
 """The places of the sources that an instruction marks."""
@@ -48,11 +48,12 @@ def best_marks(listing: Listing) -> Found:
 
 
 def _with(instructions: tuple[ListedInstruction, ...], chosen: dict[int, Marks]) -> tuple[ListedInstruction, ...]:
-    return tuple(_marked(each, chosen[index]) if index in chosen else each for index, each in enumerate(instructions))
-
-
-def _marked(each: ListedInstruction, marks: Marks) -> ListedInstruction:
-    return replace(each, reads=tuple(replace(read, reuse=place in marks) for place, read in enumerate(each.reads)))
+    return tuple(
+        replace(each, reads=tuple(replace(read, reuse=place in chosen[index]) for place, read in enumerate(each.reads)))
+        if index in chosen
+        else each
+        for index, each in enumerate(instructions)
+    )
 
 
 def _chosen(listing: Listing) -> dict[int, Marks]:
@@ -85,7 +86,7 @@ def _added(one: _Cost, other: _Cost) -> _Cost:
 def _cost_of(each: ListedInstruction, held: dict[int, int], listing: Listing) -> _Cost:
     if each.work is not Work.ARITHMETIC:
         return (0, 0, 0)
-    read = {read.register for read in each.reads if read.slot is None or held.get(read.slot) != read.register}
+    read = from_banks(each, held)
     return (listing.banks.extra_cycles(read), len(read), 0)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import count
 
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
-from swzverify.synth.code.found import Found, is_markable, price_of
+from swzverify.synth.code.found import Found, from_banks, is_markable, price_of
 from swzverify.synth.code.marks import best_marks
 
 MOST_NODES = 200_000
@@ -57,8 +57,7 @@ def _bank_sets(listing: Listing) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     for each, counted in zip(listing.instructions, listing.counted, strict=True):
         if each.work is Work.ARITHMETIC:
-            held = dict(counted.held.surely)
-            read = {r.register for r in each.reads if r.slot is None or held.get(r.slot) != r.register}
+            read = from_banks(each, dict(counted.held.surely))
             if len(read) > listing.banks.reads_per_bank:
                 found.append(frozenset(read))
     return found

@@ -84,11 +84,11 @@ def fits(variant: Variant, tile: Tile) -> bool:
     """Whether a layout keeps to the allocation, the pitch and the room that there is."""
     assert isinstance(tile.layout, Layout)  # noqa: S101 - a search changes layouts only
     whole = tile.layout.cosize * tile.element_bits <= 8 * tile.allocation_bytes
-    return whole and tile.total_bytes <= variant.room_bytes and _stages_apart(tile)
-
-
-def _stages_apart(tile: Tile) -> bool:
-    return tile.stages == 1 or tile.pitch_bytes >= tile.allocation_bytes
+    return (
+        whole
+        and tile.total_bytes <= variant.room_bytes
+        and (tile.stages == 1 or tile.pitch_bytes >= tile.allocation_bytes)
+    )
 
 
 def _frame(problem: Problem, tiles: tuple[Tile, ...], rows: list[int], pad: int, swizzled: bool) -> list[Frame]:
