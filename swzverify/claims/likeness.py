@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import TypeAlias, cast
 
 from swzverify.claims.claim import Claim
 from swzverify.ir.formula import Formula
@@ -24,8 +24,15 @@ class _NoKeyError(Exception):
     """Something that cannot be compared."""
 
 
-def likeness(claim: Claim) -> Hashable | None:
-    """A key that only claims with the same statement share; None where there is no such key.
+Seen: TypeAlias = dict[int, tuple[object, Hashable]]
+"""The keys of objects by their identity. It holds the objects, whose identities no others have
+while they live.
+"""
+
+
+def likeness(claim: Claim, seen: Seen | None = None) -> Hashable | None:
+    """A key that only claims with the same statement share; None where there is no such key. `seen`
+    remembers the parts of claims on the same objects, and holds these.
 
     >>> from swzverify.claims import Bijective, Injective
     >>> from swzverify.layout import Layout
@@ -36,19 +43,39 @@ def likeness(claim: Claim) -> Hashable | None:
     (True, False, False)
     """
     try:
-        return _key(claim)
+        return _key(claim, {} if seen is None else seen)
     except _NoKeyError:
         return None
 
 
-def _key(value: object) -> Hashable:
+def _key(value: object, seen: Seen) -> Hashable:
     if isinstance(value, tuple | list):
-        return (tuple, *(_key(each) for each in cast("tuple[object, ...]", value)))
-    if isinstance(value, _PLAIN) or isinstance(value, Formula):  # noqa: SIM101 - a protocol takes its time
+        return (tuple, *[_key(each, seen) for each in cast("tuple[object, ...]", value)])
+    names = _names_of(value)
+    if names is None:
         return (type(value), _hashable(value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return (type(value), *_fields(value))
-    raise _NoKeyError
+    known = seen.get(id(value))
+    if known is None:
+        known = seen[id(value)] = (value, (type(value), *_fields(value, names, seen)))
+    return known[1]
+
+
+_KINDS: dict[type, tuple[str, ...] | None] = {}
+"""For each type that was met, the names of its fields; None where it is compared as a whole. A look
+at a protocol takes its time, and a type is a formula or it is none.
+"""
+
+
+def _names_of(value: object) -> tuple[str, ...] | None:
+    kind = type(value)
+    if kind not in _KINDS:
+        if isinstance(value, _PLAIN) or isinstance(value, Formula):  # noqa: SIM101 - a protocol takes its time
+            _KINDS[kind] = None
+        elif is_dataclass(value) and not isinstance(value, type):
+            _KINDS[kind] = tuple(each.name for each in fields(value))
+        else:
+            raise _NoKeyError
+    return _KINDS[kind]
 
 
 def _hashable(value: object) -> Hashable:
@@ -59,17 +86,19 @@ def _hashable(value: object) -> Hashable:
     return value
 
 
-def _fields(value: Any) -> Iterator[Hashable]:
+def _fields(value: object, names: tuple[str, ...], seen: Seen) -> Iterator[Hashable]:
     """Each field of an object of ours, with the constants that its formulas read."""
-    held: dict[str, object] = {each.name: getattr(value, each.name) for each in fields(value)}
-    constants = held.pop(_CONSTANTS, None)
-    for name, part in held.items():
-        yield (name, _key(part))
+    held: list[object] = []
+    for name in names:
+        if name != _CONSTANTS:
+            held.append(getattr(value, name))
+            yield (name, _key(held[-1], seen))
+    constants: object = getattr(value, _CONSTANTS) if _CONSTANTS in names else None
     if constants is None:
         return
     if not isinstance(constants, Mapping):
         raise _NoKeyError
-    read = frozenset[str]().union(*(each.names for each in _formulas(tuple(held.values()))))
+    read = frozenset[str]().union(*(each.names for each in _formulas(held)))
     known = cast("Mapping[str, int]", constants)
     yield (_CONSTANTS, tuple((name, known[name]) for name in sorted(read) if name in known))
 
@@ -79,5 +108,5 @@ def _formulas(value: object) -> Iterator[Formula]:
     if isinstance(value, tuple | list):
         for each in cast("tuple[object, ...]", value):
             yield from _formulas(each)
-    elif not isinstance(value, _PLAIN) and isinstance(value, Formula):
-        yield value
+    elif not isinstance(value, _PLAIN) and _names_of(value) is None:
+        yield cast("Formula", value)

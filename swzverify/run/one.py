@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
-from swzverify.claims.likeness import likeness
+from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.cures.cure import Cure
 from swzverify.errors import Problem, SwzError
@@ -20,17 +20,33 @@ from swzverify.run.reading import read_spec
 from swzverify.run.settings import STDIN, Settings
 from swzverify.spec import Spec, SpecClaim
 
+MOST_KNOWN = 1024
+"""Judgements that a run keeps, the newest."""
+
 
 @dataclass(slots=True)
 class Known:
-    """What was found of one file's claims within one run's settings: what is stated again in another
-    case is not looked at again.
+    """What was found of claims within one run's settings: what is stated again, in another case or
+    another file, is not looked at again. Cures depend on the rest of a file, and `seen` holds its
+    objects: `next_file` forgets both.
     """
 
     judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
     cures: dict[tuple[Hashable, ...], tuple[Cure, ...]] = field(
         default_factory=dict[tuple[Hashable, ...], tuple[Cure, ...]]
     )
+    seen: Seen = field(default_factory=dict[int, tuple[object, Hashable]])
+
+    def next_file(self) -> None:
+        """Keep only what is known of claims, whatever file states them."""
+        self.cures.clear()
+        self.seen.clear()
+
+    def keep(self, key: Hashable, judgement: Judgement) -> None:
+        """Remember one more, and forget the oldest where there are too many."""
+        self.judgements[key] = judgement
+        if len(self.judgements) > MOST_KNOWN:
+            del self.judgements[next(iter(self.judgements))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +60,17 @@ class Judged:
     result: ClaimResult
 
 
-def run_spec(file: str, settings: Settings, tell: Callable[[Judged], None]) -> list[Problem]:
+def run_spec(
+    file: str, settings: Settings, tell: Callable[[Judged], None], known: Known | None = None
+) -> list[Problem]:
     """Prove the spec's claims in order, tell each as it is judged, and return what is wrong with
-    the file.
+    the file. `known` remembers claims of files that were proved with the same settings.
     """
     spec = read_spec(file, settings.target, settings.stdin if file == STDIN else None)
     if not isinstance(spec, Spec):
         return spec
-    known = Known()
+    known = Known() if known is None else known
+    known.next_file()
     for claim in spec.claims:
         if not settings.select or claim.kind in settings.select:
             tell(run_claim(spec, claim, settings, known))
@@ -59,8 +78,8 @@ def run_spec(file: str, settings: Settings, tell: Callable[[Judged], None]) -> l
 
 
 def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | None = None) -> Judged:
-    """Prove one claim of a spec. `known` remembers, for claims that state the same in several cases
-    of the constants, what became of the first one.
+    """Prove one claim of a spec. `known` remembers, for claims that state the same, what became of the
+    first one.
     """
     known = Known() if known is None else known
     started = perf_counter()
@@ -105,14 +124,14 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
 
 
 def _judgement(claim: SpecClaim, settings: Settings, known: Known) -> Judgement:
-    """What the prover says; what it said of the same statement in another case, in no time."""
-    key = likeness(claim.claim) if claim.case else None
+    """What the prover says; what it said of the same statement elsewhere, in no time."""
+    key = likeness(claim.claim, known.seen)
     earlier = None if key is None else known.judgements.get(key)
     if earlier is not None:
         return replace(earlier, claim=claim.claim, verdict=replace(earlier.verdict, time_ms=0.0))
     judgement = judge(claim.claim, options=options_for(settings))
     if key is not None:
-        known.judgements[key] = judgement
+        known.keep(key, judgement)
     return judgement
 
 

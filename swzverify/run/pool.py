@@ -53,12 +53,13 @@ def _serve(pipe: Connection[Message, str], settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
     # What proves takes a while to import, and the process that hands out the work never needs it.
-    from swzverify.run.one import run_spec  # noqa: PLC0415
+    from swzverify.run.one import Known, run_spec  # noqa: PLC0415
 
+    known = Known()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             file = pipe.recv()
-            pipe.send(run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result))))
+            pipe.send(run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result)), known))
 
 
 def _portable(result: ClaimResult) -> ClaimResult:

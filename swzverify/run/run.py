@@ -73,10 +73,11 @@ def run_specs(
     if processes > 1:
         run_in_pool(files, settings, processes, hear)
     elif files:
-        from swzverify.run.one import run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
+        from swzverify.run.one import Known, run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
 
+        known = Known()
         for index, file in enumerate(files):
-            hear(index, run_spec(file, settings, lambda judged, index=index: hear(index, judged.result)))
+            hear(index, run_spec(file, settings, lambda judged, index=index: hear(index, judged.result), known))
     results = tuple(result for run in runs for result in run.results)
     if settings.certificates is not None:
         from swzverify.run.certificates import list_certificates  # noqa: PLC0415 - few runs write certificates

@@ -1,0 +1,137 @@
+"""Claims that state the same in several files are judged once, and told as if each had been judged.
+
+What could go wrong, each with its test: a claim that takes the verdict of another one that only looks
+like it; cures of another file's surroundings; memory that grows with the number of files.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from swzverify.report.json import document
+from swzverify.run import one
+from swzverify.run.run import run_specs
+from swzverify.run.settings import Settings
+
+SPEC = """\
+swzverify: 1
+target: sm_90
+tiles:
+  A: {element: f32, layout: {shape: [32, 32], order: row, pad: 0}}
+accesses:
+  column: {tile: A, instruction: ld.shared.b32, threads: 32, coord: [lane, 3]}
+claims:
+  - injective: A
+  - conflict_free: column
+"""
+OTHERS = {
+    "pad": ("pad: 0", "pad: 1"),
+    "element": ("f32", "f64"),
+    "coordinate": ("[lane, 3]", "[3, lane]"),
+    "threads": ("threads: 32", "threads: 1"),
+    "target": ("sm_90", "sm_80"),
+    "base": ("pad: 0}", "pad: 0}, base: {align: 2048}"),
+}
+LIBRARY = Path(__file__).parents[2] / "specs" / "basics"
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The claims that the prover is asked about, by kind."""
+    asked: list[str] = []
+    judge = one.judge
+
+    def counted(claim, options):
+        asked.append(claim.kind)
+        return judge(claim, options=options)
+
+    monkeypatch.setattr(one, "judge", counted)
+    return asked
+
+
+def told(files: list[str], jobs: int = 1) -> list[dict[str, object]]:
+    """What a report says of each claim, but for the file's name and the time."""
+    found = json.loads(json.dumps(document(run_specs(files, Settings(jobs=jobs)))))["claims"]
+    for claim in found:
+        claim["id"] = claim["id"].partition("::")[2]
+        del claim["time_ms"], claim["spec"]
+    return found
+
+
+def by_one_and_all(files: list[str]) -> tuple[list[object], list[object]]:
+    """What is told of each file alone, and in one run."""
+    return [claim for file in files for claim in told([file])], [*told(files)]
+
+
+def in_files(folder: Path, *texts: str) -> list[str]:
+    files = [folder / f"{number}.swz.yaml" for number in range(len(texts))]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    return [str(file) for file in files]
+
+
+def test_the_same_is_judged_once(tmp_path: Path, judged: list[str]) -> None:
+    alone, together = by_one_and_all(in_files(tmp_path, SPEC, SPEC))
+    assert alone == together
+    assert judged == ["injective", "conflict_free"] * 3
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_only_looks_the_same_is_judged_anew(tmp_path: Path, judged: list[str], name: str) -> None:
+    other = SPEC.replace(*OTHERS[name], 1)
+    assert other != SPEC
+    alone, together = by_one_and_all(in_files(tmp_path, SPEC, other))
+    assert alone == together
+    assert judged.count("conflict_free") == 4
+
+
+def test_a_verdict_of_another_claim_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: claims of one kind count as one."""
+    monkeypatch.setattr(one, "likeness", lambda claim, _: claim.kind)
+    alone, together = by_one_and_all(in_files(tmp_path, SPEC, SPEC.replace("pad: 0", "pad: 1")))
+    assert alone != together
+
+
+def test_cures_are_of_a_files_own_surroundings(tmp_path: Path) -> None:
+    """Beside a claim that a pad breaks, no pad helps."""
+    alone, together = by_one_and_all(in_files(tmp_path, SPEC, SPEC + "  - bijective: A\n"))
+    assert alone == together
+    cures = [claim["cures"] for claim in together if claim["kind"] == "conflict_free"]
+    assert cures[0] != cures[1]
+
+
+@pytest.mark.parametrize(("most", "times"), [(2, 1), (1, 3)])
+def test_the_oldest_is_forgotten(
+    tmp_path: Path, judged: list[str], monkeypatch: pytest.MonkeyPatch, most: int, times: int
+) -> None:
+    monkeypatch.setattr(one, "MOST_KNOWN", most)
+    told(in_files(tmp_path, SPEC, SPEC, SPEC))
+    assert judged == ["injective", "conflict_free"] * times
+
+
+def test_nothing_of_a_file_is_kept_for_its_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a key was made of lives as long as the key may be asked for: no other object has its
+    identity.
+    """
+    known = one.Known()
+    monkeypatch.setattr(one, "Known", lambda: known)
+    told(in_files(tmp_path, SPEC, SPEC))
+    assert known.seen
+    assert all(id(held) == number for number, (held, _) in known.seen.items())
+    known.next_file()
+    assert not known.seen
+    assert not known.cures
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_copies_of_specs_say_what_each_says(tmp_path: Path, jobs: int) -> None:
+    names = sorted(path.name for path in LIBRARY.glob("*.swz.yaml"))
+    folders = [Path(shutil.copytree(LIBRARY, tmp_path / copy)) for copy in "ab"]
+    copies = [str(folder / name) for name in names for folder in folders]
+    found = told(copies, jobs)
+    alone = [told([str(LIBRARY / name)]) for name in names]
+    assert found == [claim for one_spec in alone for claim in [*one_spec, *one_spec]]
