@@ -12,7 +12,6 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -68,6 +67,8 @@ def find_tool(name: str) -> str:
 
 
 def _in_wheel(wheel: str, name: str) -> str | None:
+    from importlib import metadata  # noqa: PLC0415 - it takes a while, and few runs look for a tool there
+
     with contextlib.suppress(metadata.PackageNotFoundError):
         for file in metadata.distribution(wheel).files or ():
             if file.stem == name and file.parent.name == "bin":

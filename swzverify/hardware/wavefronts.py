@@ -195,17 +195,16 @@ def _pairs_agree(active: Mapping[int, int]) -> bool:
 
 
 def _bank_cost(row: Instruction, lanes: Sequence[int], active: Mapping[int, int]) -> GroupCost:
-    words_by_bank: dict[int, list[int]] = {}
+    words, counts = row.words, [0] * BANKS
+    counted: set[int] = set()
     for lane in lanes:
         first = active[lane] // BANK_WORD_BYTES
-        for word in range(first, first + row.words):
-            words_by_bank.setdefault(word % BANKS, []).append(word)
-    cost_by_bank = {
-        bank: len(words) if row.counts_equal_words else len(set(words)) for bank, words in words_by_bank.items()
-    }
-    worst = max(cost_by_bank.values())
-    bank = min(bank for bank, cost in cost_by_bank.items() if cost == worst)
-    return GroupCost(tuple(lanes), worst, bank, words=tuple(cost_by_bank.get(each, 0) for each in range(BANKS)))
+        for word in range(first, first + words):
+            if row.counts_equal_words or word not in counted:
+                counted.add(word)
+                counts[word % BANKS] += 1
+    worst = max(counts)
+    return GroupCost(tuple(lanes), worst, counts.index(worst), words=tuple(counts))
 
 
 def _octet_cost(lanes: Sequence[int], copies: Mapping[int, int]) -> GroupCost:

@@ -367,10 +367,16 @@ def postorder(*roots: Expr) -> tuple[Expr, ...]:
     return tuple(order)
 
 
-@lru_cache(maxsize=4096)
 def variables(*roots: Expr) -> tuple[Var, ...]:
     """The variables of some expressions, in the order in which they are met."""
-    return tuple(node for node in postorder(*roots) if isinstance(node, Var))
+    if len(roots) == 1:
+        return _variables_of(roots[0])
+    return tuple(dict.fromkeys(node for root in roots for node in _variables_of(root)))
+
+
+@lru_cache(maxsize=4096)
+def _variables_of(root: Expr) -> tuple[Var, ...]:
+    return tuple(node for node in postorder(root) if isinstance(node, Var))
 
 
 def substitute(root: Expr, values: dict[Var, Expr]) -> Expr:

@@ -19,7 +19,6 @@ from typing import Final
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.hardware import access_cost
 from swzverify.pictures import Picture
-from swzverify.pictures.views.refuted import refuted_lanes
 from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
@@ -203,6 +202,8 @@ def _picture(decision: Decision) -> Picture | None:
     cost = access_cost(decision.instruction, decision.addresses)
     if max(group.wavefronts for group in cost.groups) != decision.ways:
         return None
+    from swzverify.pictures.views.refuted import refuted_lanes  # noqa: PLC0415 - few reports have pictures
+
     return refuted_lanes(decision.instruction, decision.addresses)
 
 

@@ -80,7 +80,7 @@ def _claims(
     if width is None:
         reason = "how many bytes a lane touches is not known"
         return not_known(reason), not_known(reason)
-    whole = facts.on(replace(access, leaves=(*access.leaves, *access.around)))
+    whole = facts.on(replace(access, leaves=(*access.leaves, *access.around)) if access.around else access)
     no_shape = shape is None
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
         return not_known(NO_BLOCK), not_known(NO_BLOCK)
@@ -92,7 +92,8 @@ def _claims(
         # A block may have fewer lanes, and none of those that break a claim.
         found = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in found)
     first, second = (
-        each if each.verdict is ClaimVerdict.UNKNOWN else replace(each, assumptions=texts) for each in found
+        each if each.verdict is ClaimVerdict.UNKNOWN or not texts else replace(each, assumptions=texts)
+        for each in found
     )
     return first, second
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from swzverify.cures.cure import Cure
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
 from swzverify.ir.expr import FALSE, TRUE, Expr, const
@@ -41,6 +40,9 @@ from swzverify.scan.split import Parts, power_of, split
 from swzverify.scan.tried import Kernel, tried
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written
+
+if TYPE_CHECKING:
+    from swzverify.cures.cure import Cure
 
 BUDGET = 4_000_000
 """Z3's budget for one question."""

@@ -58,13 +58,18 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     count = max((len(values) for values in env.values()), default=1)
     active = np.broadcast_to(subject.block.exists, (count, *subject.block.exists.shape))
     active = active & (np.arange(LANES) < subject.address_lanes)
-    for each in conditions:
-        if each not in assumed:
-            active = active & (subject.block.values(each, env) != 0)
-    active = active & _fulfilled(assumed, env, count)
+    checked = [each for each in conditions if each not in assumed]
+    # Conditions and address have most of their parts in common, and each part is evaluated once.
+    known = dict(zip((claim.address, *checked), subject.block.all_values((claim.address, *checked), env), strict=True))
+    for each in checked:
+        active = active & (known[each] != 0)
+    if assumed:
+        active = active & _fulfilled(assumed, env, count)
 
     def values(value: Expr) -> NDArray[np.uint64]:
-        found = subject.block.values(value, env)
+        if value not in known:
+            known[value] = subject.block.values(value, env)
+        found = known[value]
         return np.broadcast_to(found, (count, *found.shape[-2:])).view(np.uint64)
 
     place, is_bad = claim.place(values)

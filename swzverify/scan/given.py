@@ -74,8 +74,11 @@ class Facts:
 
     def on(self, access: KernelAccess) -> KernelAccess:
         """The access with what is assumed of the parameters that it depends on."""
+        concerned = self._concerned(access)
         leaves = {leaf.name: leaf for leaf in access.leaves}
-        for each in self._concerned(access):
+        if not concerned and len(leaves) == len(access.leaves):
+            return access
+        for each in concerned:
             for name, leaf in each.leaves.items():
                 told = replace(leaves.get(name, leaf), assumed=(each.condition,), candidates=leaf.candidates)
                 leaves[name] = told
@@ -87,6 +90,8 @@ class Facts:
         return (*self.settings, *given, *access.assumes)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
+        if not self.assumed:
+            return []
         read = {leaf.name for leaf in access.leaves}
         return [each for each in self.assumed if read & each.leaves.keys()]
 

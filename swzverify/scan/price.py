@@ -6,8 +6,9 @@ The costs of all warps are counted by `hardware.cost_many`, the worst ones again
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +60,20 @@ class Block:
         """An expression of all threads: rows of 32 lanes; of `more`, arrays of samples by 1 by 1
         give samples by warps by lanes.
         """
-        (found,) = evaluate_many((value,), {**self.point, **more})
-        shape = np.broadcast_shapes(found.shape, self.exists.shape)
-        return np.ascontiguousarray(np.broadcast_to(found, shape))
+        return self.all_values((value,), more)[0]
+
+    def all_values(self, values: Sequence[Expr], more: Mapping[str, Array]) -> list[Array]:
+        """As `values`, of several expressions; what they have in common is evaluated once."""
+        found = evaluate_many(tuple(values), {**self.point, **more})
+        return [np.ascontiguousarray(np.broadcast_to(each, self._shape_of(each))) for each in found]
+
+    def _shape_of(self, found: Array) -> tuple[int, ...]:
+        if found.ndim == 3:  # samples by warps by lanes, where each of the two may be 1
+            return (found.shape[0], *self.exists.shape)
+        return np.broadcast_shapes(found.shape, self.exists.shape)
 
 
+@lru_cache(maxsize=64)
 def alone(row: Instruction) -> Instruction:
     """The row without joins, which a compiler's other choices may undo, and for lanes that may be
     absent.
@@ -110,22 +120,25 @@ def lane_rows(row: Instruction, block: Block, warp: int, addresses: Array, activ
     on = np.flatnonzero(active[: row.address_lanes])
     if not on.size:
         return ()
-    wide = addresses & 0xFFFFFFFF
-    lanes = [int(a) if lane in set(on.tolist()) else None for lane, a in enumerate(wide)]
+    made = on.tolist()
+    wide: list[int] = (addresses & 0xFFFFFFFF).tolist()
+    lanes: list[int | None] = [None] * LANES
+    for lane in made:
+        lanes[lane] = wide[lane]
     groups = access_cost(row, lanes).groups
     worst = max(groups, key=lambda group: group.wavefronts)
     words = max(1, row.width_bytes // BANK_WORD_BYTES)
-    first = int(wide[on[0]])
+    first = wide[made[0]]
+    threads = list(zip(*(block.point[f"tid.{axis}"][warp].tolist() for axis in "xyz"), strict=True))
     rows: list[LaneRow] = []
-    for lane in on.tolist():
-        address = int(wide[lane])
+    for lane in made:
+        address = wide[lane]
         word = address // BANK_WORD_BYTES
         hit = worst.bank is not None and any((word + at) % BANKS == worst.bank for at in range(words))
-        thread = tuple(int(block.point[f"tid.{axis}"][warp, lane]) for axis in "xyz")
         rows.append(
             LaneRow(
                 lane,
-                (thread[0], thread[1], thread[2]),
+                threads[lane],
                 address - first,
                 address % BANK_PERIOD_BYTES // BANK_WORD_BYTES,
                 hit and lane in worst.lanes and worst.wavefronts > 1,

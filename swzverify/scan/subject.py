@@ -91,8 +91,9 @@ class Subject:
         """
         found: list[Expr] = []
         names = {each.name: each for each in read}
+        leaves = self.leaves
         for name, each in names.items():
-            leaf = self.leaves[name]
+            leaf = leaves[name]
             if leaf.most is not None:
                 found.append(less(each, const(leaf.most + 1, each.width), signed=False))
             if leaf.symbol is not None and leaf.symbol.size_bytes:
