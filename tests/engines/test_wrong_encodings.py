@@ -201,6 +201,22 @@ def separation_unproved(patch: Patch) -> None:
     patch.setattr(smt_cost, "_separates", lambda *_: True)
 
 
+def separation_by_parts_of_a_word(patch: Patch) -> None:
+    """A variable that moves all lanes by half a word is taken not to matter."""
+    sound = smt_cost._separates
+
+    def wrong(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool, rlimit: int) -> bool:
+        del unit
+        return sound(address, lane, chosen, 1, shift, rlimit)
+
+    patch.setattr(smt_cost, "_separates", wrong)
+
+
+def order_by_the_first_alone(patch: Patch) -> None:
+    """Two points that differ elsewhere only are not looked at."""
+    patch.setattr(smt_injective, "joined_bits", lambda parts: parts[0])
+
+
 def touch_counts_unchecked(patch: Patch) -> None:
     patch.setattr(smt_covers, "_count_touches", lambda _: True)
 
@@ -368,6 +384,11 @@ def odd_iterations() -> Cost:
     return ob.cost(LANE, (node,), "ld.shared.b16", address)
 
 
+def halves_meet() -> Injective:
+    """a * 4 + b % 2, where b is 0 or 2 in one place."""
+    return ob.injective((A, B), (), ob.plus(ob.times(leaf(A), 4), ob.modulo(leaf(B), 2)))
+
+
 def touched_once() -> Covers:
     thread, cell = var("t", 4), var("e", 4)
     return ob.covers((), (thread,), leaf(thread), None, 1, (cell,), leaf(cell), 1, 2)
@@ -402,6 +423,8 @@ MUTATIONS: list[tuple[Callable[[Patch], None], Callable[[], bool]]] = [
     (outer_unchecked_in_radix, masked_outer(RADIX)),
     (base_ignored, says(Z3, open_base(), FAILS)),
     (separation_unproved, says(Z3, later_iterations(), FAILS)),
+    (separation_by_parts_of_a_word, says(Z3, ob.replace_limit(odd_iterations(), 1), FAILS)),
+    (order_by_the_first_alone, says(Z3, halves_meet(), FAILS)),
     (touch_counts_unchecked, says(Z3, touched_once(), FAILS)),
     (rank_off_by_one, masked_outer(GF2)),
     (kernel_missed, says(GF2, dependent_bits(), FAILS)),

@@ -14,6 +14,7 @@ from swzverify.ir.expr import (
     BinaryOperator,
     Comparison,
     Expr,
+    Var,
     binary,
     compare,
     const,
@@ -22,6 +23,7 @@ from swzverify.ir.expr import (
     ite,
     postorder,
     var,
+    variables,
 )
 from swzverify.ir.gf2 import Form, VariableBits, affine_bits
 from swzverify.ir.integers import integer, named
@@ -52,6 +54,21 @@ def test_every_value_lies_in_its_interval() -> None:
             assert 0 <= low <= values.min() <= values.max() <= high < 1 << node.width, node
             narrow += (low, high) != (0, (1 << node.width) - 1)
     assert narrow > 4000
+
+
+def test_variables_come_in_the_order_in_which_they_are_met() -> None:
+    """Of several expressions as of one walk over all of them; so many names that the order tells."""
+    source = random.Random(5)
+    names = dict.fromkeys("uvwxyz", 4)
+    trees = [build(random_tree(source, names, 6, 9)) for _ in range(300)]
+    orders: set[tuple[str, ...]] = set()
+    for at in range(0, len(trees), 3):
+        roots = tuple(trees[at : at + 3])
+        found = variables(*roots)
+        assert found == tuple(node for node in postorder(*roots) if isinstance(node, Var))
+        orders.add(tuple(node.name for node in found))
+    assert len(orders) > 50
+    assert variables() == ()
 
 
 X6 = var("x", 64)

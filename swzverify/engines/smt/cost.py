@@ -132,10 +132,12 @@ def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shi
         terms.widen(terms.term(substitute(address, dict(given))), width)
         for given in ({}, zero, lane_zero, {**zero, **lane_zero})
     )
-    step = moved - origin if shift else moved ^ origin
+    # Both sides of each equation are brought to sums, or to XORs: Z3 then sees what they have in common.
     low = unit.bit_length() - 1
-    whole = z3.Extract(low - 1, 0, step) == 0 if low else z3.BoolVal(True, terms.context)
-    same = both == (plain + step if shift else plain ^ step)
+    whole = z3.BoolVal(True, terms.context)
+    if low:
+        whole = z3.Extract(low - 1, 0, moved) == z3.Extract(low - 1, 0, origin)
+    same = both + origin == plain + moved if shift else both ^ origin == plain ^ moved
     query.require(z3.Not(z3.And(same, whole)))
     return query.solve(rlimit) is None
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 import z3
 
 from swzverify.engines.smt.linear import LinearSum, linear_sum
-from swzverify.engines.smt.query import NAME, Query, copied, finding, overlap
+from swzverify.engines.smt.query import NAME, Query, copied, finding, joined_bits, overlap
 from swzverify.engines.smt.terms import Number
 from swzverify.ir.expr import TRUE, Var
 from swzverify.obligations import Answer, Bijection, Finding, Injective, Point, second
@@ -34,7 +34,8 @@ def injective(goal: Injective, rlimit: int) -> Finding:
     query.require(terms.truth(assumption), terms.truth(assumption, copies))
     if not copies:
         return Finding(NAME, Answer.HOLDS)
-    query.require(z3.Or([terms.variable(node) != copy for node, copy in copies.items()]))
+    # Of two points that meet, which is which does not matter: the first is the one with less.
+    query.require(z3.ULT(joined_bits([terms.variable(node) for node in copies]), joined_bits([*copies.values()])))
     a, b = terms.term(goal.inner), terms.term(goal.inner, copies)
     query.require(*overlap(terms, a, goal.extent, b, goal.extent))
     return finding(query.solve(rlimit), (*goal.domain.variables, *_seconds(goal.distinct)))
