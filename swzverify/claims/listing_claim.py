@@ -8,7 +8,7 @@ proof, at least one more is a refutation; between the two nobody knows.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -176,15 +176,16 @@ class ListingClaim(Claim):
                     _held_text(self.listing, at, read),
                     "bank" if read in missed else "cache",
                 ),
-                "x"
-                if marked
-                and own.banks.extra_cycles(
-                    [o.register for o in missed if own.banks.bank(o.register) == own.banks.bank(read.register)]
-                )
-                else "",
+                "x" if marked and self._waits(read, missed) else "",
             )
             for read in sorted(each.reads, key=lambda read: read.slot or 0)
         ]
+
+    def _waits(self, read: RegisterRead, missed: Sequence[RegisterRead]) -> bool:
+        """Whether the reads from this one's bank take more than one cycle."""
+        banks = self.listing.banks
+        bank = banks.bank(read.register)
+        return banks.extra_cycles([each.register for each in missed if banks.bank(each.register) == bank]) > 0
 
 
 def _slots(read: RegisterRead) -> tuple[int, ...]:

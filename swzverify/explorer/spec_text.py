@@ -69,6 +69,7 @@ def spec_text(state: State) -> SpecText:
         raise WrongStateError(of_error(field, error)) from error
     of_tile = "layout" if state.order == "layout" else "rows"
     of_coord = "coord" if state.map == "own" else "map"
+    loops = ", ".join(f"{name}: {_loop(values)}" for name, values in found.loops.items())
     lines = [
         ("", "swzverify: 1"),
         ("target", f"target: {state.target}"),
@@ -84,16 +85,7 @@ def spec_text(state: State) -> SpecText:
         ("", f"    tile: {TILE}"),
         ("instruction", f"    instruction: {state.instruction}"),
         ("threads", f"    threads: {state.threads}"),
-        *(
-            [
-                (
-                    "loops",
-                    f"    for: {{{', '.join(f'{name}: {_loop(values)}' for name, values in found.loops.items())}}}",
-                )
-            ]
-            if found.loops
-            else []
-        ),
+        *([("loops", f"    for: {{{loops}}}")] if loops else []),
         (of_coord, f"    coord: [{', '.join(map(_quoted, found.coord))}]"),
         *([(of_coord, f"    if: {_quoted(found.condition)}")] if found.condition else []),
         ("", ""),
