@@ -369,8 +369,8 @@ class TestVerdicts:
         assert swzverify("diff", "HEAD").exit_code == 0
 
     def test_what_is_unchanged_is_proved_once(self, repository, swzverify, monkeypatch):
-        repository.commit({"k/a.swz.yaml": GOOD, "b.swz.yaml": GOOD, "c.swz.yaml": GOOD})
-        repository.put({"b.swz.yaml": FEWER})
+        repository.commit({f"{tile}.swz.yaml": GOOD.replace("A", tile) for tile in "ABC"})
+        repository.put({"B.swz.yaml": FEWER.replace("A", "B")})
         seen = []
 
         def prove(claim, **_):

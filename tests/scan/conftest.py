@@ -6,8 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from swzverify.scan import decide
+from swzverify.scan import decide, tried
 from swzverify.scan.verdict import Decision
+
+
+@pytest.fixture(autouse=True)
+def few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many kernels are scanned here: each is tried for a while."""
+    monkeypatch.setattr(tried, "MOST_STEPS", 30_000)
+    monkeypatch.setattr(tried, "PATIENCE", 40)
 
 
 @pytest.fixture
