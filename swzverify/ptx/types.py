@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 
@@ -27,6 +28,7 @@ _NUMBERED: Final = re.compile(r"[bsuf](8|16|32|64|128)")
 _VECTOR: Final = re.compile(r"v([248])\.(\w+)")
 
 
+@cache
 def size_of_type(name: str) -> int | None:
     """Bytes of a type without its dot; None of `pred` and of what is no type.
 

@@ -22,7 +22,6 @@ from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
 from swzverify.kernel import KernelAccess, inlined
 from swzverify.kernel.atomics import adds_one
-from swzverify.kernel.flow import FlowError
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Module, Space
 from swzverify.scan.claim import NEVER_MADE
@@ -31,16 +30,18 @@ from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, a
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
 from swzverify.trial import Launch, Launcher, Search, Seen, Trial, run
 
-STEPS: Final = 10_000
-"""Instructions of one launch, each for all warps that are there."""
+STEPS: Final = (10_000, 40_000)
+"""Instructions of one launch, each for all warps that are there; the more where a launch meets
+conflicts.
+"""
 LONG: Final = 10
-"""Launches of so many instructions; later ones have `SHORT`."""
+"""The first launches, which have so many instructions; later ones have `SHORT` at first."""
 SHORT: Final = 2_000
-MOST_STEPS: Final = 300_000
+MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
-PATIENCE: Final = 300
+PATIENCE: Final = 600
 """Launches without a new conflict or a new way, after which no more are tried."""
-MOST_LANE_STEPS: Final = 60_000_000
+MOST_LANE_STEPS: Final = 100_000_000
 """Instructions of all launches, each counted for all threads of the block."""
 DYNAMIC_BYTES: Final = 48 << 10
 """Dynamic shared memory of a launch where none is given: what every launch may have.
@@ -73,18 +74,25 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
         # A trial is a block alone, which is no cluster of several.
         return found
     costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target)) is not None}
-    is_open = [at for at in costs if _is_open(found[at])]
+    is_open: list[int] = [at for at in costs if _is_open(found[at])]
     patience = PATIENCE
-    watched = [read[at].index for at in costs]
-    for search, launch, trial in _trials(kernel, watched) if is_open else ():
-        for at, row in costs.items() if not trial.fault else ():
-            seen = trial.seen.get(read[at].index)
-            if seen is not None:
-                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
-        left = [at for at in is_open if _is_open(found[at])]
-        is_new = search.learn(trial, [read[at].index for at in left])
-        patience = PATIENCE if is_new or len(left) < len(is_open) else patience - 1
-        is_open = left
+    trials = _Trials(kernel, kernel.block, [read[at].index for at in costs])
+    for launch in trials.launches() if is_open else ():
+        is_met, trial = False, None
+        # A launch that met something new and was cut off is worth more steps.
+        for steps in STEPS if launch.number < LONG else (SHORT, *STEPS):
+            trial = trials.run(launch, steps)
+            for at, row in costs.items() if not trial.fault else ():
+                seen = trial.seen.get(read[at].index)
+                if seen is not None:
+                    found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
+            left = [at for at in is_open if _is_open(found[at])]
+            is_met = len(left) < len(is_open)
+            is_open = left
+            if not is_met or not is_open or not trial.is_cut_off:
+                break
+        is_new = trial is not None and trials.learn(trial, [read[at].index for at in is_open])
+        patience = PATIENCE if is_new or is_met else patience - 1
         if not is_open or not patience:
             break
     return found
@@ -110,24 +118,31 @@ def _is_open(decision: Decision) -> bool:
     return decision.verdict is Verdict.UNKNOWN and decision.reason not in _NOT_OPEN
 
 
-def _trials(kernel: Kernel, watched: Sequence[int]) -> Iterator[tuple[Search, Launch, Trial]]:
-    """Trials of one launch after the other, as long as there are steps."""
-    if kernel.block is None:
-        return
-    whole = inlined(kernel.module, kernel.function).function
-    conditions = tuple(each.condition for each in kernel.facts.assumed)
-    dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
-    left = min(MOST_STEPS, MOST_LANE_STEPS // prod(kernel.block))
-    search = Search(Launcher(whole, kernel.block, dynamic_bytes, kernel.facts.arguments, conditions))
-    for launch in islice(search, kernel.most):
-        try:
-            trial = run(kernel.module, whole, launch, watched, min(STEPS if launch.number < LONG else SHORT, left))
-        except FlowError:
-            return
-        yield search, launch, trial
-        left -= trial.steps
-        if left <= 0:
-            return
+class _Trials:
+    """Trials of one kernel, as long as there are steps for all of them."""
+
+    def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int]) -> None:
+        self._kernel, self._watched = kernel, watched
+        self._whole = inlined(kernel.module, kernel.function).function
+        conditions = tuple(each.condition for each in kernel.facts.assumed)
+        dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
+        self._left = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
+        self._search = Search(Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions))
+        self.learn = self._search.learn
+
+    def launches(self) -> Iterator[Launch]:
+        """One launch after the other."""
+        for launch in islice(self._search, self._kernel.most):
+            yield launch
+            if self._left <= 0:
+                return
+
+    def run(self, launch: Launch, steps: int) -> Trial:
+        """Try a launch, with so many steps at most."""
+        trial = run(self._kernel.module, self._whole, launch, self._watched, min(steps, max(1, self._left)))
+        # A function of which no instruction runs has no other launch either.
+        self._left -= trial.steps or self._left
+        return trial
 
 
 def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:

@@ -5,7 +5,7 @@ A parameter of 64 bits is a pointer if an address is made of it by moves and sum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +26,10 @@ class Field:
     size: int
     is_pointer: bool
     is_real: bool
+
+    def label(self, parameter: Parameter, others: Sequence[Field]) -> str:
+        """Its name: that of the parameter, with the offset where it has others, too."""
+        return parameter.name + (f"+{self.offset}" if len(others) > 1 else "")
 
 
 def fields(function: Function) -> dict[str, list[Field]]:

@@ -5,6 +5,7 @@ A pointer points into a buffer, behind its first quarter.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,9 +30,8 @@ MOST_BUFFERS: Final = 24
 GRID: Final = (4096, 4, 4)
 """Blocks of each launch."""
 SEED: Final = 20_261_123
-_REAL: Final = 0x3F800000
-"""1.0 as f32."""
-_REAL_WIDE: Final = 0x3FF0000000000000
+_FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
+"""How floats of so many bytes are packed."""
 _POOL_STEP: Final = 4 * 65_537
 
 
@@ -64,13 +64,15 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Numbers that whole parameters take in turn, what buffers hold, in turn too, and the place of
-    the block in the grid. `seed` chooses the bytes of buffers.
+    the block in the grid. `seed` chooses the bytes of buffers; parameters that are floats take
+    `reals`, in turn.
     """
 
     numbers: tuple[int, ...]
     data: tuple[Data, ...]
     place: tuple[int, int, int] = (0, 0, 0)
     seed: int = 0
+    reals: tuple[float, ...] = (1.0,)
 
     def buffer(self, at: int) -> Buffer:
         """The buffer of one pointer."""
@@ -117,7 +119,8 @@ class Launch:
 
 class Launcher:
     """Makes launches of a function with its calls put in place; `arguments` and `conditions` on
-    bytes of parameters hold in each. `numbers` and `pointers` are how many of each a launch has.
+    bytes of parameters hold in each. `numbers`, `reals` and `pointers` are how many of each a launch
+    has.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -140,7 +143,8 @@ class Launcher:
         self._fields = fields(function)
         every = [each for found in self._fields.values() for each in found]
         self.pointers = sum(each.is_pointer for each in every)
-        self.numbers = sum(not each.is_pointer and not each.is_real for each in every)
+        self.reals = sum(each.is_real and not each.is_pointer for each in every)
+        self.numbers = len(every) - self.pointers - self.reals
 
     def launch(self, plan: Plan, number: int) -> Launch | None:
         """What a plan makes; None where a condition does not hold, and for more pointers than are
@@ -167,12 +171,14 @@ class Launcher:
                     value = BUFFER_BASE + made.pointers * BUFFER_STEP + POINTS_AT
                     made.pointers += 1
                 elif each.is_real:
-                    value = _REAL_WIDE if each.size > 4 else _REAL
+                    real = plan.reals[made.reals % len(plan.reals)]
+                    value = int.from_bytes(struct.pack(_FLOATS[each.size], real), "little")
+                    made.reals += 1
+                    made.numbers[each.label(parameter, here)] = real
                 else:
                     value = plan.numbers[turn % len(plan.numbers)] % (1 << 8 * each.size)
                     turn += 1
-                    label = f"+{each.offset}" if len(here) > 1 else ""
-                    made.numbers[parameter.name + label] = value
+                    made.numbers[each.label(parameter, here)] = value
                 raw[each.offset : each.offset + each.size] = value.to_bytes(each.size, "little")
             made.values[parameter.name] = bytes(raw)
         return made
@@ -181,8 +187,9 @@ class Launcher:
 @dataclass(slots=True)
 class _Made:
     values: dict[str, bytes]
-    numbers: dict[str, int]
+    numbers: dict[str, int | float]
     pointers: int = 0
+    reals: int = 0
 
     def words(self, plan: Plan) -> str:
         """What the launch is given, for people."""

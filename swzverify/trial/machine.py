@@ -16,13 +16,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from enum import Enum, auto
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 
 from swzverify.hardware import LANES
-from swzverify.kernel.flow import Block, Flow, base_name, in_one_piece
+from swzverify.kernel.flow import Block, Flow, FlowError, in_one_piece
 from swzverify.kernel.lanes import Threads
 from swzverify.ptx import Function, Immediate, Instruction, Module, PtxError, Space, Symbol, SymbolRef
 from swzverify.trial.code import Code, EndError
@@ -48,10 +49,33 @@ SHARED_BEGIN: Final = 1024
 """Where a block's variables begin in shared memory."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
+CUT_OFF: Final = "it takes more steps than a trial has"
 MOST_LOCAL_BYTES: Final = 1 << 16
 MOST_SYMBOL_BYTES: Final = 1 << 22
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
+
+
+class _Kind(Enum):
+    """What the machine does with an instruction."""
+
+    PLAIN = auto()
+    JUMP = auto()
+    BARRIER = auto()
+    OTHER_BARRIER = auto()
+    TRAP = auto()
+
+
+@cache
+def _kind(opcode: str) -> _Kind:
+    name = opcode.partition(".")[0]
+    if _BARRIER.fullmatch(opcode):
+        return _Kind.BARRIER
+    if _OTHER_BARRIER.fullmatch(opcode) and opcode != "bar.warp.sync":
+        return _Kind.OTHER_BARRIER
+    if name == "trap":
+        return _Kind.TRAP
+    return _Kind.JUMP if name in ("bra", "brx", "ret", "exit") else _Kind.PLAIN
 
 
 @dataclass(slots=True)
@@ -85,6 +109,11 @@ class Trial:
     ways: frozenset[tuple[int, ...]] = frozenset()
     compared: frozenset[int] = frozenset()
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the launch would go on with more steps."""
+        return self.ended == CUT_OFF
+
 
 def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int], most_steps: int) -> Trial:
     """Run one block of a launch of a function with its calls put in place, and keep what the
@@ -93,7 +122,7 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
     ended = fault = ""
     try:
         machine = _Machine(module, function, launch, frozenset(wanted))
-    except LimitError as error:
+    except (FlowError, LimitError) as error:
         return Trial({}, str(error), "", 0, (), Memory((), 0))
     try:
         machine.run(most_steps)
@@ -152,17 +181,19 @@ class _Machine:
             instruction = self.function.instructions[index]
             self.steps += 1
             if self.steps + self.code.steps > most_steps:
-                raise EndError("it takes more steps than a trial has")
-            name = base_name(instruction)
-            if _BARRIER.fullmatch(instruction.opcode):
-                self._wait(instruction, active, block)
-                return
-            if _OTHER_BARRIER.fullmatch(instruction.opcode) and instruction.opcode != "bar.warp.sync":
-                raise EndError(f"`{instruction.opcode}` is not followed")
-            if name == "trap":
-                raise FaultError("a trap is reached")
-            if name not in ("bra", "brx", "ret", "exit"):
-                self.code.run(instruction, active)
+                raise EndError(CUT_OFF)
+            match _kind(instruction.opcode):
+                case _Kind.PLAIN:
+                    self.code.run(instruction, active)
+                case _Kind.BARRIER:
+                    self._wait(instruction, active, block)
+                    return
+                case _Kind.OTHER_BARRIER:
+                    raise EndError(f"`{instruction.opcode}` is not followed")
+                case _Kind.TRAP:
+                    raise FaultError("a trap is reached")
+                case _Kind.JUMP:
+                    pass
         self._leave(block, active)
 
     def _start(self, block: int) -> int:
@@ -197,7 +228,12 @@ class _Machine:
 
     def _count(self, block: Block, targets: Array, active: Mask) -> None:
         """Count the ways that are taken, and whether lanes of a warp part."""
-        self.ways.update((block.index, target) for target in np.unique(targets[active]).tolist())
+        taken = targets[active]
+        least, most = int(taken.min()), int(taken.max())
+        self.ways[block.index, least] += 1
+        if least == most:
+            return
+        self.ways.update((block.index, target) for target in np.unique(taken).tolist() if target > least)
         rows, on = targets.reshape(-1, LANES), active.reshape(-1, LANES)
         if (rows.max(axis=1, where=on, initial=-1) > rows.min(axis=1, where=on, initial=self.end + 1)).any():
             self.ways[block.index, -1] += 1

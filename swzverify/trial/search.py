@@ -1,9 +1,9 @@
 """Which launch is tried next.
 
-The first launches are the same for all kernels. Later ones are made of those that went new ways:
-one or two of their numbers, the data of a buffer or the place of the block change. A number may be
-one that the kernel compared with something, the same for all lanes, since a launch in which
-such a comparison comes out differently goes another way.
+The first launches are the same for all kernels. Most later ones change some things of those that
+went new ways: numbers, floats, the data of a buffer, the place of the block. A number may be one
+that the kernel compared with something, with one result for all lanes: a launch in which such a
+comparison comes out differently goes another way.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ _FIRST: Final = (
 )
 """The first ones are small, so that loops end soon."""
 _NUMBERS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 33, 48, 64, 100, 128, 256, 512, 1024, 4096)
+_REALS: Final = (1.0, 0.0, 0.5, 2.0, -1.0, 10.0, 0.001)
+"""Floats that are parameters."""
 _FRESH: Final = 0.2
-"""How many of the launches are made of no other one."""
+"""The share of launches that are made of no other one."""
 
 
 class Search:
@@ -84,7 +86,8 @@ class Search:
             numbers = tuple(draw.choices(draw.choice((_NUMBERS, _NUMBERS[1:11])), k=count))
             data = tuple(draw.choices(tuple(Data), k=draw.choice((1, 1, 2, 3))))
             place = (draw.randrange(GRID[0]) if draw.random() < 0.5 else 0, 0, 0)
-            return Plan(numbers, data, place, number)
+            reals = tuple(draw.choices(_REALS, k=3)) if launcher.reals else (1.0,)
+            return Plan(numbers, data, place, number, reals)
         # Of two launches that went new ways, the one that came to more of what is wanted is changed.
         kept = max(draw.choices(self._kept, k=3), key=lambda each: (len(each.seen & self._wanted), each.ways))
         plan = kept.plan
@@ -97,17 +100,21 @@ class Search:
         draw, launcher = self._draw, self._launcher
         numbers = [*islice(cycle(plan.numbers), launcher.numbers)]
         data = [*islice(cycle(plan.data), launcher.pointers)]
+        reals = [*islice(cycle(plan.reals), launcher.reals)]
         place, seed = plan.place, plan.seed
-        match draw.choice(["number"] * min(3, len(numbers)) + ["data"] * min(1, len(data)) + ["place"]):
+        kinds = ["number"] * min(3, len(numbers)) + ["data"] * min(1, len(data)) + ["place"]
+        match draw.choice(kinds + ["real"] * min(1, len(reals))):
             case "number":
                 at = draw.randrange(len(numbers))
                 numbers[at] = draw.choice((self._number(compared), self._number(compared), *_near(numbers[at])))
             case "data":
                 data[draw.randrange(len(data))] = draw.choice(tuple(Data))
                 seed = number
+            case "real":
+                reals[draw.randrange(len(reals))] = draw.choice(_REALS)
             case _:
                 place = (self._number(compared) // draw.choice((1, launcher.block[0])) % GRID[0], *place[1:])
-        return Plan(tuple(numbers) or plan.numbers, tuple(data) or plan.data, place, seed)
+        return Plan(tuple(numbers) or plan.numbers, tuple(data) or plan.data, place, seed, tuple(reals) or plan.reals)
 
     def _number(self, compared: Sequence[int]) -> int:
         draw = self._draw
@@ -117,7 +124,7 @@ class Search:
 
 
 def _near(number: int) -> tuple[int, int]:
-    """Numbers of the same size."""
+    """The next number, and half of it."""
     return number + 1, number // 2
 
 

@@ -4,11 +4,14 @@ others.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+import click
 import pytest
 
+from swzverify.cli.scan import scan as command
 from swzverify.kernel import KernelAccess, accesses
 from swzverify.ptx import read_module
 from swzverify.scan import Given, ScannedAccess, scan_module, tried
@@ -16,6 +19,8 @@ from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.given import NO_FACTS
 from swzverify.scan.tried import Kernel, words_of
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
+from swzverify.trial.launch import Buffer
+from swzverify.trial.search import MOST_LAUNCHES
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import WHOLE, last, text_of
 from tests.trial.against import by_oracle
@@ -169,3 +174,43 @@ def test_no_more_shared_memory_than_is_given() -> None:
     module = read_module(dynamic, "k.ptx")
     assert scan_module(module, WHOLE, smem=4096)[-1].decision.verdict == "conflict"
     assert scan_module(module, WHOLE, smem=63 * 40)[-1].decision.verdict == "unknown"
+
+
+LATER = """
+mov.u32 %r30, 0;
+L: add.u32 %r30, %r30, 1; setp.lt.u32 %p1, %r30, 200; @%p1 bra L;
+ld.shared.u32 %r7, [%r20]; add.u32 %r7, %r7, %r3; ld.shared.u32 %r8, [%r7];
+"""
+
+
+def test_a_launch_that_meets_something_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it was cut off after a few steps; else launches in which nothing is met would take all."""
+    monkeypatch.setattr(tried, "LONG", 0)
+    monkeypatch.setattr(tried, "SHORT", 100)
+    monkeypatch.setattr(tried, "STEPS", (5_000,))
+    assert told(CHASED + LATER)[-1].verdict == "conflict"
+    monkeypatch.setattr(tried, "STEPS", (100,))
+    assert told(CHASED + LATER)[-1].verdict == "unknown"
+
+
+def test_how_many_launches_are_tried() -> None:
+    kernel, read = kernel_of(CHASED)
+    decisions = [unknown("")] * len(read)
+    assert tried.tried(replace(kernel, most=0), read, decisions) == decisions
+    assert tried.tried(replace(kernel, most=1), read, decisions)[-1].verdict == "conflict"
+
+
+def test_the_launch_is_written_out() -> None:
+    made = last(CHASED).decision.launch
+    assert made is not None
+    found = json.loads(json.dumps(made.record()))
+    assert (found["block"], found["place"], found["number"]) == ([64, 1, 1], [0, 0, 0], made.number)
+    assert bytes.fromhex(found["parameters"]["n"]) == made.parameters["n"]
+    drawn = [each for each in made.buffers if isinstance(each, Buffer)]
+    assert [(each["data"], each["begin"]) for each in found["buffers"]] == [(each.data, each.begin) for each in drawn]
+
+
+def test_the_option_says_how_many_launches_there_are() -> None:
+    option = next(each for each in command.params if each.name == "trials")
+    assert isinstance(option, click.Option)
+    assert f"[default: {MOST_LAUNCHES}]" in str(option.help)
