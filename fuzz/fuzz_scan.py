@@ -32,6 +32,8 @@ OPCODES = (
     "or.b32", "xor.b32", "not.b32", "neg.s32", "abs.s32", "min.s32", "max.u32", "rem.u32", "rem.s32", "div.s32",
     "bfe.u32", "bfi.b32", "selp.b32", "cvt.u32.u64", "cvt.s64.s32", "prmt.b32", "lop3.b32", "shf.l.wrap.b32",
     "ld.shared.u8", "ld.shared.v4.u32", "st.shared.v2.u32", "atom.shared.add.u32", "new.opcode.b32", "popc.b32",
+    "add.f32", "fma.rn.f32", "mul.f64", "sqrt.rn.f32", "setp.lt.f32", "cvt.rn.f32.s32", "cvt.rzi.s32.f32",
+    "cvt.f64.f32",
 )  # fmt: skip
 """What an instruction may become."""
 NUMBERS = (0, 1, -1, 2, 3, 4, 7, 16, 31, 32, 33, 64, 127, 128, 255, 4095, 1 << 31, (1 << 32) - 1, 1 << 40, -(1 << 31))

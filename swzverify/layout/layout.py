@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import overload
 
 from swzverify.errors import SwzError
@@ -143,7 +144,7 @@ class Layout(Drawn):
         >>> Layout(((2, 4), 8)).leaves
         ((2, 1), (4, 2), (8, 8))
         """
-        return tuple(zip(flatten(self.shape), flatten(self.stride), strict=True))
+        return _leaves(self.shape, self.stride)
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -189,3 +190,9 @@ def _from_text(text: str, stride: object) -> tuple[IntTuple, IntTuple | None]:
         hint = f'Layout("{text}:...") with the strides in the text, or two tuples'
         raise SwzError("SWZ202", f"the shape is the text {text!r}, and the stride {stride!r} beside it", hint=hint)
     return layout_text(text)
+
+
+@lru_cache(maxsize=4096)
+def _leaves(shape: IntTuple, stride: IntTuple) -> tuple[tuple[int, int], ...]:
+    """Kept, since every reading of a layout asks for them again and again."""
+    return tuple(zip(flatten(shape), flatten(stride), strict=True))

@@ -32,9 +32,9 @@ _STYLE = (
 
 def render_html(picture: Picture) -> str:
     """The picture as a page."""
-    policy = " ".join(
-        f"'sha256-{b64encode(sha256(sheet.encode()).digest()).decode()}'" for sheet in (_STYLE, svg_style(dark=True))
-    )
+    sheets = (_STYLE, svg_style(dark=True))
+    hashes = [b64encode(sha256(sheet.encode()).digest()).decode() for sheet in sheets]
+    policy = " ".join(f"'sha256-{each}'" for each in hashes)
     title = html_text(picture.title)
     words = "\n".join(f"<li>{html_text(caption)}</li>" for caption in picture.captions)
     return f"""<!DOCTYPE html>

@@ -74,27 +74,17 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
         # A trial is a block alone, which is no cluster of several.
         return found
     costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target)) is not None}
-    is_open: list[int] = [at for at in costs if _is_open(found[at])]
-    patience = PATIENCE
-    trials = _Trials(kernel, kernel.block, [read[at].index for at in costs])
-    for launch in trials.launches() if is_open else ():
-        is_met, trial = False, None
-        # A launch that met something new and was cut off is worth more steps.
-        for steps in STEPS if launch.number < LONG else (SHORT, *STEPS):
-            trial = trials.run(launch, steps)
-            for at, row in costs.items() if not trial.fault else ():
-                seen = trial.seen.get(read[at].index)
-                if seen is not None:
-                    found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
-            left = [at for at in is_open if _is_open(found[at])]
-            is_met = len(left) < len(is_open)
-            is_open = left
-            if not is_met or not is_open or not trial.is_cut_off:
-                break
-        is_new = trial is not None and trials.learn(trial, [read[at].index for at in is_open])
-        patience = PATIENCE if is_new or is_met else patience - 1
-        if not is_open or not patience:
+    is_open = [at for at in costs if _is_open(found[at])]
+    trials = _Trials(kernel, kernel.block, [read[at].index for at in costs], [read[at].index for at in is_open])
+    for launch, trial in trials if is_open else ():
+        for at, row in costs.items() if not trial.fault else ():
+            seen = trial.seen.get(read[at].index)
+            if seen is not None:
+                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
+        is_open = [at for at in is_open if _is_open(found[at])]
+        if not is_open:
             break
+        trials.wanted = [read[at].index for at in is_open]
     return found
 
 
@@ -119,26 +109,38 @@ def _is_open(decision: Decision) -> bool:
 
 
 class _Trials:
-    """Trials of one kernel, as long as there are steps for all of them."""
+    """Trials of one kernel, as long as there are steps and they bring something new. `watched` are
+    instructions whose addresses are kept; `wanted` are those that are open, fewer after each
+    trial that met one.
+    """
 
-    def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int]) -> None:
+    def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
+        self.wanted = wanted
         self._kernel, self._watched = kernel, watched
         self._whole = inlined(kernel.module, kernel.function).function
         conditions = tuple(each.condition for each in kernel.facts.assumed)
         dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
         self._left = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
         self._search = Search(Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions))
-        self.learn = self._search.learn
 
-    def launches(self) -> Iterator[Launch]:
-        """One launch after the other."""
+    def __iter__(self) -> Iterator[tuple[Launch, Trial]]:
+        patience = PATIENCE
         for launch in islice(self._search, self._kernel.most):
-            yield launch
-            if self._left <= 0:
+            before = len(self.wanted)
+            budgets = [*STEPS] if launch.number < LONG else [SHORT, *STEPS]
+            while True:
+                left = len(self.wanted)
+                trial = self._run(launch, budgets.pop(0))
+                yield launch, trial
+                # A launch that met something new and was cut off is worth more steps.
+                if not budgets or not trial.is_cut_off or len(self.wanted) == left:
+                    break
+            is_new = self._search.learn(trial, self.wanted)
+            patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
+            if self._left <= 0 or not patience:
                 return
 
-    def run(self, launch: Launch, steps: int) -> Trial:
-        """Try a launch, with so many steps at most."""
+    def _run(self, launch: Launch, steps: int) -> Trial:
         trial = run(self._kernel.module, self._whole, launch, self._watched, min(steps, max(1, self._left)))
         # A function of which no instruction runs has no other launch either.
         self._left -= trial.steps or self._left

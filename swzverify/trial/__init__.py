@@ -8,7 +8,8 @@ next. `memory` holds bytes, `lanes` registers, `code` says what an instruction d
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `kernel`, `ptx`, `hardware`, `ir` and `errors`.
 
-What it relies on: lanes that part meet again where their ways join, as on an H200. Warps run in
+What it relies on: lanes that part meet again where their ways join, as on an H200. A function that
+a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 

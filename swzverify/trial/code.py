@@ -25,7 +25,7 @@ from swzverify.kernel.slices import width_of
 from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.trial.atomics import apply, can_run
 from swzverify.trial.exchange import exchange
-from swzverify.trial.floats import compute
+from swzverify.trial.floats import compute as compute_floats
 from swzverify.trial.lanes import Lanes, cut
 from swzverify.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
 
@@ -66,6 +66,10 @@ it; None for addresses of which some are not known.
 
 class EndError(Exception):
     """The trial cannot go on: a value is needed that it does not know."""
+
+
+class CutOffError(EndError):
+    """The trial has no steps left."""
 
 
 class Code:
@@ -125,7 +129,7 @@ class Code:
                 self._call(instruction)
             case _:
                 followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
-                if not followed and not compute(instruction, self._lanes, active):
+                if not followed and not compute_floats(instruction, self._lanes, active):
                     self._lose(instruction, active)
 
     def _call(self, instruction: Instruction) -> None:

@@ -18,6 +18,10 @@ _CARRY: Final = frozenset({"mov", "add", "sub", "cvta", "mad", "selp"})
 _SPACES: Final = frozenset({"shared", "param", "local", "const"})
 
 
+FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
+"""How `struct` packs floats of so many bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """What a kernel loads of a parameter: an offset and a size in bytes."""
@@ -46,7 +50,7 @@ def fields(function: Function) -> dict[str, list[Field]]:
             pointer = size == 8 and item in addresses
             before = found[place.name].get(begin)
             if before is None or before.size < size or pointer:
-                found[place.name][begin] = Field(begin, size, pointer, kind[2][0] == "f")
+                found[place.name][begin] = Field(begin, size, pointer, kind[2][0] == "f" and size in FLOATS)
     return {each.name: _apart(each, found[each.name]) for each in function.parameters}
 
 

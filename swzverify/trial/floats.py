@@ -118,7 +118,7 @@ def _compare(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
 
 def _of_whole(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     found = _OF_WHOLE.fullmatch(instruction.opcode)
-    if found is None:
+    if found is None or len(instruction.operands) != 2:
         return False
     kind, sign, width = found[1], found[2], int(found[3])
     value, known = lanes.read(instruction.operands[1], width)
@@ -131,7 +131,7 @@ def _of_whole(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
 
 def _to_whole(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     found = _TO_WHOLE.fullmatch(instruction.opcode)
-    if found is None:
+    if found is None or len(instruction.operands) != 2:
         return False
     how, sign, width, kind = found[1], found[2], int(found[3]), found[4]
     (value,), known = _read(lanes, instruction.operands[1:], kind)
@@ -149,7 +149,7 @@ def _to_whole(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
 
 def _to_real(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     found = _TO_REAL.fullmatch(instruction.opcode)
-    if found is None:
+    if found is None or len(instruction.operands) != 2:
         return False
     *kinds, how, both = found.groups()
     into, source = (both, both) if both else tuple(each for each in kinds if each)

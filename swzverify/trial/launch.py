@@ -19,7 +19,7 @@ from swzverify.ir.expr import Expr, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function
-from swzverify.trial.fields import fields
+from swzverify.trial.fields import FLOATS, fields
 from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
 
 BUFFER_BYTES: Final = 1 << 20
@@ -30,8 +30,6 @@ MOST_BUFFERS: Final = 24
 GRID: Final = (4096, 4, 4)
 """Blocks of each launch."""
 SEED: Final = 20_261_123
-_FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
-"""How floats of so many bytes are packed."""
 _POOL_STEP: Final = 4 * 65_537
 
 
@@ -94,18 +92,12 @@ class Launch:
     place: tuple[int, int, int]
     dynamic_bytes: int
     parameters: Mapping[str, bytes]
-    buffers: tuple[Buffer | Bytes, ...]
+    buffers: tuple[Buffer, ...]
     words: str
     number: int = 0
 
-    @property
-    def contents(self) -> tuple[Bytes, ...]:
-        """The bytes of each buffer."""
-        return tuple(each.content if isinstance(each, Buffer) else each for each in self.buffers)
-
     def record(self) -> dict[str, Any]:
         """The launch as plain data; bytes of parameters are hexadecimal, pointers among them."""
-        drawn = [each for each in self.buffers if isinstance(each, Buffer)]
         return {
             "number": self.number,
             "grid": list(self.grid),
@@ -113,7 +105,7 @@ class Launch:
             "place": list(self.place),
             "dynamic_bytes": self.dynamic_bytes,
             "parameters": {name: value.hex() for name, value in self.parameters.items()},
-            "buffers": [{"data": each.data.value, "begin": each.begin} for each in drawn],
+            "buffers": [{"data": each.data.value, "begin": each.begin} for each in self.buffers],
         }
 
 
@@ -172,7 +164,7 @@ class Launcher:
                     made.pointers += 1
                 elif each.is_real:
                     real = plan.reals[made.reals % len(plan.reals)]
-                    value = int.from_bytes(struct.pack(_FLOATS[each.size], real), "little")
+                    value = int.from_bytes(struct.pack(FLOATS[each.size], real), "little")
                     made.reals += 1
                     made.numbers[each.label(parameter, here)] = real
                 else:

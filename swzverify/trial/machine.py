@@ -26,7 +26,7 @@ from swzverify.hardware import LANES
 from swzverify.kernel.flow import Block, Flow, FlowError, in_one_piece
 from swzverify.kernel.lanes import Threads
 from swzverify.ptx import Function, Immediate, Instruction, Module, PtxError, Space, Symbol, SymbolRef
-from swzverify.trial.code import Code, EndError
+from swzverify.trial.code import Code, CutOffError, EndError
 from swzverify.trial.lanes import Lanes
 from swzverify.trial.launch import Launch
 from swzverify.trial.memory import (
@@ -49,7 +49,6 @@ SHARED_BEGIN: Final = 1024
 """Where a block's variables begin in shared memory."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
-CUT_OFF: Final = "it takes more steps than a trial has"
 MOST_LOCAL_BYTES: Final = 1 << 16
 MOST_SYMBOL_BYTES: Final = 1 << 22
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
@@ -98,6 +97,7 @@ class Trial:
     steps that it took. A launch with a `fault` says nothing. `starts` are where the variables in
     shared memory begin, in their order; `memory` is what the launch leaves behind. `ways` are the
     choices that it made, with how often, roughly, and `compared` numbers that it compared.
+    `is_cut_off` tells that it would go on with more steps.
     """
 
     seen: dict[int, Seen]
@@ -108,18 +108,14 @@ class Trial:
     memory: Memory
     ways: frozenset[tuple[int, ...]] = frozenset()
     compared: frozenset[int] = frozenset()
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether the launch would go on with more steps."""
-        return self.ended == CUT_OFF
+    is_cut_off: bool = False
 
 
 def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int], most_steps: int) -> Trial:
     """Run one block of a launch of a function with its calls put in place, and keep what the
     instructions with the indices `wanted` reach in shared memory.
     """
-    ended = fault = ""
+    ended, fault, is_cut_off = "", "", False
     try:
         machine = _Machine(module, function, launch, frozenset(wanted))
     except (FlowError, LimitError) as error:
@@ -127,7 +123,7 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
     try:
         machine.run(most_steps)
     except EndError as error:
-        ended = str(error)
+        ended, is_cut_off = str(error), isinstance(error, CutOffError)
     except PtxError as error:
         ended = error.message
     except FaultError as error:
@@ -135,7 +131,7 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
     steps = machine.steps + machine.code.steps
     ways = frozenset((*way, count.bit_length()) for way, count in machine.ways.items())
     compared = frozenset(machine.code.compared)
-    return Trial(machine.seen, ended, fault, steps, machine.starts, machine.memory, ways, compared)
+    return Trial(machine.seen, ended, fault, steps, machine.starts, machine.memory, ways, compared, is_cut_off)
 
 
 class _Machine:
@@ -181,7 +177,7 @@ class _Machine:
             instruction = self.function.instructions[index]
             self.steps += 1
             if self.steps + self.code.steps > most_steps:
-                raise EndError(CUT_OFF)
+                raise CutOffError("it takes more steps than a trial has")
             match _kind(instruction.opcode):
                 case _Kind.PLAIN:
                     self.code.run(instruction, active)
@@ -344,7 +340,8 @@ class _Placed:
         for symbol in (*module.symbols, *function.symbols):
             if symbol.space is not Space.SHARED:
                 self._variable(symbol)
-        for number, data in enumerate(launch.contents):
+        for number, buffer in enumerate(launch.buffers):
+            data = buffer.content
             self.regions.append(Region(BUFFER_BASE + number * BUFFER_STEP, len(data), data))
 
     def _shared(self, symbols: list[Symbol], dynamic_bytes: int) -> None:

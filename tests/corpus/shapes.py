@@ -8,62 +8,35 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.corpus.__main__ import MANIFEST
 from tests.corpus.measure import OutOfTimeError, Shape, within
 from tests.corpus.pool import jobs_of
-from tests.ptx_oracle import OracleError, launch
-from tests.ptx_oracle.auto import automatic, plans
-from tests.ptx_oracle.launch import parsed
-from tests.ptx_oracle.layout import reachable
-from tests.ptx_oracle.summary import MAX_BLOCKS
+from tests.ptx_oracle import OracleError
+from tests.ptx_oracle.summary import auto_launches
 
 STEPS = 800
 SECONDS = 90
 
 
-def launches_inside(text: str, kernel: str, block: Shape) -> Iterator[bool]:
-    """Of each launch that accesses shared memory, whether it stays inside."""
-    module = parsed(text)
-    function = module.function(kernel)
-    assert function is not None
-    for plan in plans(reachable(module, function), block, None):
-        values = dict(automatic(function, plan.whole, plan.fill))
-        result = launch(
-            text,
-            kernel,
-            plan.grid,
-            plan.block,
-            plan.smem,
-            values,
-            plan.seed,
-            auto=True,
-            strict=False,
-            steps=STEPS,
-            max_blocks=MAX_BLOCKS,
-        )
-        kinds = {each.kind for access in result.accesses for each in access.violations.values()}
-        if any(access.executions for access in result.accesses):
-            yield "outside" not in kinds
-
-
-def is_left(path: Path, kernel: str, block: Shape) -> bool | None:
+def is_left(text: str, kernel: str, block: Shape) -> bool | None:
     """Whether all launches leave shared memory; None where none accesses it, or none can be run."""
     try:
-        inside: list[bool] = within(SECONDS, lambda: _until_inside(path.read_text(encoding="utf-8"), kernel, block))
+        return within(SECONDS, lambda: _is_left(text, kernel, block))
     except (OutOfTimeError, OracleError):
         return None
-    return not any(inside) if inside else None
 
 
-def _until_inside(text: str, kernel: str, block: Shape) -> list[bool]:
-    found: list[bool] = []
-    for inside in launches_inside(text, kernel, block):
-        found.append(inside)
-        if inside:
-            break
+def _is_left(text: str, kernel: str, block: Shape) -> bool | None:
+    found = None
+    for _, result in auto_launches(text, kernel, block, steps=STEPS):
+        if any(access.executions for access in result.accesses):
+            kinds = {each.kind for access in result.accesses for each in access.violations.values()}
+            found = "outside" in kinds
+            if not found:
+                break
     return found
 
 
@@ -77,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     own = {(path, kernel): block for path, kernel, block, origin, *_ in jobs if origin != "other"}
     found = 0
     for path, kernel, block, origin, *_ in jobs:
-        if origin == "other" and is_left(path, kernel, block) and is_left(path, kernel, own[path, kernel]) is False:
+        text = path.read_text(encoding="utf-8") if origin == "other" else ""
+        if text and is_left(text, kernel, block) and is_left(text, kernel, own[path, kernel]) is False:
             print(path.name, kernel, "x".join(map(str, block)), flush=True)
             found += 1
     return int(found > 0)

@@ -14,6 +14,8 @@ from tests.corpus import pool
 from tests.corpus.__main__ import MANIFEST, main
 from tests.corpus.figures import report
 from tests.corpus.measure import Measured, measure
+from tests.corpus.shapes import is_left
+from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import strided, text_of
 
 JOB = ("k", (64, 1, 1), "launch", 300, 60)
@@ -116,3 +118,12 @@ def test_the_manifest_names_each_kernel_once_with_its_shapes() -> None:
         for kernel in each["kernels"]:
             assert kernel["origin"] in ("launch", "required", "bound", "chosen")
             assert all(len(block) == 3 for block in kernel["blocks"])
+
+
+def test_a_shape_at_which_all_launches_leave_the_array() -> None:
+    body = "shl.b32 %r4, %r1, 7; add.u32 %r4, %r4, %r3; ld.shared.u32 %r5, [%r4];"
+    text = f"{TOP}{HEAD}{body}\nret; }}"
+    assert is_left(text, "k", (64, 1, 1)) is False
+    assert is_left(text, "k", (128, 1, 1)) is True
+    assert is_left(text, "other", (64, 1, 1)) is None
+    assert is_left(f"{TOP}{HEAD}\nret; }}", "k", (64, 1, 1)) is None

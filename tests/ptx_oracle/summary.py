@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,6 +126,43 @@ def summarize(results: Mapping[str, Result]) -> Summary:
     return found
 
 
+def auto_launches(
+    ptx: str,
+    kernel: str,
+    block: Sequence[int] | None = None,
+    smem: int | None = None,
+    params: Mapping[str | int, Argument] | None = None,
+    *,
+    grid: Sequence[int] | None = None,
+    steps: int = AUTO_STEPS,
+) -> Iterator[tuple[str, Result]]:
+    """The launches of `run_auto`, one after the other, with their names."""
+    module = parsed(ptx)
+    function = module.function(kernel)
+    if function is None:
+        raise OracleError(f"no kernel {kernel!r}")
+    own = {place_of(name, function): value for name, value in (params or {}).items()}
+    for plan in plans(reachable(module, function), block, smem):
+        values: dict[str | int, Argument] = {**automatic(function, plan.whole, plan.fill), **own}
+        shape = plan.grid if grid is None else shape3(grid)
+        yield (
+            plan.name,
+            launch(
+                ptx,
+                kernel,
+                shape,
+                plan.block,
+                plan.smem,
+                values,
+                plan.seed,
+                auto=True,
+                strict=False,
+                steps=steps,
+                max_blocks=MAX_BLOCKS,
+            ),
+        )
+
+
 def run_auto(
     ptx: str,
     kernel: str,
@@ -142,28 +179,7 @@ def run_auto(
     in all launches; the rest is chosen and varied. A launch that takes more than `steps` is cut
     off, and named in `errors`.
     """
-    module = parsed(ptx)
-    function = module.function(kernel)
-    if function is None:
-        raise OracleError(f"no kernel {kernel!r}")
-    own = {place_of(name, function): value for name, value in (params or {}).items()}
-    results: dict[str, Result] = {}
-    for plan in plans(reachable(module, function), block, smem):
-        values: dict[str | int, Argument] = {**automatic(function, plan.whole, plan.fill), **own}
-        shape = plan.grid if grid is None else shape3(grid)
-        results[plan.name] = launch(
-            ptx,
-            kernel,
-            shape,
-            plan.block,
-            plan.smem,
-            values,
-            plan.seed,
-            auto=True,
-            strict=False,
-            steps=steps,
-            max_blocks=MAX_BLOCKS,
-        )
+    results = dict(auto_launches(ptx, kernel, block, smem, params, grid=grid, steps=steps))
     found = summarize(results)
     first, second = list(results.values())[:2]
     for one, other in zip(first.accesses, second.accesses, strict=True):

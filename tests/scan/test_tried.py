@@ -19,7 +19,6 @@ from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.given import NO_FACTS
 from swzverify.scan.tried import Kernel, words_of
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
-from swzverify.trial.launch import Buffer
 from swzverify.trial.search import MOST_LAUNCHES
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import WHOLE, last, text_of
@@ -206,8 +205,8 @@ def test_the_launch_is_written_out() -> None:
     found = json.loads(json.dumps(made.record()))
     assert (found["block"], found["place"], found["number"]) == ([64, 1, 1], [0, 0, 0], made.number)
     assert bytes.fromhex(found["parameters"]["n"]) == made.parameters["n"]
-    drawn = [each for each in made.buffers if isinstance(each, Buffer)]
-    assert [(each["data"], each["begin"]) for each in found["buffers"]] == [(each.data, each.begin) for each in drawn]
+    drawn = [(each["data"], each["begin"]) for each in found["buffers"]]
+    assert drawn == [(each.data, each.begin) for each in made.buffers]
 
 
 def test_the_option_says_how_many_launches_there_are() -> None:

@@ -41,7 +41,7 @@ def argument(raw: bytes, made: Launch) -> bytes | Buffer | Record:
         value = int.from_bytes(raw[at : at + 8], "little")
         number, inside = divmod(value - BUFFER_BASE, BUFFER_STEP)
         if 0 <= number < len(made.buffers) and inside == POINTS_AT:
-            data = made.contents[number]
+            data = made.buffers[number].content
             buffers.append(Field(at, "u64", Buffer(len(data), content=data, begin=POINTS_AT)))
     if not buffers:
         return raw

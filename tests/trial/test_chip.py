@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from swzverify.kernel import inlined
 from swzverify.ptx import Module, read_module
 from swzverify.trial import Launch, run
-from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP
+from swzverify.trial.launch import Buffer, Data
+from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
 from tests.ptx_oracle import random_programs
 from tests.ptx_oracle.ask_chip import PROGRAMS, program_inputs, program_of
 from tests.ptx_oracle.case_list import THREADS, Case, all_cases, inputs
@@ -28,6 +30,19 @@ def cases() -> Module:
     return read_module(text(), "cases.ptx")
 
 
+@dataclass(frozen=True)
+class Given(Buffer):
+    """A buffer of these bytes."""
+
+    data: Data = Data.ZERO
+    begin: int = 0
+    raw: Bytes = field(default_factory=lambda: np.zeros(0, np.uint8))
+
+    @property
+    def content(self) -> Bytes:
+        return self.raw
+
+
 def left_behind(
     module: Module, kernel: str, given: NDArray[np.uint8], sizes: list[int]
 ) -> list[tuple[NDArray[np.uint8], NDArray[np.bool_]]]:
@@ -36,7 +51,7 @@ def left_behind(
     """
     function = module.function(kernel)
     assert function is not None
-    buffers = (given, *(np.zeros(size, np.uint8) for size in sizes))
+    buffers = tuple(Given(raw=raw) for raw in (given, *(np.zeros(size, np.uint8) for size in sizes)))
     places = [BUFFER_BASE + at * BUFFER_STEP for at in range(len(buffers))]
     values = {each.name: place.to_bytes(8, "little") for each, place in zip(function.parameters, places, strict=True)}
     launch = Launch((1, 1, 1), (THREADS, 1, 1), (0, 0, 0), 0, values, buffers, "")

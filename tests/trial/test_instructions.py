@@ -90,6 +90,30 @@ def test_what_is_not_known_stays_so(body: str) -> None:
     assert words(".reg .f32 %f<9>; .reg .f64 %e<9>;" + STORED.format(body) + THERE) is None
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{opcode} {operands};"
+        for opcode, target in (
+            ("cvt.rn.f32.s32", "%f1"), ("cvt.rzi.s32.f32", "%r22"), ("cvt.f64.f32", "%e1"), ("cvt.rni.f32.f32", "%f1"),
+            ("setp.lt.f32", "%p1"), ("add.f32", "%f1"), ("fma.rn.f64", "%e1"), ("sqrt.rn.f32", "%f1"),
+        )
+        for operands in (target, f"{target}, {target}, {target}", ", ".join([target] * 5), f"{{{target}, {target}}}, 1")
+    ],
+)  # fmt: skip
+def test_a_float_instruction_with_wrong_operands_is_not_followed(body: str) -> None:
+    trial, _ = trial_of(".reg .f32 %f<9>; .reg .f64 %e<9>;" + body + READ)
+    assert not trial.ended
+
+
+@pytest.mark.parametrize("kind", ["f8", "f128", "f16", "f32", "f64"])
+def test_a_parameter_that_is_a_float(kind: str) -> None:
+    text = f"{TOP}.entry k(.param .align 16 .b8 q[16]) {{ .reg .b32 %r; ld.param.{kind} %r, [q]; ret; }}"
+    function = read_module(text, "k.ptx").functions[0]
+    made = next(iter(Search(Launcher(function, (32, 1, 1), 0))))
+    assert ("1.0" in made.words) == (kind in ("f16", "f32", "f64"))
+
+
 def test_a_branch_that_is_not_known_ends_the_trial() -> None:
     trial, last = trial_of("mov.u32 %r40, %r3; mov.u32 %r22, %clock; setp.eq.u32 %p1, %r22, 0; @%p1 bra E; E: " + READ)
     assert (trial.ended, last in trial.seen) == ("", True)

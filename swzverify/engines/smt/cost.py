@@ -132,7 +132,7 @@ def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shi
         terms.widen(terms.term(substitute(address, dict(given))), width)
         for given in ({}, zero, lane_zero, {**zero, **lane_zero})
     )
-    # Both sides of each equation are brought to sums, or to XORs: Z3 then sees what they have in common.
+    # Sums, or XORs, on both sides of each equation: Z3 then sees what they have in common.
     low = unit.bit_length() - 1
     whole = z3.BoolVal(True, terms.context)
     if low:

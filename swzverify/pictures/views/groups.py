@@ -7,7 +7,7 @@ groups are those of `access_cost`, with its numbers; only where words lie is see
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Instruction
 from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
@@ -68,8 +68,12 @@ def worst_group(cost: AccessCost) -> int:
     return costs.index(max(costs))
 
 
+def _short(lanes: Iterable[int]) -> str:
+    return spans(sorted(lanes), ",")
+
+
 def _group_words(group: GroupCost) -> str:
-    lanes = f"lane{'s' * (len(group.lanes) > 1)} {spans(sorted(group.lanes), ',')}"
+    lanes = f"lane{'s' * (len(group.lanes) > 1)} {_short(group.lanes)}"
     if group.bank is None or group.wavefronts == 1:
         return f"{lanes}, {counted(group.wavefronts, 'wavefront')}"
     return f"{lanes}, {counted(group.wavefronts, 'wavefront')}, bank {group.bank} has most words"
@@ -85,10 +89,8 @@ def _banks(row: Instruction, group: GroupCost, addresses: Mapping[int, int], tit
     cells: list[Cell] = []
     for bank, stack in enumerate(stacks):
         for level, ((word, _), lanes) in enumerate(stack.items()):
-            tip = (
-                f"bank {bank}, byte {word * BANK_WORD_BYTES}: lane{'s' * (len(lanes) > 1)} {spans(sorted(lanes), ',')}"
-            )
-            cells.append(Cell(level, bank, (spans(sorted(lanes), ","),), lanes[0], len(stack) > 1, tip, tuple(lanes)))
+            tip = f"bank {bank}, byte {word * BANK_WORD_BYTES}: lane{'s' * (len(lanes) > 1)} {_short(lanes)}"
+            cells.append(Cell(level, bank, (_short(lanes),), lanes[0], len(stack) > 1, tip, tuple(lanes)))
     heads = tuple(str(index + 1) for index in range(max(map(len, stacks))))
     return Panel(title, "word", "bank", heads, tuple(map(str, range(BANKS))), tuple(cells))
 
@@ -101,9 +103,7 @@ def _octet(_: Instruction, group: GroupCost, addresses: Mapping[int, int], title
             places.setdefault(addresses[lane] // CHUNK_BYTES % CHUNKS_PER_LINE, []).append(lane)
         for chunk, held in places.items():
             tip = ", ".join(f"lane {lane} at byte {addresses[lane]}" for lane in held)
-            cells.append(
-                Cell(level, chunk, (spans(sorted(held), ","),), held[0], len(group.apart) > 1, tip, tuple(held))
-            )
+            cells.append(Cell(level, chunk, (_short(held),), held[0], len(group.apart) > 1, tip, tuple(held)))
     heads = tuple(str(index + 1) for index in range(len(group.apart)))
     step = CHUNK_BYTES // BANK_WORD_BYTES
     names = tuple(f"{first}-{first + step - 1}" for first in range(0, BANKS, step))

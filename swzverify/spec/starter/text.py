@@ -88,14 +88,12 @@ def _tile(plan: Plan) -> list[str]:
 
 def _access(access: PlannedAccess) -> list[str]:
     lanes = access.lanes
+    warps = "a warp" if access.threads == 32 else f"{access.threads // 32} warps"
     lines = [
         f"  {access.name}:",
         _line("    tile: A", access.purpose),
         _line(f"    instruction: {access.instruction}", "by its PTX name"),
-        _line(
-            f"    threads: {access.threads}",
-            f"of the block: {'a warp' if access.threads == 32 else f'{access.threads // 32} warps'}",
-        ),
+        _line(f"    threads: {access.threads}", f"of the block: {warps}"),
     ]
     if lanes.loops:
         lines.append(_line("    for:", "every iteration is proved"))
