@@ -7,6 +7,8 @@ like it; cures of another file's surroundings; memory that grows with the number
 from __future__ import annotations
 
 import json
+import random
+import re
 import shutil
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from swzverify.report.json import document
 from swzverify.run import one
 from swzverify.run.run import run_specs
 from swzverify.run.settings import Settings
+from swzverify.spec import SpecError, parse_spec
+from tests.differential.comparison import as_yaml, drawn
 
 SPEC = """\
 swzverify: 1
@@ -135,3 +139,47 @@ def test_copies_of_specs_say_what_each_says(tmp_path: Path, jobs: int) -> None:
     found = told(copies, jobs)
     alone = [told([str(LIBRARY / name)]) for name in names]
     assert found == [claim for one_spec in alone for claim in [*one_spec, *one_spec]]
+
+
+def neighbours(seed: int) -> list[str]:
+    """A random spec, and specs that differ from it in one number."""
+    text = as_yaml(drawn(seed))
+    draw = random.Random(seed)
+    numbers = [found for found in re.finditer(r"(?<![\w.])\d+(?![\w.])", text) if found.start() > len("swzverify: 1")]
+    found = [text]
+    for _ in range(4):
+        number = draw.choice(numbers)
+        other = str(max(0, int(number[0]) + draw.choice((-1, 1, 2))))
+        found.append(text[: number.start()] + other + text[number.end() :])
+    return [*found, text]
+
+
+def outcomes(texts: list[str], known: one.Known | None) -> list[tuple[str, str, object]]:
+    """What is said of the claims of each spec that is one."""
+    settings = Settings(rlimit=2_000_000)
+    found: list[tuple[str, str, object]] = []
+    for text in texts:
+        try:
+            spec = parse_spec(text, path="random.swz.yaml")
+        except SpecError:
+            continue
+        mine = one.Known() if known is None else known
+        mine.next_file()
+        for claim in spec.claims:
+            result = one.run_claim(spec, claim, settings, mine).result
+            found.append((f"{claim.kind} {claim.subject} {claim.case}", result.verdict.outcome, result.verdict.measure))
+    return found
+
+
+@pytest.mark.parametrize("start", range(40_000, 40_024, 8))
+def test_random_neighbours_keep_their_verdicts(start: int, judged: list[str]) -> None:
+    together = alone = 0
+    for seed in range(start, start + 8):
+        texts = neighbours(seed)
+        judged.clear()
+        known = outcomes(texts, one.Known())
+        together += len(judged)
+        judged.clear()
+        assert known == outcomes(texts, None), seed
+        alone += len(judged)
+    assert together < alone
