@@ -1,8 +1,10 @@
 """From an access and what must not happen there to a verdict.
 
 `proved` is the SMT engine's: no lane that makes the access is bad, whatever its values; plain
-numbers at many values must not contradict it. A witness counts only if it surely occurs: its lane
-makes the access whatever is not known, in a trip that is surely made.
+numbers at many values must not contradict it. Where plain numbers cover all values, and what is bad
+folds to false within the limits of its variables, the SMT engine is not asked. A witness counts
+only if it surely occurs: its lane makes the access whatever is not known, in a trip that is surely
+made.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swzverify.hardware import LANES
-from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables
+from swzverify.ir.bounded import bounded
+from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero
 from swzverify.obligations import Answer
+from swzverify.prover.panel import FOLDING
 from swzverify.scan.claim import NEVER_MADE, Claim, ClaimVerdict, Property, Witness, WitnessLane, not_known
 from swzverify.scan.collide import assumed_of
-from swzverify.scan.evaluated import at_point, seen
+from swzverify.scan.evaluated import Seen, at_point, seen
 from swzverify.scan.price import DisagreementError
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared
@@ -34,22 +38,30 @@ def claimed(subject: Subject, claim: Property) -> Claim:
     made = subject.made()
     if made is not Answer.HOLDS:
         return not_known(NEVER_MADE if made is Answer.EMPTY else NOT_DECIDED)
-    found = Answer.EMPTY
+    told = _tried(subject, claim) if bounded(claim.bad) is FALSE else None
+    if told is not None and told.is_whole and told.is_made:
+        return _proved(FOLDING, told)
+    answer = Answer.EMPTY
     for with_loops in (False, True):
         makes = subject.makes(claim.bad, with_loops=with_loops)
-        found = subject.ask(subject.lane(), *makes, claim.bad).answer
-        if found is Answer.EMPTY:
-            return _proved(subject, claim)
-    if found is not Answer.HOLDS:
+        found = subject.ask(subject.lane(), *makes, claim.bad)
+        if found.answer is Answer.EMPTY:
+            return _proved(found.engine, told or _tried(subject, claim))
+        answer = found.answer
+    if answer is not Answer.HOLDS:
         return not_known(NOT_DECIDED)
     return _needs(subject, claim) or _Breaking(subject, claim).found()
 
 
-def _proved(subject: Subject, claim: Property) -> Claim:
+def _tried(subject: Subject, claim: Property) -> Seen:
     told = seen(subject, claim)
     if told.is_bad:
         raise DisagreementError
-    engines = (SMT, COUNTING if told.is_whole else SAMPLES) if told.is_made else (SMT,)
+    return told
+
+
+def _proved(engine: str, told: Seen) -> Claim:
+    engines = (engine, COUNTING if told.is_whole else SAMPLES) if told.is_made else (engine,)
     return Claim(ClaimVerdict.PROVED, engines=engines)
 
 

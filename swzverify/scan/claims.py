@@ -9,12 +9,8 @@ from functools import lru_cache
 from typing import Final
 
 from swzverify.hardware import LANES
-from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.kernel import KernelAccess
 from swzverify.kernel.special import BlockShape
-from swzverify.obligations import Answer, Finding
-from swzverify.prover import Options
-from swzverify.prover.panel import Panel
 from swzverify.ptx import size_of_type
 from swzverify.scan.aligned import aligned
 from swzverify.scan.assuming import ELSEWHERE, in_first_block
@@ -26,29 +22,6 @@ from swzverify.scan.subject import Possible, Subject
 from swzverify.scan.verdict import FAULT, NO_BLOCK
 
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
-_BUDGET: Final = 4_000_000
-"""Z3's budget for one question of a claim."""
-_MOST_OPEN: Final = 12
-"""Questions of one function that may use up the budget; the later ones have a twentieth of it."""
-
-
-class Asker:
-    """Asks the SMT engine for the claims of one function; what they use up, costs do not lack."""
-
-    def __init__(self) -> None:
-        self._panel, self._small = Panel(Options(rlimit=_BUDGET)), Panel(Options(rlimit=_BUDGET // 20))
-        self._open = 0
-        self._asked: dict[Expr, Finding] = {}
-
-    def possible(self, condition: Expr) -> Finding:
-        """Whether a condition can hold; what was asked is remembered."""
-        if condition is FALSE or condition is TRUE:
-            return Finding("folding", Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
-        if condition not in self._asked:
-            panel = self._panel if self._open < _MOST_OPEN else self._small
-            found = self._asked[condition] = panel.possible(condition)
-            self._open += found.answer is Answer.UNDECIDED
-        return self._asked[condition]
 
 
 def claims_on(

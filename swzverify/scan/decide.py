@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Final
 
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
-from swzverify.ir.expr import FALSE, TRUE, Expr, const
+from swzverify.ir.expr import TRUE, Expr, const
 from swzverify.kernel import KernelAccess, accesses, inlined
 from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.linear import Sum
 from swzverify.kernel.special import BlockShape
-from swzverify.obligations import Answer, Finding
-from swzverify.prover import Options
-from swzverify.prover.panel import Panel
+from swzverify.obligations import Answer
 from swzverify.ptx import Function, Location, Module
 from swzverify.sass import Listing, SassInstruction
+from swzverify.scan.asker import Asker
 from swzverify.scan.assuming import judged
 from swzverify.scan.claim import Claim, not_known
-from swzverify.scan.claims import Asker, claims_on
+from swzverify.scan.claims import claims_on
 from swzverify.scan.exact import exact
 from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
 from swzverify.scan.mixed import mixed
@@ -44,11 +43,10 @@ from swzverify.scan.written import Written, written
 if TYPE_CHECKING:
     from swzverify.cures.cure import Cure
 
-BUDGET = 4_000_000
-"""Z3's budget for one question."""
-_MOST_OPEN = 20
-"""Questions of one function that may use up the budget; the later ones have a fortieth of it."""
-
+_COSTS: Final = (20, 40)
+"""Questions on costs that may use up the budget, and the share of it that each later one has."""
+_CLAIMS: Final = (12, 20)
+"""The same of questions on claims: what these use up, costs do not lack."""
 
 _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 
@@ -169,7 +167,7 @@ def scan_function(
     """
     # A kernel that requires a shape runs with no other.
     block = function.required_threads or block
-    judge, asker = _Judge(block, target), Asker()
+    judge, asker = _Judge(block, target), Asker(*_CLAIMS)
     facts = facts_of(function, given)
     found: list[ScannedAccess] = []
     both = [
@@ -256,10 +254,7 @@ class _Judge:
 
     def __init__(self, shape: BlockShape | None, target: str) -> None:
         self._shape, self._target = shape, target
-        self._panel = Panel(Options(rlimit=BUDGET))
-        self._small = Panel(Options(rlimit=BUDGET // 40))
-        self._open = 0
-        self._asked: dict[Expr, Finding] = {}
+        self._possible = Asker(*_COSTS).possible
 
     def safely(self, access: KernelAccess) -> Decision:
         """As `decide`; what cannot be computed is unknown."""
@@ -335,15 +330,6 @@ class _Judge:
             return never
         decided = octets if row.by_octets else exact if parts.is_exact else mixed
         return decided(question)
-
-    def _possible(self, condition: Expr) -> Finding:
-        if condition is FALSE or condition is TRUE:
-            return Finding("folding", Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
-        if condition not in self._asked:
-            panel = self._panel if self._open < _MOST_OPEN else self._small
-            found = self._asked[condition] = panel.possible(condition)
-            self._open += found.answer is Answer.UNDECIDED
-        return self._asked[condition]
 
 
 def _all_mixed(parts: Parts) -> Parts:

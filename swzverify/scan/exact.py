@@ -11,7 +11,7 @@ from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import DisagreementError, Price, price
 from swzverify.scan.question import Array, Mask, Question
 from swzverify.scan.reach import reachable_ways
-from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, SAMPLES, SMT, Decision, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, SAMPLES, Decision, Verdict, unknown
 
 
 def exact(question: Question) -> Decision:
@@ -35,7 +35,7 @@ def exact(question: Question) -> Decision:
     whole = question.guard
     apart = question.possible(lanes_meet(row, block.shape, parts, whole))
     if apart.answer is Answer.EMPTY:
-        return question.free_by_smt(whole)
+        return question.free(apart.engine, whole)
     ways = None
     if apart.answer is Answer.HOLDS:
         ways = reachable_ways(row, block, parts, aligned, active, found.ways, question.possible)
@@ -75,5 +75,5 @@ def _free(question: Question, found: Price, guard: Expr) -> Decision:
         raise DisagreementError
     if asked.answer is not Answer.EMPTY:
         return unknown(NOT_DECIDED)
-    engines = (SMT, COUNTING)
+    engines = (asked.engine, COUNTING)
     return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=engines)

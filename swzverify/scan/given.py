@@ -23,14 +23,12 @@ from swzverify.ir.integers import Integer
 from swzverify.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
 from swzverify.kernel.arithmetic import either
 from swzverify.obligations import Answer
-from swzverify.prover import Options
-from swzverify.prover.panel import Panel
 from swzverify.ptx import Function, Parameter, size_of_type
+from swzverify.scan.asker import Asker
 from swzverify.scan.candidates import candidates
 
 MOST_READ: Final = 5
 """Parameters that conditions may read together: each may have a sign or none."""
-_BUDGET: Final = 4_000_000
 _SETTING: Final = re.compile(r"([\w$%.]+)(?:\+(\d{1,6}):([1248]))?=(-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))", re.ASCII)
 _NUMBERED: Final = re.compile(r"(?:param|arg)?(\d{1,4})", re.ASCII)
 _MOST_SIZE: Final = 8
@@ -237,8 +235,8 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     whole = _condition(texts, function, names, arguments)
     if whole is TRUE:
         return Assumed(texts, whole, {})
-    found = Panel(Options(rlimit=_BUDGET)).possible(whole) if whole is not FALSE else None
-    if found is None or found.answer is Answer.EMPTY:
+    found = Asker(most_open=1, share=1).possible(whole)
+    if found.answer is Answer.EMPTY:
         message = f"no values of the parameters of {function.name} fulfil {_quoted(texts)}"
         raise SwzError("SWZ552", message, hint="nothing can be said of a launch that cannot be: mend a condition")
     if found.answer is not Answer.HOLDS:

@@ -30,7 +30,7 @@ def mixed(question: Question) -> Decision:
     if asked.answer is not Answer.EMPTY and parts.other_guard is not TRUE and not row.warp_wide:
         asked = question.possible(lanes_meet(row, shape, parts, whole))
     if asked.answer is Answer.EMPTY:
-        return question.free_by_smt(whole)
+        return question.free(asked.engine, whole)
     data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
     if data:
         if asked.answer is Answer.HOLDS:

@@ -89,10 +89,10 @@ class Question:
         wide = (here & 0xFFFFFFFF).tolist()
         return rows, tuple(wide[lane] if lane in made else None for lane in range(LANES))
 
-    def free_by_smt(self, guard: Expr) -> Decision:
-        """Free, as the SMT engine says, unless some sample contradicts it."""
+    def free(self, engine: str, guard: Expr) -> Decision:
+        """Free, as an engine says that found no two lanes that meet, unless some sample contradicts it."""
         found = Sampler(self.row, self.parts, self.block, guard).own_values()
         if found is not None and not found.price.is_free:
             raise DisagreementError
         wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
-        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(SMT, SAMPLES))
+        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(engine, SAMPLES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from swzverify.hardware import LANES
@@ -20,7 +21,7 @@ Possible = Callable[[Expr], Finding]
 _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """An access whose lanes reach `width` bytes each; the first `address_lanes` of a warp count.
 
@@ -33,7 +34,7 @@ class Subject:
     block: Block
     possible: Possible
 
-    @property
+    @cached_property
     def leaves(self) -> dict[str, Leaf]:
         """The leaves by their names."""
         return {leaf.name: leaf for leaf in self.access.leaves}

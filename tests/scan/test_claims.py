@@ -54,8 +54,15 @@ def test_rows_of_vectors(factor: int, verdict: str) -> None:
 
 
 def test_two_ways_prove() -> None:
-    assert aligned(strided(16, FOUR)).engines == ("z3", "counting")
-    assert aligned(SKEWED).engines == ("z3", "samples")
+    assert aligned(strided(16, FOUR)).engines == ("folding", "counting")
+    assert aligned(SKEWED).engines == ("folding", "samples")
+    assert bounds(strided(4)).engines == ("folding", "counting")
+    assert bounds(LOOP.format("u32", 2048)).engines == ("z3", "counting")
+
+
+def test_z3_is_asked_where_not_all_values_are_counted() -> None:
+    body = "ld.param.u32 %r5, [n]; and.b32 %r5, %r5, 1023; mad.lo.u32 %r20, %r5, 4, %r3; ld.shared.u32 %r30, [%r20];"
+    assert bounds(body).engines == ("z3", "samples")
 
 
 def test_an_access_of_bytes_is_aligned() -> None:

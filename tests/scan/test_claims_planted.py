@@ -105,6 +105,19 @@ def test_bounds_compared_with_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     found_by(verdicts.test_bytes_before_the_array)
 
 
+def test_everything_folds_to_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "bounded", lambda _: FALSE)
+    assert FAULT in verdicts.bounds(verdicts.strided(132)).reason
+    found_by(verdicts.test_rows_within_the_array, 132, "refuted")
+
+
+def test_samples_taken_for_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folding alone would decide then."""
+    original = judge.seen
+    monkeypatch.setattr(judge, "seen", lambda *given: replace(original(*given), is_whole=True))
+    found_by(verdicts.test_z3_is_asked_where_not_all_values_are_counted)
+
+
 def test_trips_taken_for_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Subject.makes
 

@@ -6,7 +6,7 @@ import pytest
 
 from swzverify.ir.expr import Expr
 from swzverify.obligations import Answer, Finding
-from swzverify.scan import decide
+from swzverify.scan.asker import Asker
 from swzverify.scan.verdict import NOT_DECIDED, Decision
 from tests.scan.texts import last, strided
 
@@ -20,7 +20,7 @@ def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def undecided(_self: object, _condition: Expr) -> Finding:
         return Finding("smt", Answer.UNDECIDED, {})
 
-    monkeypatch.setattr(decide._Judge, "_possible", undecided)
+    monkeypatch.setattr(Asker, "possible", undecided)
 
 
 def decision(condition: str, factor: int = 8) -> Decision:

@@ -6,7 +6,7 @@ import pytest
 
 from swzverify.hardware import find_instruction
 from swzverify.obligations import Answer, Finding
-from swzverify.scan import decide
+from swzverify.scan import asker
 from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
 
 pytestmark = pytest.mark.usefixtures("without_trials")
@@ -248,7 +248,7 @@ def test_an_access_that_no_lane_makes_is_not_free(access: str) -> None:
 
 
 def test_whether_some_lane_makes_an_access_has_to_be_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide.Panel, "possible", lambda *_: Finding("z3", Answer.UNDECIDED))
+    monkeypatch.setattr(asker.Panel, "possible", lambda *_: Finding("z3", Answer.UNDECIDED))
     body = GUARDED.replace("setp.lt.u32 %p1, %r1, 5", "setp.eq.u32 %p1, %r2, 305419896")
     assert body != GUARDED
     assert last(body).decision.verdict.value == "unknown"
