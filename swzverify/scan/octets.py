@@ -1,12 +1,29 @@
-"""The verdict by the octet rule, at every place that the shared part of the address may give."""
+"""The verdict by the octet rule, at every place that the shared part of the address may give.
+
+An octet's cost is not monotone in its lanes: one lane of a pair alone takes another wavefront than
+the pair. So guards are decided that let an octet's lanes through together.
+"""
 
 from __future__ import annotations
 
-from swzverify.hardware import BANK_PERIOD_BYTES
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
+from swzverify.ir.expr import Expr, Extend, conjunction, operands, substitute, variables
+from swzverify.kernel import Kind, Leaf
+from swzverify.obligations import Answer
+from swzverify.scan.collide import known_of
 from swzverify.scan.price import Price, price
-from swzverify.scan.question import Array, Question
+from swzverify.scan.question import Array, Mask, Question
+from swzverify.scan.samples import thread_values
+from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared, power_of
 from swzverify.scan.verdict import COUNTING, FAULTS, Decision, Verdict, unknown
+
+SPLIT: Final = "this instruction has a rule of its own, decided only where the lanes of an octet make it together"
 
 
 def octets(question: Question) -> Decision:
@@ -14,28 +31,118 @@ def octets(question: Question) -> Decision:
     row, parts, block = question.row, question.parts, question.block
     if not parts.is_exact:
         return unknown("this instruction has a rule of its own, decided only where lanes' distances are numbers")
-    if any(not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
-        return unknown("this instruction has a rule of its own, decided only where it is known which lanes make it")
     active = block.exists & (block.values(parts.own_guard, {}) != 0)
     if not active.any():
         return unknown("no thread of the block makes this access")
+    if not _come_together(question, active):
+        return unknown(SPLIT)
     step = BANK_PERIOD_BYTES
     for term, factor in parts.shared.terms.items():
-        step = min(step, (factor & -factor) * power_of(term))
+        step = min(step, _step(term, factor))
     own = block.values(parts.own, {}) + parts.shared.number
-    prices: list[tuple[Price, Array]] = []
+    prices: list[_Placed] = []
     for shift in range(0, BANK_PERIOD_BYTES, step):
         moved = own + shift
         if not (moved[active] % row.width_bytes).any():
             found = price(row, moved, active)
             if found is not None:
-                prices.append((found, moved))
+                prices.append(_Placed(shift, found, moved))
     if not prices:
         return unknown(FAULTS)
-    if all(found.is_free for found, _ in prices):
-        found = prices[0][0]
+    if all(each.price.is_free for each in prices):
+        found = prices[0].price
         return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(COUNTING,))
-    if any(found.is_free for found, _ in prices):
-        return unknown("its cost depends on where the shared array begins")
-    found, moved = min(prices, key=lambda each: each[0].ways)
-    return question.conflict(found, moved, active, found.ways, at_least=len({each.ways for each, _ in prices}) > 1)
+    if not all(_can_come(question, each, active) for each in prices if not each.price.is_free):
+        return unknown(SPLIT)
+    if any(each.price.is_free for each in prices):
+        return _by_array(question, active, prices)
+    least = min(prices, key=lambda each: each.price.ways)
+    at_least = len({each.price.ways for each in prices}) > 1
+    return question.conflict(least.price, least.addresses, active, least.price.ways, at_least=at_least)
+
+
+def _come_together(question: Question, active: Mask) -> bool:
+    """Whether all lanes of an octet that exist make the access, or none: whatever the rest of the
+    guard reads. An octet counts by itself, so with fewer octets what is free stays free.
+    """
+    parts, block = question.parts, question.block
+    if any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
+        return False
+    lanes = active.reshape(-1, CHUNKS_PER_LINE)
+    first = np.argmax(lanes, axis=1)[:, None]
+    for value in _of_lanes_alone(question, parts.other_guard):
+        octets = block.values(value, {}).reshape(lanes.shape)
+        if (lanes & (octets != np.take_along_axis(octets, first, axis=1))).any():
+            return False
+    return True
+
+
+def _of_lanes_alone(question: Question, root: Expr) -> list[Expr]:
+    """The largest parts of an expression that read the thread's coordinates and nothing else."""
+    found: dict[Expr, None] = {}
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        kinds = {leaf.kind for leaf in question.parts.leaves_of(node)}
+        if kinds == {Kind.LANE}:
+            found[node] = None
+        elif Kind.LANE in kinds:
+            pending += operands(node)
+    return list(found)
+
+
+def _can_come(question: Question, placed: _Placed, active: Mask) -> bool:
+    """Whether all lanes of the warp that costs most can make the access in one warp instruction."""
+    parts, block = question.parts, question.block
+    if all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
+        return True  # all lanes make it or none, and some lane does
+    whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
+    octets = active[placed.price.worst].reshape(-1, CHUNKS_PER_LINE)
+    first = placed.price.worst * LANES + np.arange(0, LANES, CHUNKS_PER_LINE) + np.argmax(octets, axis=1)
+    came: list[Expr] = []
+    for thread in first[octets.any(axis=1)].tolist():
+        new = thread_values(block, parts, thread, f"@{thread}")
+        came.append(substitute(whole, new(whole)))
+    return question.possible(conjunction(dict.fromkeys(came))).answer is Answer.HOLDS
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """The price of the access where the shared part is `shift` modulo 128 bytes."""
+
+    shift: int
+    price: Price
+    addresses: Array
+
+
+def _by_array(question: Question, active: Mask, prices: list[_Placed]) -> Decision:
+    """The verdict where the shared part decides: it is one where this is the place of an array."""
+    array = _array_that_moves(question)
+    if array is None:
+        return unknown("its cost depends on what all lanes add to their addresses, modulo 128 bytes")
+    name = spell_leaf(array)
+    free = {each.shift for each in prices if each.price.is_free}
+    multiple = next((each for each in (32, 64, 128) if all(shift in free for shift in range(0, 128, each))), None)
+    where = f"a multiple of {multiple}" if multiple else f"{', '.join(map(str, sorted(free)))} modulo 128"
+    worst = max(prices, key=lambda each: each.price.ways)
+    shown = question.conflict(worst.price, worst.addresses, active, worst.price.ways)
+    reason = f"free where {name} begins at {where}; PTX says a multiple of {array.multiple}"
+    return replace(shown, verdict=Verdict.DEPENDS, reason=reason, parameters=(name,))
+
+
+def _array_that_moves(question: Question) -> Leaf | None:
+    """The array whose begin is all that is not known of the shared part modulo 128 bytes."""
+    shared, leaves = question.parts.shared, question.parts.leaves
+    open_terms = [(term, factor) for term, factor in shared.terms.items() if _step(term, factor) < BANK_PERIOD_BYTES]
+    if len(open_terms) != 1:
+        return None
+    (term, factor), read = open_terms[0], variables(open_terms[0][0])
+    while isinstance(term, Extend):
+        term = term.operand
+    leaf = leaves[read[0].name] if len(read) == 1 and term is read[0] else None
+    return leaf if leaf is not None and leaf.symbol is not None and factor == leaf.multiple else None
+
+
+def _step(term: Expr, factor: int) -> int:
+    """A power of two that divides every multiple that a term has in an address."""
+    return (factor & -factor) * power_of(term)

@@ -25,7 +25,8 @@ class Verdict(StrEnum):
     - `FREE`: every group of lanes takes one wavefront, whatever the parameters.
     - `CONFLICT`: some group takes more, whatever the parameters; where the engine is a trial, with the
       parameters and data of the trial, and nothing is known of others.
-    - `DEPENDS`: it is free for some values of the parameters and not for others.
+    - `DEPENDS`: it is free for some values of the parameters, or some begins of an array, and not for
+      others.
     - `UNKNOWN`: none of these was shown.
     """
 

@@ -1,0 +1,191 @@
+"""Copies of 16 bytes by `cp.async.cg`: random ones, at every place of the array and every value of
+the parameter, priced by the interpreter's rule; and mistakes planted in the scan.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from swzverify.scan import ScannedAccess, octets
+from tests.ptx_oracle.rule import octet_cost
+from tests.scan.texts import last
+
+pytestmark = pytest.mark.usefixtures("without_trials")
+
+THREADS, LANES, PERIOD = 64, 32, 128
+PARAMETERS = range(0, THREADS + 1)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Thread t writes chunk `column ^ (row & mask)` of row t / 8; `guard` says which threads do."""
+
+    align: int
+    pitch: int
+    mask: int
+    shift: int
+    guard: str
+
+    @property
+    def body(self) -> str:
+        guard = {
+            "": "",
+            "row < n": "setp.lt.u32 %p1, %r5, %r2;",
+            "row == n": "setp.eq.u32 %p1, %r5, %r2;",
+            "thread < n": "setp.lt.u32 %p1, %r1, %r2;",
+            "column < n": "setp.lt.u32 %p1, %r6, %r2;",
+            "column < 5": "setp.lt.u32 %p1, %r6, 5;",
+            "n < 3": "setp.lt.u32 %p1, %r2, 3;",
+        }[self.guard]
+        on = "@%p1 " if guard else ""
+        return (
+            f"mov.u32 %r4, z; shr.u32 %r5, %r1, 3; and.b32 %r6, %r1, 7; and.b32 %r7, %r5, {self.mask};"
+            f"xor.b32 %r7, %r7, %r6; shl.b32 %r7, %r7, 4; mad.lo.u32 %r8, %r5, {self.pitch}, %r7;"
+            f"add.u32 %r20, %r4, %r8; {guard} {on}cp.async.cg.shared.global [%r20+{self.shift}], [%d1], 16;"
+        )
+
+    def scanned(self) -> ScannedAccess:
+        return last(self.body, (THREADS, 1, 1), f".shared .align {self.align} .b8 z[8192]; ")
+
+    def makes(self, thread: int, n: int) -> bool:
+        row, column = divmod(thread, 8)
+        return {
+            "": True,
+            "row < n": row < n,
+            "row == n": row == n,
+            "thread < n": thread < n,
+            "column < n": column < n,
+            "column < 5": column < 5,
+            "n < 3": n < 3,
+        }[self.guard]
+
+    def address(self, thread: int, begin: int) -> int:
+        row, column = divmod(thread, 8)
+        return begin + row * self.pitch + 16 * (column ^ (row & self.mask)) + self.shift
+
+    def begins(self) -> range:
+        return range(1024, 1024 + PERIOD, self.align)
+
+    def conflicts(self, begin: int, n: int) -> int:
+        """The most wavefronts beyond the minimum of a warp."""
+        return max(self._of_warp(first, begin, n) for first in range(0, THREADS, LANES))
+
+    def _of_warp(self, first: int, begin: int, n: int) -> int:
+        made = {t - first: self.address(t, begin) for t in range(first, first + LANES) if self.makes(t, n)}
+        cost = octet_cost(made)
+        return cost.wavefronts - cost.minimum
+
+    def worst(self, begin: int) -> int:
+        return max(self.conflicts(begin, n) for n in PARAMETERS)
+
+
+def drawn(seed: int) -> Copy:
+    draw = random.Random(seed)
+    return Copy(
+        draw.choice((16, 32, 64, 128)),
+        draw.choice((128, 128, 128, 144, 160, 192, 256)),
+        draw.choice((0, 1, 3, 7, 7)),
+        draw.choice((0, 0, 16, 64, 256)),
+        draw.choice(("", "row < n", "row < n", "row == n", "thread < n", "column < n", "column < 5", "n < 3")),
+    )
+
+
+def free_begins(reason: str, copy: Copy) -> Iterator[int]:
+    """The begins that a reason says to be free."""
+    multiple, listed = re.search(r"multiple of (\d+);", reason), re.search(r"begins at ([\d, ]+) modulo 128;", reason)
+    assert multiple or listed, reason
+    for begin in copy.begins():
+        if begin % int(multiple[1]) == 0 if multiple else str(begin % PERIOD) in (listed or "")[1].split(", "):
+            yield begin
+
+
+def check(copy: Copy) -> str:
+    """Hold the verdict against all begins and values; the verdict."""
+    decision = copy.scanned().decision
+    worst = {begin: copy.worst(begin) for begin in copy.begins()}
+    match decision.verdict.value:
+        case "free":
+            assert not any(worst.values()), copy
+        case "conflict":
+            assert decision.ways == min(worst.values()) + 1 > 1, copy
+            assert decision.at_least == (len(set(worst.values())) > 1), copy
+        case "depends":
+            assert decision.parameters == ("z",)
+            assert set(free_begins(decision.reason, copy)) == {begin for begin, most in worst.items() if not most}, copy
+            assert decision.ways == max(worst.values()) + 1 > 1, copy
+        case _:
+            assert copy.guard in ("row == n", "thread < n", "column < n"), (copy, decision.reason)
+    return decision.verdict.value
+
+
+@pytest.mark.parametrize("start", range(0, 240, 40))
+def test_random_copies(start: int) -> None:
+    verdicts = {check(drawn(seed)) for seed in range(start, start + 40)}
+    assert verdicts == {"free", "conflict", "depends", "unknown"}
+
+
+def test_a_row_that_begins_anywhere_says_where_it_is_free() -> None:
+    decision = Copy(16, 128, 7, 0, "row < n").scanned().decision
+    assert decision.verdict.value == "depends"
+    assert decision.reason == "free where z begins at a multiple of 128; PTX says a multiple of 16"
+    assert len(decision.lanes) == LANES
+
+
+def test_an_array_that_ptx_aligns_is_free() -> None:
+    assert Copy(128, 128, 7, 0, "row < n").scanned().decision.verdict.value == "free"
+
+
+def test_a_place_beside_a_line_is_named() -> None:
+    decision = Copy(16, 128, 7, 16, "").scanned().decision
+    assert "begins at 112 modulo 128" in decision.reason
+
+
+def test_what_a_parameter_adds_is_not_an_array() -> None:
+    body = "mov.u32 %r4, z; mad.lo.u32 %r4, %r2, 16, %r4; mad.lo.u32 %r20, %r1, 16, %r4;"
+    access = last(f"{body} cp.async.cg.shared.global [%r20], [%d1], 16;", outside=".shared .align 128 .b8 z[8192]; ")
+    assert access.decision.verdict.value == "unknown"
+    assert "modulo 128 bytes" in access.decision.reason
+
+
+# ---- planted mistakes
+
+
+def check_many() -> None:
+    for seed in range(240):
+        check(drawn(seed))
+
+
+def found_by_some() -> None:
+    with pytest.raises(AssertionError):
+        check_many()
+
+
+def test_lanes_of_an_octet_taken_to_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(octets, "_come_together", lambda *_: True)
+    found_by_some()
+
+
+def test_octets_taken_to_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(octets, "_can_come", lambda *_: True)
+    found_by_some()
+
+
+def test_an_array_taken_for_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(octets, "power_of", lambda _: 128)
+    found_by_some()
+
+
+def test_half_a_line_taken_for_the_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(octets, "BANK_PERIOD_BYTES", 64)
+    found_by_some()
+
+
+def test_coordinates_in_a_guard_that_are_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = octets._of_lanes_alone
+    monkeypatch.setattr(octets, "_of_lanes_alone", lambda *given: original(*given)[:0])
+    found_by_some()
