@@ -2,8 +2,8 @@
 
 `accesses` is the way in. `calls` puts functions in the place of their calls, `flow` cuts a function
 into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
-an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist, `uniform` what
-all lanes of a warp share. Imports `ptx`, `hardware`, `ir` and `errors`.
+an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
+`powers` what divides a value, `uniform` what all lanes of a warp share. Imports `ptx`, `hardware`, `ir` and `errors`.
 
 What it relies on: lanes that part meet again where all their ways lead to; lanes run an access
 together only in the same trip of a loop that all of them leave at one trip; an address computed

@@ -30,6 +30,7 @@ from swzverify.kernel.special import BlockShape
 from swzverify.kernel.uniform import Uniformity
 from swzverify.ptx import Address, Function, Instruction, Location, Module, PtxError
 
+ANY_SPACE: Final = "the generic address may belong to another space"
 _ORDER: Final = re.compile(
     r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
 )
@@ -265,7 +266,7 @@ class _Reader:
                 window = self.slices.symbols.window("shared", address.width)
                 whole = sub(address, window)
                 found = InShared(normal(widened(whole, 32)), TRUE, whole)
-                access = replace(access, reason="the generic address may belong to another space")
+                access = replace(access, reason=ANY_SPACE)
             address, whole = normal(found.address), normal(found.whole)
             conditions.append(found.holds)
         sure: Expr | None = None

@@ -11,6 +11,11 @@ does not change in the loop. A register is known in three cases, by induction on
 - Its next value is H(the next values of counters of this loop), where H reads nothing else that
   changes in the loop: it is H of the counters in each trip after the first one. In the first one it
   is so if its value before the loop is H of what the counters begin with. That is checked too.
+
+A register that begins with a thread's coordinates, and from whose next value these cancel when what
+it begins with is taken off, is what it begins with plus a register of its own, which no instruction
+writes: that one begins with 0, and its next value is that difference. So pointers that go round
+several stages keep the distances between lanes, if all lanes change them alike.
 """
 
 from __future__ import annotations
@@ -19,15 +24,34 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Const, Expr, Extend, Var, const, extend, extract, substitute, var, variables
-from swzverify.kernel.arithmetic import add, mul, sub
+from swzverify.ir.expr import (
+    Const,
+    Expr,
+    Extend,
+    Ite,
+    Var,
+    const,
+    extend,
+    extract,
+    ite,
+    operands,
+    substitute,
+    var,
+    variables,
+)
+from swzverify.kernel.arithmetic import add, mul, shift_left, sub, widened
 from swzverify.kernel.flow import Loop
 from swzverify.kernel.leaves import Kind, Leaf
 from swzverify.kernel.linear import Sum, sum_of
 from swzverify.kernel.narrow import is_same, low_bits, narrowed
+from swzverify.kernel.powers import power_of
 from swzverify.kernel.slices import Carried, Slices
 
 MOST_VALUES: Final = 64
+MOST_CHOICES: Final = 8
+"""Choices in a choice of what a register is next."""
+MOST_BITS: Final = 10
+"""Low bits up to which multiples of powers of two are told from other numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +135,17 @@ class _Solver:
                 for carried in registers:
                     if carried.variable not in self._values:
                         way(carried, _expanded(carried.after, self._known))
+        beside = {
+            each.variable: self._beside(each, _expanded(each.after, self._known))
+            for each in registers
+            if each.variable not in self._values and (self._reads_lanes(each.before) or few_values(each) is None)
+        }
         ends = {
             variable: add(each.begin, mul(trips(self._slices, self._loop, each.begin.width), each.step))
             for variable, each in self._counters.items()
         }
-        return {variable: substitute(value, ends) for variable, value in self._values.items()}
+        found = {variable: substitute(value, ends) for variable, value in self._values.items()}
+        return found | {variable: value for variable, value in beside.items() if value is not None}
 
     def _step(self, carried: Carried, after: Expr) -> None:
         """Take a register for a counter, or for one that is widened, if it is one."""
@@ -154,6 +184,51 @@ class _Solver:
         if is_same(first, carried.before):
             self._keep(carried, value, is_fixed=not any(each in self._counters for each in variables(value)))
 
+    def _beside(self, carried: Carried, after: Expr) -> Expr | None:
+        """A register as what it begins with plus something without coordinates; None if it is not.
+
+        That is a register of its own, which no instruction writes: 0 at first, and `after` less
+        what the register began with next, in multiples of a power of two. Of a register that lanes
+        share, only such multiples say more than the register itself, and only where trips add.
+        """
+        width, begin = carried.variable.width, sum_of(carried.before)
+        of_lanes = self._reads_lanes(carried.before)
+        for bits in range(min(MOST_BITS, width - 1), -1 if of_lanes else 0, -1):
+            made = var(f"multiples of {1 << bits} beside {carried.variable.name}", 1 << (width - bits))
+            beside = shift_left(widened(made, width), const(bits, width))
+            whole = sum_of(substitute(after, {carried.variable: add(carried.before, beside)}))
+            rest = self._without_lanes(whole.plus(begin, -1))
+            if rest is None:
+                return None
+            if power_of(rest, 1 << bits) < 1 << bits:
+                continue
+            if not of_lanes and not _adds(rest, made, 1 << bits):
+                return None
+            line = self._slices.line_of(self._loop.header)
+            reason = "each trip of a loop changes it, not always by the same"
+            self._slices.leaves.add(Leaf(made, Kind.CARRIED, reason, line, self._loop.header))
+            next_one = extract(rest, bits, width - bits)
+            self._slices.carried[made] = Carried(made, self._loop, const(0, made.width), next_one)
+            return add(carried.before, beside)
+        return None
+
+    def _without_lanes(self, whole: Sum, depth: int = 0) -> Expr | None:
+        """A sum whose coordinates cancel, in each case if it is a choice; None if they do not."""
+        terms = [term for term in whole.terms if self._reads_lanes(term)]
+        if not terms:
+            return whole.expression()
+        choice = next((term for term in terms if isinstance(term, Ite) and whole.terms[term] == 1), None)
+        if choice is None or depth == MOST_CHOICES or self._reads_lanes(choice.condition):
+            return None
+        rest = whole.plus(sum_of(choice), -1)
+        then = self._without_lanes(rest.plus(sum_of(choice.then)), depth + 1)
+        otherwise = None if then is None else self._without_lanes(rest.plus(sum_of(choice.otherwise)), depth + 1)
+        return None if then is None or otherwise is None else ite(choice.condition, then, otherwise)
+
+    def _reads_lanes(self, value: Expr) -> bool:
+        leaves = self._slices.leaves.by_name  # what is only tried is no leaf yet
+        return any(each.name in leaves and leaves[each.name].kind is Kind.LANE for each in variables(value))
+
     def _keep(self, carried: Carried, value: Expr, *, is_fixed: bool) -> None:
         self._values[carried.variable] = value
         if is_fixed:
@@ -161,6 +236,25 @@ class _Solver:
 
     def _varies(self, variable: Var) -> bool:
         return varies(self._slices, variable, self._loop)
+
+
+def _adds(value: Expr, register: Var, multiple: int, known: dict[Expr, bool] | None = None) -> bool:
+    """Whether a value is a multiple of a register plus something, or something else, in each case."""
+    known = {} if known is None else known
+    if value not in known:
+        known[value] = all(
+            register not in variables(term)
+            or (count == multiple and register in (term, *operands(term)) and isinstance(term, Var | Extend))
+            or (
+                isinstance(term, Ite)
+                and count == 1
+                and register not in variables(term.condition)
+                and _adds(term.then, register, multiple, known)
+                and _adds(term.otherwise, register, multiple, known)
+            )
+            for term, count in sum_of(value).terms.items()
+        )
+    return known[value]
 
 
 def _expanded(value: Expr, forms: dict[Var, Expr]) -> Expr:

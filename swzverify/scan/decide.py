@@ -19,6 +19,7 @@ from swzverify.ir.expr import TRUE, Expr, const
 from swzverify.kernel import KernelAccess, accesses, inlined
 from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.linear import Sum
+from swzverify.kernel.powers import power_of
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
 from swzverify.ptx import Function, Location, Module
@@ -35,7 +36,7 @@ from swzverify.scan.on_chip import OnChip, on_chip
 from swzverify.scan.price import Block, DisagreementError
 from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
-from swzverify.scan.split import Parts, power_of, split
+from swzverify.scan.split import Parts, split
 from swzverify.scan.tried import Kernel, tried
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written

@@ -21,6 +21,7 @@ from swzverify.ir.expr import Expr, conjunction, postorder, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.scan.claim import Property
 from swzverify.scan.collide import assumed_of
+from swzverify.scan.drawn import drawn
 from swzverify.scan.split import is_shared
 from swzverify.scan.subject import Subject
 
@@ -126,14 +127,13 @@ def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, 
 
 def _some_of(leaves: Sequence[Leaf], subject: Subject, multiple: int) -> dict[str, Array]:
     draw = random.Random(_SEED)  # noqa: S311 - no secret
+    source = np.random.Generator(np.random.PCG64(_SEED))
     env: dict[str, Array] = {}
     for leaf in leaves:
         if is_shared(leaf) or leaf.kind in (Kind.TRIPS, Kind.CARRIED):
             env[leaf.name] = _array([_value(leaf, draw, at, multiple) for at in range(_SAMPLES)])
         else:
-            total = _SAMPLES * subject.block.warps * LANES
-            values = _array([_value(leaf, draw, 99, multiple) for _ in range(total)])
-            env[leaf.name] = values.reshape(_SAMPLES, subject.block.warps, LANES)
+            env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, subject.block.warps, LANES), source)
     return env
 
 

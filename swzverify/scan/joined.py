@@ -17,8 +17,8 @@ from swzverify.hardware import Kind
 from swzverify.ir.expr import Expr
 from swzverify.kernel import KernelAccess
 from swzverify.kernel.linear import sum_of
+from swzverify.kernel.powers import power_of
 from swzverify.sass import SassInstruction
-from swzverify.scan.split import power_of
 
 _UNPLACED: Final = "some machine instructions have no line of the PTX"
 

@@ -14,13 +14,14 @@ import numpy as np
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
 from swzverify.ir.expr import Expr, Extend, conjunction, operands, substitute, variables
 from swzverify.kernel import Kind, Leaf
+from swzverify.kernel.powers import power_of
 from swzverify.obligations import Answer
 from swzverify.scan.collide import known_of
 from swzverify.scan.price import Price, price
 from swzverify.scan.question import Array, Mask, Question
 from swzverify.scan.samples import thread_values
 from swzverify.scan.spell import spell_leaf
-from swzverify.scan.split import is_shared, power_of
+from swzverify.scan.split import is_shared
 from swzverify.scan.verdict import COUNTING, FAULTS, Decision, Verdict, unknown
 
 SPLIT: Final = "this instruction has a rule of its own, decided only where the lanes of an octet make it together"

@@ -16,6 +16,7 @@ from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
 from swzverify.scan.collide import assumed_of, found_of
+from swzverify.scan.drawn import drawn
 from swzverify.scan.price import Block, Price, price
 from swzverify.scan.split import Parts, is_shared
 
@@ -78,16 +79,14 @@ class Sampler:
     def own_values(self) -> Sampled | None:
         """The worst where each lane has values of its own of what lanes do not share."""
         draw = random.Random(_SEED)  # noqa: S311 - no secret
+        source = np.random.Generator(np.random.PCG64(_SEED))
         count = _PARAMETERS * 2
         env: dict[str, Array] = {}
         for leaf in self.free:
             if is_shared(leaf):
                 env[leaf.name] = _array([_value(leaf, draw, at) for at in range(count)])[:, None, None]
             else:
-                total = count * self.block.warps * LANES
-                env[leaf.name] = _array([_value(leaf, draw, 99) for _ in range(total)]).reshape(
-                    count, self.block.warps, LANES
-                )
+                env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
         found = self._priced(env)
         return None if found is None else replace(found, least=_least(self.row, found), always=_always(self.row, found))
 

@@ -6,11 +6,7 @@ from dataclasses import dataclass, replace
 
 from swzverify.ir.expr import (
     TRUE,
-    Binary,
-    BinaryOperator,
-    Const,
     Expr,
-    Extend,
     conjunction,
     conjuncts,
     const,
@@ -85,29 +81,3 @@ def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
 def is_shared(leaf: Leaf) -> bool:
     """Whether all lanes that make an access together have one value of a leaf."""
     return leaf.uniform and leaf.kind is not Kind.LANE
-
-
-def power_of(value: Expr) -> int:
-    """A power of two that divides every value of an expression, 128 at most.
-
-    >>> from swzverify.ir.expr import BinaryOperator, binary, var
-    >>> power_of(binary(BinaryOperator.AND, var("x", 256), const(0x70, 8)))
-    16
-    """
-    most = 128
-    if isinstance(value, Const):
-        return min(most, value.value & -value.value or most)
-    if isinstance(value, Extend):
-        return power_of(value.operand)
-    if isinstance(value, Binary):
-        left, right = value.left, value.right
-        match value.operator:
-            case BinaryOperator.AND:
-                return max(power_of(left), power_of(right))
-            case BinaryOperator.OR | BinaryOperator.XOR:
-                return min(power_of(left), power_of(right))
-            case BinaryOperator.SHL if isinstance(right, Const):
-                return min(most, power_of(left) << min(right.value, 7))
-            case _:
-                return 1
-    return 1

@@ -21,6 +21,7 @@ import numpy as np
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
 from swzverify.kernel import KernelAccess, inlined
+from swzverify.kernel.accesses import ANY_SPACE
 from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Module, Space
@@ -39,6 +40,10 @@ LONG: Final = 10
 SHORT: Final = 2_000
 MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
+OF_ANY_SPACE: Final = 40_000
+"""Instructions of all launches after which no more are made for accesses whose space is not known:
+most of these never come to shared memory.
+"""
 PATIENCE: Final = 600
 """Launches without a new conflict or a new way, after which no more are tried."""
 MOST_LANE_STEPS: Final = 100_000_000
@@ -82,6 +87,8 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
             if seen is not None:
                 found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
         is_open = [at for at in is_open if _is_open(found[at])]
+        if trials.steps >= OF_ANY_SPACE:
+            is_open = [at for at in is_open if read[at].reason != ANY_SPACE]
         if not is_open:
             break
         trials.wanted = [read[at].index for at in is_open]
@@ -111,16 +118,16 @@ def _is_open(decision: Decision) -> bool:
 class _Trials:
     """Trials of one kernel, as long as there are steps and they bring something new. `watched` are
     instructions whose addresses are kept; `wanted` are those that are open, fewer after each
-    trial that met one.
+    trial that met one; `steps` are the instructions of all launches so far.
     """
 
     def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
-        self.wanted = wanted
+        self.wanted, self.steps = wanted, 0
         self._kernel, self._watched = kernel, watched
         self._whole = inlined(kernel.module, kernel.function).function
         conditions = tuple(each.condition for each in kernel.facts.assumed)
         dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
-        self._left = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
+        self._most = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
         self._search = Search(Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions))
 
     def __iter__(self) -> Iterator[tuple[Launch, Trial]]:
@@ -137,13 +144,14 @@ class _Trials:
                     break
             is_new = self._search.learn(trial, self.wanted)
             patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
-            if self._left <= 0 or not patience:
+            if self.steps >= self._most or not patience:
                 return
 
     def _run(self, launch: Launch, steps: int) -> Trial:
-        trial = run(self._kernel.module, self._whole, launch, self._watched, min(steps, max(1, self._left)))
+        most = min(steps, max(1, self._most - self.steps))
+        trial = run(self._kernel.module, self._whole, launch, self._watched, most)
         # A function of which no instruction runs has no other launch either.
-        self._left -= trial.steps or self._left
+        self.steps += trial.steps or self._most
         return trial
 
 

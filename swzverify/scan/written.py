@@ -10,8 +10,9 @@ from swzverify.hardware import INSTRUCTIONS
 from swzverify.ir.expr import TRUE, Expr, conjuncts, const, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.arithmetic import add
+from swzverify.kernel.powers import power_of
 from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
-from swzverify.scan.split import Parts, is_shared, power_of, split
+from swzverify.scan.split import Parts, is_shared, split
 from swzverify.scan.verdict import Decision, Verdict
 
 MOST_BITS: Final = 16

@@ -12,6 +12,7 @@ from swzverify.ptx import read_module
 from swzverify.scan import ScannedAccess, scan_module
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
+from tests.kernel.test_stages import body as stages
 from tests.kernel.traps import BODIES, text_of
 from tests.ptx_oracle import launch
 
@@ -49,6 +50,21 @@ def test_random_kernels(start: int) -> None:
 def test_many_random_kernels(start: int) -> None:
     for seed in range(start, start + 5):
         compared(program(seed), SHAPES[seed % len(SHAPES)], seed)
+
+
+@pytest.mark.parametrize("start", range(0, 12, 4))
+def test_random_stages(start: int) -> None:
+    total: Counter[str] = Counter()
+    for seed in range(start, start + 4):
+        total += compared(text_of(stages(seed)), SHAPES[seed % len(SHAPES)], seed)
+    assert total["free"] + total["conflict"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(12, 300, 4))
+def test_many_random_stages(start: int) -> None:
+    for seed in range(start, start + 4):
+        compared(text_of(stages(seed)), SHAPES[seed % len(SHAPES)], seed)
 
 
 @pytest.mark.parametrize("name", BODIES)
