@@ -1,7 +1,9 @@
 """The verdict by the octet rule, at every place that the shared part of the address may give.
 
 An octet's cost is not monotone in its lanes: one lane of a pair alone takes another wavefront than
-the pair. So guards are decided that let an octet's lanes through together.
+the pair. Nor is that of a warp in its octets where two of them write to one place, which only the
+lower one does. So guards are decided that let an octet's lanes through together, if no two octets
+meet.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared
 from swzverify.scan.verdict import COUNTING, FAULTS, Decision, Verdict, unknown
 
-SPLIT: Final = "this instruction has a rule of its own, decided only where the lanes of an octet make it together"
+SPLIT: Final = (
+    "this instruction has a rule of its own, decided only where the lanes of an octet make it together, or not at all,"
+    " and write to places of their own"
+)
 
 
 def octets(question: Question) -> Decision:
@@ -64,9 +69,12 @@ def octets(question: Question) -> Decision:
 
 def _come_together(question: Question, active: Mask) -> bool:
     """Whether all lanes of an octet that exist make the access, or none: whatever the rest of the
-    guard reads. An octet counts by itself, so with fewer octets what is free stays free.
+    guard reads. An octet counts by itself where no other one of its warp writes to the same places,
+    so that with fewer octets what is free stays free.
     """
     parts, block = question.parts, question.block
+    if all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
+        return True
     if any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
         return False
     lanes = active.reshape(-1, CHUNKS_PER_LINE)
@@ -75,7 +83,14 @@ def _come_together(question: Question, active: Mask) -> bool:
         octets = block.values(value, {}).reshape(lanes.shape)
         if (lanes & (octets != np.take_along_axis(octets, first, axis=1))).any():
             return False
-    return True
+    return not _meet(block.values(parts.own, {}), active)
+
+
+def _meet(addresses: Array, active: Mask) -> bool:
+    """Whether lanes of two octets of a warp write to one place: only the lowest of them copies."""
+    octets = np.arange(LANES) // CHUNKS_PER_LINE
+    same = (addresses[:, :, None] == addresses[:, None, :]) & active[:, :, None] & active[:, None, :]
+    return bool((same & (octets[:, None] != octets[None, :])).any())
 
 
 def _of_lanes_alone(question: Question, root: Expr) -> list[Expr]:
