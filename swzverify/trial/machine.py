@@ -131,16 +131,47 @@ def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int
     steps = machine.steps + machine.code.steps
     ways = frozenset((*way, count.bit_length()) for way, count in machine.ways.items())
     compared = frozenset(machine.code.compared)
-    return Trial(machine.seen, ended, fault, steps, machine.starts, machine.memory, ways, compared, is_cut_off)
+    return Trial(machine.kept.seen, ended, fault, steps, machine.starts, machine.memory, ways, compared, is_cut_off)
+
+
+class _Kept:
+    """What the instructions with some indices reach in shared memory.
+
+    It does not hold the machine: else a machine and its memory would live on until Python looks for
+    cycles.
+    """
+
+    def __init__(self, wanted: frozenset[int]) -> None:
+        self._wanted = wanted
+        self.seen: dict[int, Seen] = {}
+
+    def keep(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
+        if instruction.index not in self._wanted:
+            return
+        seen = self.seen.setdefault(instruction.index, Seen())
+        if addresses is None:
+            seen.is_all = False
+            return
+        rows, on = addresses.reshape(-1, LANES), active.reshape(-1, LANES)
+        for warp in np.flatnonzero(on.any(axis=1)).tolist():
+            if len(seen.patterns) >= MOST_SEEN:
+                seen.is_all = False
+                return
+            row, here = np.where(on[warp], rows[warp], 0), on[warp]
+            pattern = (row - row[here].min() * here).tobytes() + here.tobytes()
+            if pattern not in seen.patterns:
+                seen.patterns.add(pattern)
+                seen.addresses.append(row)
+                seen.active.append(here.copy())
+                seen.warps.append(warp)
 
 
 class _Machine:
     """One block: where each of its threads is, and which warps wait for what."""
 
     def __init__(self, module: Module, function: Function, launch: Launch, wanted: frozenset[int]) -> None:
-        self.function, self.wanted = function, wanted
+        self.function, self.kept = function, _Kept(wanted)
         self.flow, self.order = _paths(function)
-        self.seen: dict[int, Seen] = {}
         self.steps = 0
         rows, here = Threads(launch.block).in_warps()
         self.warps, exists = len(here), here.reshape(-1)
@@ -152,7 +183,7 @@ class _Machine:
         self.starts = placed.starts
         self.memory = Memory(placed.regions, self.warps * LANES)
         self.lanes = Lanes(launch.block, point, placed.addresses, exists)
-        self.code = Code(self.lanes, self.memory, self._keep)
+        self.code = Code(self.lanes, self.memory, self.kept.keep)
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
         self.waits = np.zeros(self.warps, dtype=np.bool_)
@@ -262,28 +293,6 @@ class _Machine:
             raise EndError("warps wait for a barrier that the others do not come to")
         for barrier in full:
             self.waits[self.barriers.pop(barrier)] = False
-
-    # ---- what is kept
-
-    def _keep(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
-        if instruction.index not in self.wanted:
-            return
-        seen = self.seen.setdefault(instruction.index, Seen())
-        if addresses is None:
-            seen.is_all = False
-            return
-        rows, on = addresses.reshape(-1, LANES), active.reshape(-1, LANES)
-        for warp in np.flatnonzero(on.any(axis=1)).tolist():
-            if len(seen.patterns) >= MOST_SEEN:
-                seen.is_all = False
-                return
-            row, here = np.where(on[warp], rows[warp], 0), on[warp]
-            pattern = (row - row[here].min() * here).tobytes() + here.tobytes()
-            if pattern not in seen.patterns:
-                seen.patterns.add(pattern)
-                seen.addresses.append(row)
-                seen.active.append(here.copy())
-                seen.warps.append(warp)
 
 
 @lru_cache(maxsize=4)

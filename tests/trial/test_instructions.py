@@ -4,6 +4,9 @@ seen.
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from swzverify.kernel import inlined
@@ -152,6 +155,18 @@ def test_more_memory_than_a_trial_has(outside: str) -> None:
 def test_local_memory_of_all_threads_counts() -> None:
     locals_ = "".join(f".local .align 8 .b8 l{at}[65536]; " for at in range(80))
     assert "more than a trial has" in trial_of(locals_ + "mov.u32 %r40, %r3; " + READ)[0].ended
+
+
+def test_the_memory_of_a_trial_goes_with_it() -> None:
+    """A cycle of references would keep it until Python looks for such, some hundred trials later."""
+    gc.disable()
+    try:
+        trial, _ = trial_of("")
+        memory = weakref.ref(trial.memory)
+        del trial
+        assert memory() is None
+    finally:
+        gc.enable()
 
 
 def test_an_endless_loop_ends() -> None:
