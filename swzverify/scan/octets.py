@@ -96,9 +96,12 @@ def _meet(addresses: Array, active: Mask) -> bool:
 def _of_lanes_alone(question: Question, root: Expr) -> list[Expr]:
     """The largest parts of an expression that read the thread's coordinates and nothing else."""
     found: dict[Expr, None] = {}
-    pending = [root]
+    pending, met = [root], set[Expr]()
     while pending:
         node = pending.pop()
+        if node in met:
+            continue
+        met.add(node)
         kinds = {leaf.kind for leaf in question.parts.leaves_of(node)}
         if kinds == {Kind.LANE}:
             found[node] = None

@@ -171,10 +171,9 @@ def outcomes(texts: list[str], known: one.Known | None) -> list[tuple[str, str, 
     return found
 
 
-@pytest.mark.parametrize("start", range(40_000, 40_024, 8))
-def test_random_neighbours_keep_their_verdicts(start: int, judged: list[str]) -> None:
+def test_random_neighbours_keep_their_verdicts(judged: list[str]) -> None:
     together = alone = 0
-    for seed in range(start, start + 8):
+    for seed in range(40_000, 40_006):
         texts = neighbours(seed)
         judged.clear()
         known = outcomes(texts, one.Known())
