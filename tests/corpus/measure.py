@@ -7,6 +7,7 @@ import signal
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,9 @@ from typing import Any
 from swzverify.ptx import Function, Module, read_module_file
 from swzverify.scan import ScannedAccess, scan_function, scan_module
 from swzverify.trial import Launch
-from tests.ptx_oracle import OracleError, launch, run_auto
-from tests.ptx_oracle.auto import DYNAMIC_BYTES, automatic
-from tests.ptx_oracle.buffers import Argument
-from tests.ptx_oracle.launch import parsed
-from tests.ptx_oracle.summary import MAX_BLOCKS, Line, Summary
+from tests.corpus.witness import chosen, search
+from tests.ptx_oracle import Access, OracleError, run_auto
+from tests.ptx_oracle.summary import Line, Summary
 from tests.trial.against import by_oracle
 
 Shape = tuple[int, int, int]
@@ -28,17 +27,6 @@ NEVER = ("no way leads here", "no lane makes this access", "no thread of the blo
 
 
 UNMET = ("less", "never met", "not run")
-HUNTED = (
-    (5000, "mod:64", (2, 1, 1)),
-    (256, "u32", (2, 2, 2)),
-    (1 << 20, "u32", (2, 1, 1)),
-    (16, "mod:4", (2, 1, 1)),
-    (8, "zero", (2, 1, 1)),
-    (128, "iota", (4, 1, 1)),
-    (2, "u32", (2, 1, 1)),
-    (512, "mod:256", (2, 2, 2)),
-)
-"""Values of whole numbers, contents of buffers and grids that may lead to a conflict."""
 
 
 @dataclass
@@ -140,9 +128,8 @@ def measure(path: Path, kernel: str, block: Shape, origin: str, steps: int, limi
         seen: Summary = within(limit, lambda: run_auto(text, kernel, found.block, steps=steps))
         compare(found, seen)
         met = [each.decision.launch for each in scanned if each.decision.launch is not None]
-        within(limit, lambda: repeat_trials(text, function, met, found, seen))
-        if any(each.outcome in UNMET and each.verdict == "conflict" for each in found.accesses):
-            within(limit, lambda: hunt(text, kernel, found, seen, steps))
+        with suppress(OutOfTimeError):
+            within(limit, lambda: find_witnesses(text, module, function, met, found, seen, steps))
         if found.missing:
             # Functions that are called through pointers are scanned by themselves.
             listed = {each.line for each in scan_module(module, found.block, kernel)}
@@ -193,41 +180,35 @@ def compare(found: Measured, seen: Summary) -> None:
             access.seen_ways, access.seen_wavefronts, access.seen_minimum = line.ways, line.wavefronts, line.minimum
 
 
-def repeat_trials(text: str, function: Function, met: Sequence[Launch], found: Measured, seen: Summary) -> None:
-    """Make the launches of the trials that met conflicts, in the interpreter."""
-    for made in {each.number: each for each in met}.values():
-        result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
-        for access in result.accesses:
-            seen.lines[access.line].take(f"trial {made.number}", access)
-    compare(found, seen)
+def find_witnesses(
+    text: str,
+    module: Module,
+    function: Function,
+    met: Sequence[Launch],
+    found: Measured,
+    seen: Summary,
+    steps: int,
+) -> None:
+    """Make launches in the interpreter that may meet the conflicts which it did not meet: those of
+    the trials that met conflicts, then some with chosen values, then those of a search.
+    """
 
-
-def hunt(text: str, kernel: str, found: Measured, seen: Summary, steps: int) -> None:
-    """Launch with other values until each conflict is met, or no value is left."""
-    function = parsed(text).function(kernel)
-    if function is None:
-        return
-    for whole, fill, grid in HUNTED:
-        values: dict[str | int, Argument] = {**automatic(function, whole, fill)}
-        smem = DYNAMIC_BYTES
-        result = launch(
-            text,
-            kernel,
-            grid,
-            found.block,
-            smem,
-            values,
-            7,
-            auto=True,
-            strict=False,
-            steps=steps,
-            max_blocks=MAX_BLOCKS,
-        )
-        for access in result.accesses:
-            seen.lines[access.line].take(f"n={whole} {fill}", access)
+    def take(name: str, made: Sequence[Access]) -> set[int]:
+        for access in made:
+            seen.lines[access.line].take(name, access)
         compare(found, seen)
-        if not any(each.outcome in UNMET and each.verdict == "conflict" for each in found.accesses):
-            return
+        return {each.line for each in found.accesses if each.outcome in UNMET and each.verdict == "conflict"}
+
+    def repeat(made: Launch) -> set[int]:
+        result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
+        return take(f"trial {made.number}", result.accesses)
+
+    for made in {each.number: each for each in met}.values():
+        repeat(made)
+    if take("", ()):
+        chosen(text, function.name, found.block, steps, take)
+    if unmet := take("", ()):
+        search(module, function, found.block, unmet, repeat)
 
 
 def outcome_of(here: list[Seen], line: Line) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.differential.comparison import Comparison, compare_seed
 
-ORDINARY_SPECS = 1_600
+ORDINARY_SPECS = 1_000
 CHUNK = 100
 FIRST_SEED = 20_000
 
@@ -40,7 +40,7 @@ def test_every_verdict_is_the_oracles(start: int) -> None:
     assert sum(outcome.ambiguous.values()) <= CHUNK // 20
 
 
-STARVED_SPECS = 300
+STARVED_SPECS = 200
 LEAST_UNKNOWN = 0.05
 OFTEN_OPEN = (
     "injective",

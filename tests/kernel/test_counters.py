@@ -57,22 +57,29 @@ def all_explained(start: int) -> None:
     assert explained > 20
 
 
-@pytest.mark.parametrize("start", range(0, 12, 6))
+@pytest.mark.parametrize("start", range(0, 6, 6))
 def test_every_execution_of_narrow_counters_is_explained(start: int) -> None:
     all_explained(start)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(12, 240, 6))
+@pytest.mark.parametrize("start", range(6, 240, 6))
 def test_every_execution_of_many_narrow_counters_is_explained(start: int) -> None:
     all_explained(start)
 
 
 def test_narrow_counters_are_no_worse_than_what_is_said_of_them() -> None:
-    total: Counter[str] = Counter()
-    for seed in range(8):
-        total += judged(text_of(body(seed)), SHAPES[seed % len(SHAPES)], seed)
-    assert total["free"] + total["conflict"]
+    assert sum((verdicts_of(seed) for seed in range(2)), Counter()).keys() & {"free", "conflict"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(2, 40))
+def test_many_narrow_counters_are_no_worse_than_what_is_said_of_them(seed: int) -> None:
+    verdicts_of(seed)
+
+
+def verdicts_of(seed: int) -> Counter[str]:
+    return judged(text_of(body(seed)), SHAPES[seed % len(SHAPES)], seed)
 
 
 def counted(begin: str, cut: str, step: str = "add.u32 %r11, %r6, 40000;") -> KernelAccess:

@@ -47,13 +47,13 @@ def all_explained(start: int) -> None:
     assert total.explained > 2 * total.undecided
 
 
-@pytest.mark.parametrize("start", range(0, 20, 5))
+@pytest.mark.parametrize("start", range(0, 10, 5))
 def test_every_execution_is_explained(start: int) -> None:
     all_explained(start)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(20, 400, 5))
+@pytest.mark.parametrize("start", range(10, 400, 5))
 def test_every_execution_of_many_programs_is_explained(start: int) -> None:
     all_explained(start)
 

@@ -143,6 +143,22 @@ def always_zero(instr: Instr, env: Env) -> Step:
     return lambda batch, mask: put(batch, np.zeros(1, np.uint32), mask)
 
 
+@opcode("tex", "tld4")
+def texture(instr: Instr, env: Env) -> Step:
+    """Compile reads of textures, which are full of zeros here: a content that each of them may have."""
+    head, is_resident = first_of_pair(instr)
+    if is_resident is not None:
+        raise UnsupportedError(f"unknown form of {instr.opcode}", instr.line)
+    items = head.items if isinstance(head, Vec) else (head,)
+    puts = [env.dst(item, instr.line) for item in items if not isinstance(item, Sink)]
+
+    def step(batch: Batch, mask: Array) -> None:
+        for put in puts:
+            put(batch, np.zeros(1, np.uint32), mask)
+
+    return step
+
+
 @opcode("mma", "movmatrix")
 def matrix(instr: Instr, env: Env) -> Step:
     """Compile matrix instructions: their results are data that no address should come from."""

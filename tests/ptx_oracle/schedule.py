@@ -216,7 +216,7 @@ class Runner:
         address = np.broadcast_to(code.env.src(target, "b64", end.line)(batch), batch.mask.shape)
         for where in np.unique(address[self.state.mask(splits)]).tolist():
             callee = self.program.by_address.get(where)
-            if callee is None:
+            if callee is None and not self.state.shared.lenient:
                 raise UnsupportedError(f"call of {where:#x}, which is no known function", end.line)
             chosen = words(address == where)
             going = []
@@ -224,10 +224,15 @@ class Runner:
                 mask = split.mask & chosen[split.warp]
                 if mask:
                     part = split.part(mask, split.block)
+                    if callee is None:
+                        # As if that function changed nothing and its result were what lies there.
+                        self._go(part, block.follow)
+                        continue
                     part.frame = Frame(code, block.follow, end, split.frame, split.key)
                     part.code, part.depth = callee, split.depth + 1
                     going.append(part)
-            calls.enter(self.state, code, callee, end, self.state.mask(going), batch.depth)
+            if callee is not None:
+                calls.enter(self.state, code, callee, end, self.state.mask(going), batch.depth)
             for part in going:
                 self._go(part, 0)
 

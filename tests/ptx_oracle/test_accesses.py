@@ -240,3 +240,27 @@ def test_an_unknown_opcode_that_nobody_reaches_is_told() -> None:
 
 def test_a_fault_is_an_error_of_the_oracle() -> None:
     assert issubclass(FaultError, OracleError)
+
+
+INDIRECT = kernel(
+    """{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %r1;
+    prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (r0), %d1, (a0), prototype; ld.param.b32 %r2, [r0]; }
+    shl.b32 %r3, %r1, 3; mov.u32 %r4, s; add.u32 %r3, %r3, %r4; st.shared.u32 [%r3], %r1;"""
+)
+
+
+def test_a_call_of_an_unknown_function_goes_on_in_a_lenient_launch_alone() -> None:
+    strict = launch(INDIRECT, "k", [1], [32], 0, [Buffer(64)])
+    assert "no known function" in strict.error
+    assert not strict.accesses[0].executions
+    lenient = launch(INDIRECT, "k", [1], [32], 0, [Buffer(64)], strict=False)
+    assert (lenient.error, lenient.accesses[0].ways) == ("", 2)
+
+
+def test_textures_are_full_of_zeros() -> None:
+    code = """tex.2d.v4.u32.f32 {%r5, %r6, %r7, %r8}, [%d1, {%f1, %f2}]; mov.u32 %r4, s;
+    shl.b32 %r3, %r1, 3; add.u32 %r3, %r3, %r5; add.u32 %r3, %r3, %r8; add.u32 %r3, %r3, %r4;
+    st.shared.u32 [%r3], %r1;"""
+    result = go(code)
+    assert (result.error, result.accesses[0].ways) == ("", 2)

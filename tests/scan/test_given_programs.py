@@ -54,7 +54,7 @@ def both(seed: int) -> Counter[str]:
     return total + compared(seed, Given((), (condition,)), CONDITIONS[condition])
 
 
-@pytest.mark.parametrize("start", range(0, 9, 3))
+@pytest.mark.parametrize("start", range(0, 3, 3))
 def test_random_kernels(start: int) -> None:
     total: Counter[str] = Counter()
     for seed in range(start, start + 3):
@@ -63,7 +63,7 @@ def test_random_kernels(start: int) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(12, 300, 6))
+@pytest.mark.parametrize("start", range(3, 300, 6))
 def test_many_random_kernels(start: int) -> None:
     for seed in range(start, start + 6):
         both(seed)

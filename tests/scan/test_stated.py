@@ -99,13 +99,13 @@ def all_of(seeds: range) -> tuple[int, int]:
 
 
 def test_random_kernels_do_what_is_said() -> None:
-    told, looping = all_of(range(22, 34))
-    assert told > 25
-    assert looping > 3
+    told, looping = all_of(range(24, 27))
+    assert told > 12
+    assert looping > 2
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(34, 634, 20))
+@pytest.mark.parametrize("start", range(27, 627, 20))
 def test_many_random_kernels_do_what_is_said(start: int) -> None:
     all_of(range(start, start + 20))
 
