@@ -18,6 +18,8 @@ from swzverify.scan.split import Parts
 
 Possible = Callable[[Expr], Finding]
 _CELLS = 24
+_UNDECIDED = 4
+"""Cells without an answer after which no other one is asked."""
 
 
 def reachable_ways(
@@ -45,13 +47,16 @@ def reachable_ways(
 
     for ways in range(most, 1, -1):
         large = [cell for cell in cells if len(cell) >= ways]
-        some: Expr = FALSE
+        undecided = 0
+        # One question for all cells would take memory by the number of them.
         for cell in large[:_CELLS]:
-            some = either(some, _at_least(cell, ways, guard))
-        found = possible(some)
-        if found.answer is Answer.HOLDS:
-            return ways
-        if found.answer is not Answer.EMPTY or len(large) > _CELLS:
+            answer = possible(_at_least(cell, ways, guard)).answer
+            if answer is Answer.HOLDS:
+                return ways
+            undecided += answer is not Answer.EMPTY
+            if undecided == _UNDECIDED:
+                return None
+        if undecided or len(large) > _CELLS:
             return None
     return 1
 
