@@ -307,7 +307,8 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
             plain = isinstance(limit, Const) and bit_and(limit, const(0x1F1F, 32)) is const(0x1F, 32)
             if plain and isinstance(source, Const):
                 return slices.moment(instruction, at, width, shared, ())
-    return slices.opaque(instruction, at, width, f"`{opcode}` may give each lane its own value")
+    reason = f"`{opcode}` may give each lane its own value"
+    return slices.opaque(instruction, at, width, reason, is_exchanged=True)
 
 
 def _names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:

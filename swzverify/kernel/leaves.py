@@ -53,7 +53,8 @@ class Leaf:
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
-    otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`.
+    otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`, `is_exchanged` of
+    what a lane gets from others.
     `first` is what a `CARRIED` or `TRIPS` leaf is in the first trip of each loop that an access stands
     in; None if that is no number, or its loop is not around the access.
     `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
@@ -74,6 +75,7 @@ class Leaf:
     uniform: bool = False
     values: tuple[int, ...] | None = None
     is_input: bool = False
+    is_exchanged: bool = False
     assumed: tuple[Expr, ...] = ()
     candidates: tuple[int, ...] = ()
     most: int | None = None

@@ -389,9 +389,9 @@ class Slices:
 
     # ---- unknown values
 
-    def opaque(self, instruction: Instruction, at: int, width: int, reason: str) -> Var:
+    def opaque(self, instruction: Instruction, at: int, width: int, reason: str, *, is_exchanged: bool = False) -> Var:
         """A value of which nothing is known, of each lane its own."""
-        return self._unknown(instruction, at, width, reason, per_lane=True)
+        return self._unknown(instruction, at, width, reason, per_lane=True, is_exchanged=is_exchanged)
 
     def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
         """A value of which is known only what it depends on."""
@@ -421,8 +421,13 @@ class Slices:
         per_lane: bool = False,
         is_moment: bool = False,
         is_input: bool = False,
+        is_exchanged: bool = False,
     ) -> Var:
         made = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
         block = self.flow.block_of[instruction.index]
-        leaf = Leaf(made, Kind.OPAQUE, reason, instruction.line, block, feeds, per_lane, is_moment, is_input=is_input)
+        leaf = Leaf(
+            *(made, Kind.OPAQUE, reason, instruction.line, block, feeds, per_lane, is_moment),
+            is_input=is_input,
+            is_exchanged=is_exchanged,
+        )
         return self.leaves.add(leaf)

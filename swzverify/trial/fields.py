@@ -6,13 +6,23 @@ A parameter of 64 bits is a pointer if an address is made of it by moves and sum
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.kernel.effects import registers_in
 from swzverify.kernel.flow import base_name
 from swzverify.kernel.parameters import PARAMETER, moved, place_of
-from swzverify.ptx import Address, Function, Instruction, Operand, Parameter, Register, size_of_type
+from swzverify.ptx import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Operand,
+    Parameter,
+    Register,
+    SymbolRef,
+    size_of_type,
+)
 
 _CARRY: Final = frozenset({"mov", "add", "sub", "cvta", "mad", "selp"})
 _SPACES: Final = frozenset({"shared", "param", "local", "const"})
@@ -38,10 +48,10 @@ class Field:
 
 def fields(function: Function) -> dict[str, list[Field]]:
     """What the kernel loads of each parameter, without pieces that overlap others."""
-    addresses = _addresses(function)
+    addresses, begins = _addresses(function), _begins(function)
     found: dict[str, dict[int, Field]] = {each.name: {} for each in function.parameters}
     for instruction in function.instructions:
-        kind, place = PARAMETER.fullmatch(instruction.opcode), place_of(instruction)
+        kind, place = PARAMETER.fullmatch(instruction.opcode), place_of(instruction) or _place(instruction, begins)
         if kind is None or place is None or place.name not in found or kind[1] != "ld":
             continue
         size = size_of_type(kind[2]) or 0
@@ -52,6 +62,37 @@ def fields(function: Function) -> dict[str, list[Field]]:
             if before is None or before.size < size or pointer:
                 found[place.name][begin] = Field(begin, size, pointer, kind[2][0] == "f" and size in FLOATS)
     return {each.name: _apart(each, found[each.name]) for each in function.parameters}
+
+
+def compared_in(function: Function) -> tuple[int, ...]:
+    """The words that the kernel compares something with, as they are and one more."""
+    found = {
+        each.value + more
+        for instruction in function.instructions
+        if base_name(instruction) in ("setp", "set")
+        for each in instruction.operands
+        if isinstance(each, Immediate)
+        for more in (0, 1)
+    }
+    return tuple(sorted({each & 0xFFFFFFFF for each in found}))
+
+
+def _begins(function: Function) -> dict[Operand, SymbolRef]:
+    """Registers with the place of a variable, as far as one `mov` says it."""
+    return {
+        each.operands[0]: each.operands[1]
+        for each in function.instructions
+        if base_name(each) == "mov" and len(each.operands) == 2 and isinstance(each.operands[1], SymbolRef)
+    }
+
+
+def _place(instruction: Instruction, begins: Mapping[Operand, SymbolRef]) -> SymbolRef | None:
+    """The variable and offset that an instruction reaches through such a register."""
+    for each in instruction.operands:
+        if isinstance(each, Address) and isinstance(each.base, Register) and each.base in begins:
+            begin = begins[each.base]
+            return replace(begin, offset=begin.offset + each.offset)
+    return None
 
 
 def _apart(parameter: Parameter, fields: Mapping[int, Field]) -> list[Field]:

@@ -6,10 +6,10 @@ A pointer points into a buffer, behind its first quarter.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from swzverify.ir.expr import Expr, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function
-from swzverify.trial.fields import FLOATS, fields
+from swzverify.trial.fields import FLOATS, compared_in, fields
 from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
 
 BUFFER_BYTES: Final = 1 << 20
@@ -42,21 +42,30 @@ class Data(StrEnum):
     UP = "words that go up by 4"
     REAL = "random floats from 0 to 1"
     ZERO = "zeros"
+    NONE = "nothing (a null pointer)"
+    COMPARED = "numbers that the kernel compares with"
+    ROWS = "multiples of 32 below 256"
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """A buffer that pointers point into: `BUFFER_BYTES` of the pool of its kind of data, from the
-    byte `begin` on.
+    byte `begin` on. `compared` are the numbers of the kernel that `COMPARED` draws from.
     """
 
     data: Data
     begin: int
+    compared: tuple[int, ...] = ()
 
     @property
     def content(self) -> Bytes:
         """Its bytes."""
-        return _pool(self.data)[self.begin : self.begin + BUFFER_BYTES]
+        return _pool(self.data, self.compared)[self.begin : self.begin + BUFFER_BYTES]
+
+    def record(self) -> dict[str, Any]:
+        """The buffer as plain data."""
+        numbers = {"compared": list(self.compared)} if self.compared else {}
+        return {"data": self.data.value, "begin": self.begin, **numbers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +81,11 @@ class Plan:
     seed: int = 0
     reals: tuple[float, ...] = (1.0,)
 
-    def buffer(self, at: int) -> Buffer:
-        """The buffer of one pointer."""
+    def buffer(self, at: int, compared: tuple[int, ...] = ()) -> Buffer:
+        """The buffer of one pointer, where the kernel compares with these numbers."""
         data = self.data[at % len(self.data)]
         begin = 0 if data is Data.UP else (self.seed * MOST_BUFFERS + at) * _POOL_STEP % BUFFER_BYTES
-        return Buffer(data, begin)
+        return Buffer(data, begin, compared if data is Data.COMPARED else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +114,7 @@ class Launch:
             "place": list(self.place),
             "dynamic_bytes": self.dynamic_bytes,
             "parameters": {name: value.hex() for name, value in self.parameters.items()},
-            "buffers": [{"data": each.data.value, "begin": each.begin} for each in self.buffers],
+            "buffers": [each.record() for each in self.buffers],
         }
 
 
@@ -133,6 +142,7 @@ class Launcher:
         self._function, self._dynamic_bytes = function, dynamic_bytes
         self._arguments, self._conditions = arguments, conditions
         self._fields = fields(function)
+        self._compared = compared_in(function)
         every = [each for found in self._fields.values() for each in found]
         self.pointers = sum(each.is_pointer for each in every)
         self.reals = sum(each.is_real and not each.is_pointer for each in every)
@@ -145,7 +155,7 @@ class Launcher:
         made = self._made(plan)
         if made.pointers > MOST_BUFFERS or not all(_holds(each, made.values) for each in self._conditions):
             return None
-        buffers = tuple(map(plan.buffer, range(made.pointers)))
+        buffers = tuple(plan.buffer(at, self._compared) for at in range(made.pointers))
         words = made.words(plan)
         return Launch(GRID, self.block, plan.place, self._dynamic_bytes, made.values, buffers, words, number)
 
@@ -160,7 +170,8 @@ class Launcher:
                 if known is not None:
                     value = known
                 elif each.is_pointer:
-                    value = BUFFER_BASE + made.pointers * BUFFER_STEP + POINTS_AT
+                    is_null = plan.buffer(made.pointers).data is Data.NONE
+                    value = 0 if is_null else BUFFER_BASE + made.pointers * BUFFER_STEP + POINTS_AT
                     made.pointers += 1
                 elif each.is_real:
                     real = plan.reals[made.reals % len(plan.reals)]
@@ -194,8 +205,8 @@ class _Made:
         return ", ".join(parts)
 
 
-@cache
-def _pool(data: Data) -> Bytes:
+@lru_cache(maxsize=len(Data))
+def _pool(data: Data, compared: tuple[int, ...]) -> Bytes:
     """Twice as many bytes as a buffer has."""
     draw = np.random.default_rng(SEED)
     count = 2 * BUFFER_BYTES // 4
@@ -204,9 +215,21 @@ def _pool(data: Data) -> Bytes:
             return draw.random(count, dtype=np.float32).view(np.uint8)
         case Data.UP:
             return np.arange(0, 4 * count, 4, dtype=np.uint32).view(np.uint8)
+        case Data.COMPARED:
+            return _drawn(draw, compared or (0,), count)
+        case Data.ROWS:
+            return _drawn(draw, range(0, 256, 32), count)
         case _:
-            below = {Data.SMALL: 16, Data.BYTES: 256, Data.ZERO: 1}.get(data, 1 << 32)
+            below = {Data.SMALL: 16, Data.BYTES: 256, Data.ZERO: 1, Data.NONE: 1}.get(data, 1 << 32)
             return draw.integers(0, below, count, dtype=np.uint32).view(np.uint8)
+
+
+def _drawn(draw: np.random.Generator, numbers: Sequence[int], count: int) -> Bytes:
+    """Words of which every other one is one of the numbers, and the rest are four bytes of them."""
+    words = draw.choice(np.array(numbers, dtype=np.uint32), count)
+    octets = draw.choice(np.array([each & 255 for each in numbers], dtype=np.uint8), (count, 4))
+    words[1::2] = octets.view(np.uint32)[1::2, 0]
+    return words.view(np.uint8)
 
 
 def _holds(condition: Expr, values: Mapping[str, bytes]) -> bool:

@@ -11,6 +11,7 @@ from swzverify.kernel import inlined
 from swzverify.kernel.arguments import NO_ARGUMENTS
 from swzverify.ptx import Function, Module, read_module
 from swzverify.trial import Launch, Launcher, Search, run
+from swzverify.trial.launch import Data, Plan
 from tests.kernel.texts import HEAD, TOP
 
 BLOCK = (64, 1, 1)
@@ -84,3 +85,46 @@ def test_conditions_hold_in_all_launches() -> None:
     launches = [*islice(Search(Launcher(function, BLOCK, 0, NO_ARGUMENTS, (condition,))), 100)]
     assert len(launches) > 50
     assert max(map(number, launches)) < 100
+
+
+LOAD = "ld.param.u64 %d1, [q]; mad.wide.u32 %d2, %r1, 4, %d1; ld.global.u32 %r4, [%d2]; "
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "setp.ne.u32 %p1, %r4, 48611; @%p1 bra E;",
+        "setp.le.u32 %p1, %r4, 48611; @%p1 bra E; setp.gt.u32 %p1, %r4, 48612; @%p1 bra E;",
+        "shr.u32 %r4, %r4, 16; and.b32 %r4, %r4, 255; setp.ne.u32 %p1, %r4, 91; @%p1 bra E;",
+    ],
+)
+def test_data_that_the_kernel_compares(asked: str) -> None:
+    assert first_there(LOAD + asked) is not None
+
+
+def test_bytes_of_one_bank_of_words() -> None:
+    """All lanes load multiples of 32."""
+    some = "and.b32 %r4, %r4, 255; and.b32 %r5, %r4, 31; setp.eq.u32 %p1, %r5, 0; "
+    some += "vote.sync.all.pred %p2, %p1, 0xffffffff; @!%p2 bra E; setp.gt.u32 %p1, %r4, 0; "
+    assert first_there(LOAD + some + "vote.sync.any.pred %p2, %p1, 0xffffffff; @!%p2 bra E;") is not None
+
+
+def test_a_pointer_that_is_null() -> None:
+    found = first_there("ld.param.u64 %d1, [q]; setp.ne.u64 %p1, %d1, 0; @%p1 bra E; cvta.to.global.u64 %d2, %d1;")
+    assert found is not None
+    assert found.parameters["q"] == bytes(8)
+
+
+def test_a_parameter_that_is_read_through_a_register() -> None:
+    assert (
+        number(first_there("mov.b64 %d3, n; ld.param.u32 %r4, [%d3]; setp.ne.u32 %p1, %r4, 48611; @%p1 bra E;"))
+        == 48611
+    )
+
+
+def test_a_part_of_a_structure_that_is_read_through_a_register() -> None:
+    text = "entry k(.param .align 8 .b8 box[24]) { .reg .b64 %d<4>; .reg .b32 %r<4>; mov.b64 %d3, box;"
+    module = read_module(f"{TOP}.{text} ld.param.u32 %r1, [%d3+8]; ld.param.u64 %d1, [box+16]; ret; }}", "k.ptx")
+    made = Launcher(module.functions[0], BLOCK, 0).launch(Plan((77,), (Data.ANY,)), 0)
+    assert made is not None
+    assert int.from_bytes(made.parameters["box"][8:12], "little") == 77
