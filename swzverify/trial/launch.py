@@ -28,7 +28,9 @@ POINTS_AT: Final = 1 << 18
 """The byte of a buffer to which its pointer points."""
 MOST_BUFFERS: Final = 24
 GRID: Final = (4096, 4, 4)
-"""Blocks of each launch."""
+"""Blocks of most launches."""
+ONE_BLOCK: Final = (1, 1, 1)
+"""The grid of the others: what the last block does of all, it does."""
 SEED: Final = 20_261_123
 _POOL_STEP: Final = 4 * 65_537
 
@@ -72,7 +74,7 @@ class Buffer:
 class Plan:
     """Numbers that whole parameters take in turn, what buffers hold, in turn too, and the place of
     the block in the grid. `seed` chooses the bytes of buffers; parameters that are floats take
-    `reals`, in turn.
+    `reals`, in turn. `grid` has the numbers of blocks, which are more than `place`.
     """
 
     numbers: tuple[int, ...]
@@ -80,6 +82,7 @@ class Plan:
     place: tuple[int, int, int] = (0, 0, 0)
     seed: int = 0
     reals: tuple[float, ...] = (1.0,)
+    grid: tuple[int, int, int] = GRID
 
     def buffer(self, at: int, compared: tuple[int, ...] = ()) -> Buffer:
         """The buffer of one pointer, where the kernel compares with these numbers."""
@@ -157,7 +160,7 @@ class Launcher:
             return None
         buffers = tuple(plan.buffer(at, self._compared) for at in range(made.pointers))
         words = made.words(plan)
-        return Launch(GRID, self.block, plan.place, self._dynamic_bytes, made.values, buffers, words, number)
+        return Launch(plan.grid, self.block, plan.place, self._dynamic_bytes, made.values, buffers, words, number)
 
     def _made(self, plan: Plan) -> _Made:
         made = _Made({}, {})
@@ -197,6 +200,8 @@ class _Made:
     def words(self, plan: Plan) -> str:
         """What the launch is given, for people."""
         parts = [f"{name} = {value}" for name, value in self.numbers.items()]
+        if plan.grid == ONE_BLOCK:
+            parts.append("a grid of one block")
         if any(plan.place):
             parts.append(f"block {plan.place} of the grid")
         if self.pointers:

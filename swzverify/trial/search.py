@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
 
-from swzverify.trial.launch import GRID, SEED, Data, Launch, Launcher, Plan
+from swzverify.trial.launch import GRID, ONE_BLOCK, SEED, Data, Launch, Launcher, Plan
 from swzverify.trial.machine import Trial
 
 MOST_LAUNCHES: Final = 2000
@@ -36,6 +36,8 @@ _REALS: Final = (1.0, 0.0, 0.5, 2.0, -1.0, 10.0, 0.001)
 """Floats that are parameters."""
 _FRESH: Final = 0.2
 """The share of launches that are made of no other one."""
+_ALONE: Final = 0.2
+"""The share of launches with a grid of one block, among those that get a grid anew."""
 
 
 class Search:
@@ -85,9 +87,10 @@ class Search:
             count = draw.choice((1, 2, 3, 4, max(1, launcher.numbers)))
             numbers = tuple(draw.choices(draw.choice((_NUMBERS, _NUMBERS[1:11])), k=count))
             data = tuple(draw.choices(tuple(Data), k=draw.choice((1, 1, 2, 3))))
-            place = (draw.randrange(GRID[0]) if draw.random() < 0.5 else 0, 0, 0)
+            grid = ONE_BLOCK if draw.random() < _ALONE else GRID
+            place = (draw.randrange(grid[0]) if draw.random() < 0.5 else 0, 0, 0)
             reals = tuple(draw.choices(_REALS, k=3)) if launcher.reals else (1.0,)
-            return Plan(numbers, data, place, number, reals)
+            return Plan(numbers, data, place, number, reals, grid)
         # Of two launches that went new ways, the one that came to more of what is wanted is changed.
         kept = max(draw.choices(self._kept, k=3), key=lambda each: (len(each.seen & self._wanted), each.ways))
         plan = kept.plan
@@ -101,7 +104,7 @@ class Search:
         numbers = [*islice(cycle(plan.numbers), launcher.numbers)]
         data = [*islice(cycle(plan.data), launcher.pointers)]
         reals = [*islice(cycle(plan.reals), launcher.reals)]
-        place, seed = plan.place, plan.seed
+        grid, place, seed = plan.grid, plan.place, plan.seed
         kinds = ["number"] * min(3, len(numbers)) + ["data"] * min(1, len(data)) + ["place"]
         match draw.choice(kinds + ["real"] * min(1, len(reals))):
             case "number":
@@ -113,8 +116,11 @@ class Search:
             case "real":
                 reals[draw.randrange(len(reals))] = draw.choice(_REALS)
             case _:
-                place = (self._number(compared) // draw.choice((1, launcher.block[0])) % GRID[0], *place[1:])
-        return Plan(tuple(numbers) or plan.numbers, tuple(data) or plan.data, place, seed, tuple(reals) or plan.reals)
+                grid = ONE_BLOCK if draw.random() < _ALONE else GRID
+                across = self._number(compared) // draw.choice((1, launcher.block[0]))
+                place = (0, 0, 0) if grid == ONE_BLOCK else (across % grid[0], *place[1:])
+        of_kernel = (tuple(numbers) or plan.numbers, tuple(data) or plan.data)
+        return Plan(*of_kernel, place, seed, tuple(reals) or plan.reals, grid)
 
     def _number(self, compared: Sequence[int]) -> int:
         draw = self._draw

@@ -11,7 +11,7 @@ from swzverify.kernel import inlined
 from swzverify.kernel.arguments import NO_ARGUMENTS
 from swzverify.ptx import Function, Module, read_module
 from swzverify.trial import Launch, Launcher, Search, run
-from swzverify.trial.launch import Data, Plan
+from swzverify.trial.launch import GRID, ONE_BLOCK, Data, Plan
 from tests.kernel.texts import HEAD, TOP
 
 BLOCK = (64, 1, 1)
@@ -59,6 +59,20 @@ def test_the_block_of_a_thread_that_the_kernel_compares() -> None:
     found = first_there(mine)
     assert found is not None
     assert found.place == (77_777 // 64, 0, 0)
+
+
+def test_a_grid_of_one_block() -> None:
+    found = first_there("mov.u32 %r4, %nctaid.x; setp.ne.u32 %p1, %r4, 1; @%p1 bra E;")
+    assert found is not None
+    assert (found.grid, found.place) == ((1, 1, 1), (0, 0, 0))
+    assert "a grid of one block" in found.words
+
+
+def test_blocks_are_in_the_grid() -> None:
+    search = search_of(kernel("setp.lt.u32 %p1, %r2, 70000; @%p1 bra E; E:")[1])
+    made = list(islice(search, 300))
+    assert {launch.grid for launch in made} == {GRID, ONE_BLOCK}
+    assert all(place < size for launch in made for place, size in zip(launch.place, launch.grid, strict=True))
 
 
 def test_what_is_not_compared_is_not_found() -> None:
