@@ -38,7 +38,7 @@ from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, split
 from swzverify.scan.tried import Kernel, tried
-from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
+from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, NOT_DECIDED, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _COSTS: Final = (20, 40)
 """Questions on costs that may use up the budget, and the share of it that each later one has."""
+_BRIEF: Final = (0, 40)
+"""The same of questions whether any lane makes an access that is free whoever makes it."""
 _CLAIMS: Final = (12, 20)
 """The same of questions on claims: what these use up, costs do not lack."""
 
@@ -255,7 +257,7 @@ class _Judge:
 
     def __init__(self, shape: BlockShape | None, target: str) -> None:
         self._shape, self._target = shape, target
-        self._possible = Asker(*_COSTS).possible
+        self._possible, self._briefly = Asker(*_COSTS).possible, Asker(*_BRIEF).possible
 
     def safely(self, access: KernelAccess) -> Decision:
         """As `decide`; what cannot be computed is unknown."""
@@ -327,10 +329,18 @@ class _Judge:
 
     def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
         question = Question(row, parts, _block(shape), self._possible, around)
-        if (never := question.never_made()) is not None:
-            return never
+        # Lanes that are free together are free whoever of them comes; octets are not.
+        anyone = question if row.by_octets else replace(question, parts=replace(parts, other_guard=TRUE))
+        if anyone is not question and parts.is_exact and parts.other_guard is not TRUE:
+            found = exact(anyone)
+            if found.verdict is Verdict.FREE:
+                return replace(question, possible=self._briefly).not_made() or found
         decided = octets if row.by_octets else exact if parts.is_exact else mixed
-        return decided(question)
+        if (never := question.never_made()) is None:
+            return decided(question)
+        if never.reason == NOT_DECIDED and (found := decided(anyone)).verdict is Verdict.FREE:
+            return found
+        return never
 
 
 def _all_mixed(parts: Parts) -> Parts:

@@ -41,16 +41,26 @@ class Question:
         """Both parts of the guard."""
         return conjunction((self.parts.own_guard, self.parts.other_guard))
 
-    def never_made(self) -> Decision | None:
-        """Why nothing is said of an access that no lane makes, or perhaps none; None where some lane
-        makes it. Without lanes it would be free of conflicts, and that says nothing.
+    def not_made(self) -> Decision | None:
+        """Unknown, where it is known that no lane makes the access: without lanes it would be free of
+        conflicts, and that says nothing.
         """
-        found = self.possible(lane_runs(self.block.shape, self.parts))
-        if found.answer is Answer.EMPTY:
-            return unknown(NEVER_MADE)
-        if found.answer is Answer.HOLDS or self.sampled() is not None:
+        return unknown(NEVER_MADE) if self._made is Answer.EMPTY else None
+
+    def never_made(self) -> Decision | None:
+        """The same, and where it is not known whether some lane makes it."""
+        if self._made is Answer.HOLDS or (self._made is Answer.UNDECIDED and self.sampled() is not None):
             return None
-        return unknown(NOT_DECIDED)
+        return self.not_made() or unknown(NOT_DECIDED)
+
+    @property
+    def _made(self) -> Answer:
+        parts, block = self.parts, self.block
+        if parts.is_exact and parts.other_guard is TRUE:
+            # Threads alone decide, and there are few of them.
+            made = block.exists & (block.values(parts.own_guard, {}) != 0)
+            return Answer.HOLDS if made.any() else Answer.EMPTY
+        return self.possible(lane_runs(self.block.shape, self.parts)).answer
 
     def sampled(self) -> Sampled | None:
         """The worst of some values for which lanes make the access: where the SMT engine gives no

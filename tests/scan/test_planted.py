@@ -115,7 +115,7 @@ def test_lanes_that_the_guard_never_lets_meet(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_empty_guard_that_nobody_asks_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Question, "never_made", lambda _: None)
+    monkeypatch.setattr(Question, "_made", Answer.HOLDS)
     for access in (strided(4), strided(128), verdicts.SKEWED):
         found_by(lambda access=access: verdicts.test_an_access_that_no_lane_makes_is_not_free(access))
 
