@@ -16,12 +16,12 @@ from swzverify.kernel.arithmetic import sub, widened
 from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
 from swzverify.kernel.calls import inlined
 from swzverify.kernel.counts import Counts
-from swzverify.kernel.divisions import Divisions
+from swzverify.kernel.divisions import Divisions, with_results
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.kernel.flow import FlowError, Loop
 from swzverify.kernel.induction import MOST_VALUES, Forms, few_values, find_forms, trips_of
 from swzverify.kernel.lanes import Threads
-from swzverify.kernel.leaves import Kind, Leaf
+from swzverify.kernel.leaves import Kind, Leaf, Open
 from swzverify.kernel.linear import normal
 from swzverify.kernel.listing import Touch, Use, use_of
 from swzverify.kernel.repeats import NO_AGAIN, Again, Ways
@@ -73,8 +73,9 @@ class KernelAccess:
     is `address`. A lane surely makes the access where `sure` is 1, if loops come to an end; None where
     that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`. `index`
     is the instruction's place in the function with its calls put in place; -1 of a function that cannot
-    be read. `defined` is the same access in launches whose divisions all have a result, if its address
-    has one that may have none; `assumes` says so in words, there.
+    be read. `defined` is the same access in launches whose divisions all have a result, if that changes
+    what is read of it; `assumes` says so in words, there. Its guard may hold in other launches too:
+    `launches` is 1 in those alone.
     """
 
     line: int
@@ -98,6 +99,7 @@ class KernelAccess:
     index: int = -1
     assumes: tuple[str, ...] = ()
     defined: KernelAccess | None = None
+    launches: Expr = TRUE
 
 
 def accesses(
@@ -209,8 +211,11 @@ class _Reader:
         forms = find_forms(slices)
         choices = {block: tuple(map(forms.resolve, values)) for block, values in choices.items()}
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
-        shared = Uniformity(flow, slices.leaves, slices.carried, choices, self.threads, self.counts)
-        return [self._finished(each, forms, shared) for each in raw]
+        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
+        shared = Uniformity(*of_choices)
+        known = with_results(slices, forms)
+        in_launches = Uniformity(*of_choices, never_read=known) if known else shared
+        return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
 
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:
         flow = self.slices.flow
@@ -240,15 +245,34 @@ class _Reader:
             return access, widened(place, 32)
         return access, place
 
-    def _finished(self, raw: _Raw, forms: Forms, shared: Uniformity) -> KernelAccess:
-        """The access, with the reading of it in which divisions have a result."""
-        access = self._read(raw, forms, shared)
-        divisions = Divisions(self.slices, forms, raw.index)
-        if raw.address is None or not divisions.are_in(forms.resolve(raw.address)):
+    def _finished(
+        self, raw: _Raw, forms: Forms, shared: tuple[Uniformity, Uniformity], known: dict[Var, Open]
+    ) -> KernelAccess:
+        """The access, with the readings of it in which divisions have a result. `shared` is what lanes
+        share in every launch, and in those.
+        """
+        everywhere, in_launches = shared
+        access = self._read(raw, forms, everywhere)
+        if raw.address is None or not known:
             return access
-        return replace(access, defined=self._read(raw, forms, shared, divisions))
+        wider: KernelAccess | None = None
+        if any(not leaf.uniform and in_launches.leaf(leaf.variable) for leaf in access.leaves):
+            divisions = Divisions(self.slices, forms, raw.index, known)
+            wider = self._read(raw, forms, in_launches, divisions, divisions.launches())
+            wider = replace(wider, assumes=divisions.texts(all_known=True))
+        divisions = Divisions(self.slices, forms, raw.index, known)
+        if not divisions.are_in(forms.resolve(raw.address)):
+            return replace(access, defined=wider)
+        return replace(access, defined=replace(self._read(raw, forms, everywhere, divisions), defined=wider))
 
-    def _read(self, raw: _Raw, forms: Forms, shared: Uniformity, divisions: Divisions | None = None) -> KernelAccess:
+    def _read(
+        self,
+        raw: _Raw,
+        forms: Forms,
+        shared: Uniformity,
+        divisions: Divisions | None = None,
+        launches: Expr = TRUE,
+    ) -> KernelAccess:
         flow = self.slices.flow
         inside = {loop.header for loop in flow.around(raw.block)}
 
@@ -276,7 +300,7 @@ class _Reader:
         if divisions is not None:
             conditions += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
         guard = conjunction(dict.fromkeys(conditions))
-        read = variables(guard) if address is None else variables(address, guard)
+        read = variables(guard, launches) if address is None else variables(address, guard, launches)
         headers = frozenset(loop.header for loop in flow.around(raw.block))
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, headers) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in flow.around(raw.block))
@@ -294,6 +318,7 @@ class _Reader:
             sure=sure,
             around=around,
             assumes=() if divisions is None else divisions.texts(),
+            launches=launches,
         )
 
     def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:

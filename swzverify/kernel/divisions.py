@@ -11,6 +11,11 @@ division. So the reading takes the result as defined where all of this holds:
 
 The guard of the reading has the condition: a thread for which it does not hold takes no part.
 
+A second reading goes on from there. In a launch in which every such division has a result, what a
+division gives where it has none is the value of no thread, so nothing differs among lanes for it:
+not the way that they go, nor how often they go round a loop. That needs no division on each way to
+the access, and gives no guard, so a conflict in it has to be one of the launches' own condition.
+
 Source: C17 (ISO/IEC 9899:2018) 6.5.5; PTX ISA, Integer Arithmetic Instructions: div, rem.
 """
 
@@ -19,7 +24,7 @@ from __future__ import annotations
 from typing import Final
 
 from swzverify.ir.bounded import bounded
-from swzverify.ir.expr import FALSE, Expr, Var, negation, substitute, variables
+from swzverify.ir.expr import FALSE, Expr, Var, conjunction, negation, substitute, variables
 from swzverify.kernel.arithmetic import either
 from swzverify.kernel.induction import Forms
 from swzverify.kernel.leaves import Kind, Open
@@ -29,11 +34,27 @@ _MOST_NESTED: Final = 16
 """Divisions of results of divisions that are looked into."""
 
 
-class Divisions:
-    """What is read of divisions in the values of one access, the instruction `index`."""
+def with_results(slices: Slices, forms: Forms) -> dict[Var, Open]:
+    """The divisions of a function that have a result in every launch that is no fault of the program:
+    those without a predicate, by one number for all threads.
+    """
 
-    def __init__(self, slices: Slices, forms: Forms, index: int) -> None:
-        self._slices, self._forms, self._index = slices, forms, index
+    def has_one(division: Open) -> bool:
+        divisor = variables(forms.resolve(division.divisor))
+        is_always = slices.function.instructions[division.index].guard is None
+        return is_always and all(slices.leaves[each].kind is Kind.UNIFORM for each in divisor)
+
+    found = [(leaf.variable, leaf.open) for leaf in slices.leaves.by_name.values() if leaf.open is not None]
+    return {each: division for each, division in found if has_one(division)}
+
+
+class Divisions:
+    """What is read of divisions in the values of one access, the instruction `index`. `known` are
+    those of the function that have a result.
+    """
+
+    def __init__(self, slices: Slices, forms: Forms, index: int, known: dict[Var, Open]) -> None:
+        self._slices, self._forms, self._index, self._known = slices, forms, index, known
         self._met: dict[Var, Open] = {}
 
     def defined(self, value: Expr) -> Expr:
@@ -41,10 +62,9 @@ class Divisions:
         for _ in range(_MOST_NESTED):
             new: dict[Var, Expr] = {}
             for each in variables(value):
-                leaf = self._slices.leaves[each]
-                if leaf.open is not None and self._is_made(leaf.open):
-                    self._met[each] = leaf.open
-                    new[each] = self._forms.resolve(leaf.open.result)
+                if (division := self._made(each)) is not None:
+                    self._met[each] = division
+                    new[each] = self._forms.resolve(division.result)
             if not new:
                 break
             value = substitute(value, new)
@@ -52,8 +72,7 @@ class Divisions:
 
     def are_in(self, value: Expr) -> bool:
         """Whether a value has the result of such a division."""
-        found = (self._slices.leaves[each].open for each in variables(value))
-        return any(each is not None and self._is_made(each) for each in found)
+        return any(self._made(each) is not None for each in variables(value))
 
     def conditions(self) -> list[Expr]:
         """That the divisions which were met are defined."""
@@ -66,9 +85,23 @@ class Divisions:
                 found[each] = negation(self.defined(self._forms.resolve(condition)))
         return list(found.values())
 
-    def texts(self) -> tuple[str, ...]:
-        """The conditions in words, which name no line: a file of known findings outlives those."""
-        met = self._met.values()
+    def launches(self) -> Expr:
+        """That all divisions of the function have a result; 0 where that needs more than what is one
+        number for all threads.
+        """
+        every: dict[Expr, None] = {}
+        for each in self._known.values():
+            condition = bounded(self.defined(self._forms.resolve(either(each.by_zero, each.overflow))))
+            if any(self._slices.leaves[one].kind is not Kind.UNIFORM for one in variables(condition)):
+                return FALSE
+            every[negation(condition)] = None
+        return conjunction(every)
+
+    def texts(self, *, all_known: bool = False) -> tuple[str, ...]:
+        """The conditions in words, which name no line: a file of known findings outlives those. With
+        `all_known` they are those of all divisions of the function.
+        """
+        met = (self._known if all_known else self._met).values()
         found = ["no division by 0"] if any(self._may(each.by_zero) for each in met) else []
         widths = {each.result.width for each in met if self._may(each.overflow)}
         return (*found, *(f"no division of {-1 << (width - 1)} by -1" for width in sorted(widths)))
@@ -77,14 +110,13 @@ class Divisions:
         """Whether a condition is not seen to be impossible."""
         return bounded(self._forms.resolve(condition)) is not FALSE
 
-    def _is_made(self, division: Open) -> bool:
-        """Whether each thread that makes the access has made a division by what all threads
-        share.
+    def _made(self, variable: Var) -> Open | None:
+        """The division that a variable is the result of, if each thread that makes the access has made
+        it.
         """
+        if (division := self._known.get(variable)) is None:
+            return None
         flow = self._slices.flow
-        if self._slices.function.instructions[division.index].guard is not None:
-            return False
         at, here = flow.block_of[division.index], flow.block_of[self._index]
         is_before = division.index < self._index if at == here else flow.dominators.above(at, here)
-        divisor = variables(self._forms.resolve(division.divisor))
-        return is_before and all(self._slices.leaves[each].kind is Kind.UNIFORM for each in divisor)
+        return division if is_before else None

@@ -15,7 +15,7 @@ Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from swzverify.ir.expr import Expr, Var, operands, postorder
 from swzverify.kernel.counts import Counts
@@ -28,7 +28,8 @@ from swzverify.kernel.slices import Carried
 class Uniformity:
     """The shared leaves of a function, and its loops that all lanes leave at the same trip.
 
-    `choices` has for each block that ends in a choice what decides it.
+    `choices` has for each block that ends in a choice what decides it. `never_read` are leaves that
+    are the value of no thread.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Uniformity:
         choices: Mapping[int, tuple[Expr, ...]],
         threads: Threads | None,
         counts: Counts,
+        never_read: Collection[Var] = (),
     ) -> None:
         self._flow, self._leaves, self._carried = flow, leaves, carried
         self._choices, self._threads, self._counts = choices, threads, counts
@@ -46,7 +48,12 @@ class Uniformity:
         self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
         self.loops = {loop.header for loop in flow.loops}
         """Headers of the loops that all lanes leave at the same trip."""
-        self._own: set[str] = {leaf.name for leaf in leaves.by_name.values() if leaf.kind is Kind.LANE or leaf.per_lane}
+        self._never_read = {each.name for each in never_read}
+        self._own: set[str] = {
+            leaf.name
+            for leaf in leaves.by_name.values()
+            if leaf.kind is Kind.LANE or (leaf.per_lane and leaf.name not in self._never_read)
+        }
         self._lane_only: dict[Expr, bool] = {}
         self._shared: dict[Expr, bool] = {}
         self._settle()
@@ -97,7 +104,7 @@ class Uniformity:
         """Whether a leaf that was taken as shared may still be so."""
         if leaf.name in self._own:
             return True
-        if leaf.kind is Kind.UNIFORM:
+        if leaf.kind is Kind.UNIFORM or leaf.name in self._never_read:
             return True
         if leaf.kind is Kind.TRIPS:
             return leaf.block in self.loops

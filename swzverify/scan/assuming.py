@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from swzverify.ir.expr import Expr, Var, const, substitute, variables
+from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel import KernelAccess
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
 
@@ -29,10 +29,13 @@ def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision
         return access, decision
     if decision.verdict is not Verdict.UNKNOWN or decision.reason == FAULT:
         return access, decision
-    other = _of_whole_launches(access.defined, decide)
-    if other.verdict is Verdict.UNKNOWN and other.reason != FAULT:
-        return access, decision
-    return access.defined, other
+    reading = access.defined
+    while reading is not None:
+        other = _of_whole_launches(reading, decide)
+        if other.verdict is not Verdict.UNKNOWN or other.reason == FAULT:
+            return reading, other
+        reading = reading.defined
+    return access, decision
 
 
 def in_first_block(access: KernelAccess) -> KernelAccess | None:
@@ -51,6 +54,7 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
         access,
         address=at_first(access.address),
         guard=substitute(access.guard, first),
+        launches=substitute(access.launches, first),
         whole=at_first(access.whole),
         sure=at_first(access.sure),
         loops=tuple(
@@ -60,13 +64,24 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
     )
 
 
+def in_one_launch(access: KernelAccess) -> KernelAccess | None:
+    """The access in launches of the first block alone in which no division is without a result; None
+    where nothing is assumed of other blocks or of other divisions.
+    """
+    first = in_first_block(access)
+    if first is None and access.launches is TRUE:
+        return None
+    strict = first or access
+    return replace(strict, guard=conjunction((strict.guard, strict.launches)))
+
+
 def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
-    """The verdict; a conflict is one of the first block, if others may spoil a launch."""
+    """The verdict; a conflict is one that a launch has which does nothing else wrong."""
     found = decide(access)
-    first = in_first_block(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
-    if first is None:
+    strict = in_one_launch(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
+    if strict is None:
         return found
-    there = decide(first)
+    there = decide(strict)
     if there.verdict not in (Verdict.CONFLICT, Verdict.DEPENDS):
         return unknown(ELSEWHERE)
     return replace(there, verdict=found.verdict, reason=found.reason, parameters=found.parameters, at_least=True)

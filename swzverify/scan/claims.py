@@ -13,7 +13,7 @@ from swzverify.kernel import KernelAccess
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import size_of_type
 from swzverify.scan.aligned import aligned
-from swzverify.scan.assuming import ELSEWHERE, in_first_block
+from swzverify.scan.assuming import ELSEWHERE, in_one_launch
 from swzverify.scan.bounds import in_bounds
 from swzverify.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.scan.given import Facts
@@ -29,19 +29,19 @@ def claims_on(
 ) -> tuple[Claim, Claim]:
     """The verdicts on alignment and bounds of one access."""
     found = _claims(access, facts, shape, possible, smem)
-    first = in_first_block(access) if any(each.is_broken for each in found) else None
-    if first is None:
+    strict = in_one_launch(access) if any(each.is_broken for each in found) else None
+    if strict is None:
         return found
-    there = _claims(first, facts, shape, possible, smem)
+    there = _claims(strict, facts, shape, possible, smem)
     one, two = (_sure(*each) for each in zip(found, there, strict=True))
     return one, two
 
 
-def _sure(claim: Claim, in_first: Claim) -> Claim:
-    """A claim, which is broken in the first block if it is broken."""
+def _sure(claim: Claim, strict: Claim) -> Claim:
+    """A claim, which is broken in the stricter reading too if it is broken."""
     if not claim.is_broken:
         return claim
-    return in_first if in_first.is_broken else not_known(ELSEWHERE)
+    return strict if strict.is_broken else not_known(ELSEWHERE)
 
 
 def _claims(

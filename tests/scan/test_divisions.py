@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from swzverify.ir.expr import variables
+from swzverify.ir.expr import TRUE, variables
 from swzverify.kernel import KernelAccess, Kind, divisions
 from swzverify.ptx import read_module
-from swzverify.scan import Given, ScannedAccess, assuming, claims, scan_module
+from swzverify.scan import Given, ScannedAccess, assuming, scan_module
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.texts import found_in
-from tests.ptx_oracle import launch
+from tests.ptx_oracle import Buffer, launch
 from tests.scan.test_command import run
 from tests.scan.texts import last, text_of
 
@@ -100,6 +102,43 @@ def test_a_division_behind_an_access_says_nothing_of_it() -> None:
     assert last(IN_THE_LAST_TRIP).assumptions == ()
 
 
+ARRAY = ".shared .align 128 .b8 z[8192]; "
+ROW = "ld.param.u64 %d1, [q]; mov.u32 %r15, z; mad.lo.u32 %r20, %r1, {}, %r15; "
+MAYBE = (
+    "ld.param.u32 %r7, [q]; setp.eq.u32 %p1, %r7, 0; mov.u32 %r4, 0; @%p1 bra E; div.u32 %r4, {}, %r2; E:"
+    " setp.eq.u32 %p2, %r4, {}; @%p2 cp.async.cg.shared.global [%r20], [%d1], 16;"
+)
+"""A quotient that is passed by decides whether all lanes copy, or none."""
+
+
+def test_lanes_go_one_way_where_a_quotient_decides() -> None:
+    """Octets copy together: what the division gives where it has no result is the value of no lane."""
+    found = last(ROW.format(16) + MAYBE.format(4096, 64), outside=ARRAY)
+    assert (found.decision.verdict.value, found.assumptions) == ("free", (NO_ZERO,))
+    found = last(ROW.format(32) + MAYBE.format(4096, 64), outside=ARRAY)
+    assert (found.decision.verdict.value, found.assumptions) == ("conflict", (NO_ZERO,))
+
+
+def test_lanes_leave_a_loop_together_where_a_quotient_counts_its_trips() -> None:
+    loop = "div.u32 %r4, 4096, %r2; mov.u32 %r7, 0; L: {} add.u32 %r20, %r20, 128; add.u32 %r7, %r7, 1;"
+    loop += " setp.lt.u32 %p2, %r7, %r4; @%p2 bra L;"
+    copy = "setp.gt.u32 %p1, %r7, 2; @%p1 cp.async.cg.shared.global [%r20], [%d1], 16;"
+    found = last(ROW.format(16) + loop.format(copy), outside=ARRAY)
+    assert (found.decision.verdict.value, found.assumptions) == ("free", (NO_ZERO,))
+
+
+def test_a_way_that_only_a_division_by_zero_opens_is_no_conflict() -> None:
+    """1 / n is 7 for no n but 0."""
+    found = last(ROW.format(32) + MAYBE.format(1, 7), outside=ARRAY)
+    assert (found.decision.verdict.value, found.assumptions) == ("unknown", ())
+
+
+def test_a_quotient_of_lanes_decides_for_each_of_them() -> None:
+    guard = "and.b32 %r5, %r1, 1; div.u32 %r4, 64, %r5; setp.gt.u32 %p2, %r4, 100; "
+    found = last(ROW.format(16) + guard + "@%p2 cp.async.cg.shared.global [%r20], [%d1], 16;", outside=ARRAY)
+    assert (found.decision.verdict.value, found.assumptions) == ("unknown", ())
+
+
 IN_A_LATER_BLOCK = (
     "mov.u32 %r5, %ctaid.x; add.u32 %r6, %r2, %r5; div.u32 %r4, 4096, %r6; setp.eq.u32 %p1, %r2, 0;"
     " setp.eq.u32 %p2, %r5, 1; and.pred %p1, %p1, %p2; selp.b32 %r7, {0}, 4, %p1; mad.lo.u32 %r20, %r1, %r7, %r3;"
@@ -163,29 +202,74 @@ def program(seed: int) -> str:
     return text_of("\n".join(lines))
 
 
-def held(seed: int) -> int:
+COPY = "cp.async.cg.shared.global [%r20], [%d1], 16;"
+
+
+def way(seed: int) -> str:
+    """Accesses to which ways lead that quotients and remainders decide: guards, and how often loops
+    repeat, some of them of lanes.
+    """
+    source = random.Random(seed)
+    lines = ["ld.param.u64 %d1, [q]; mov.u32 %r5, %ctaid.x; mov.u32 %r15, z; mov.u32 %r10, 0;"]
+    for place in range(3):
+        of, by = source.choice(("%r5", "4096", "-7", "%r2", "%r1")), source.choice(("%r2", "%r12", "%r2"))
+        lines.append(
+            f"mul.lo.u32 %r12, %r2, {source.choice((1, 2, 5))}; setp.lt.u32 %p3, %r1, {source.choice((0, 9))};"
+        )
+        lines.append(
+            source.choice(("", "", "mov.u32 %r4, %r1; @%p3 ")) + f"div.{source.choice('us')}32 %r4, {of}, {by};"
+        )
+        lines.append(f"add.u32 %r10, %r10, %r4; and.b32 %r13, %r4, {source.choice((1, 3))};")
+        guarded = source.random() < 0.6
+        if guarded:
+            left, right = source.choice(("%r13", "%r10", "%r4")), source.choice(("1", "%r2", "%r14"))
+            lines.append(f"shr.u32 %r14, %r1, {source.choice((3, 3, 2, 5))}; setp.le.u32 %p1, {left}, {right};")
+        if is_loop := source.random() < 0.6:
+            lines.append(f"mov.u32 %r7, 0; L{place}: add.u32 %r10, %r10, {source.choice(('1', '%r4', '%r1'))};")
+        lane = f"shl.b32 %r20, %r1, 4; and.b32 %r16, %r10, {source.choice((0, 7, 15))};"
+        lines.append(f"{lane} shl.b32 %r16, %r16, {source.choice((4, 7))}; add.u32 %r20, %r20, %r15;")
+        lines.append("add.u32 %r20, %r20, %r16; " + ("@%p1 " if guarded else "") + source.choice((COPY, STORE)))
+        if is_loop:
+            lines.append(f"add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, %r13; @%p2 bra L{place};")
+    return text_of("\n".join(lines), ".shared .align 128 .b8 z[8192]; ")
+
+
+STORE = "st.shared.v4.u32 [%r20], {%r1, %r1, %r1, %r1};"
+
+
+def held(seed: int, make: Callable[[int], str] = program) -> int:
     """Hold the verdicts of a program against launches that divide by no 0; how many assume that."""
-    text, shape = program(seed), SHAPES[seed % len(SHAPES)]
+    text, shape = make(seed), SHAPES[seed % len(SHAPES)]
     found: dict[int, ScannedAccess] = {each.line: each for each in scan_module(read_module(text, "k.ptx"), shape)}
     for number in (1, 2, 3, 7, 32, 64, 0xFFFFFFFF, 0xFFFFFFF0):
-        result = launch(text, "k", [3], shape, 0, [number, 0], seed)
+        result = launch(text, "k", [3], shape, 0, [number, Buffer(4096, "iota")], seed)
         assert not result.error, result.error
         for access in result.accesses:
             decision = found[access.line].decision
-            assert decision.verdict != "free" or access.ways <= 1, (seed, number, access.text)
+            assert decision.verdict != "free" or is_free(access), (seed, number, access.text)
             if decision.verdict == "conflict" and not decision.at_least:
                 assert access.ways <= (decision.ways or 1), (seed, number, access.text)
     return sum(NO_ZERO in each.assumptions for each in found.values())
+
+
+def is_free(access: Any) -> bool:
+    """Whether a launch saw no conflict in an access."""
+    return access.worst_wavefronts <= access.minimum if "cp.async" in access.text else access.ways <= 1
 
 
 def test_launches_that_divide_by_no_zero_are_no_worse_than_what_is_said() -> None:
     assert sum(map(held, range(6))) > 12
 
 
+def test_ways_that_quotients_decide_are_no_worse_than_what_is_said() -> None:
+    assert sum(held(seed, way) for seed in range(6)) > 1
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("start", range(6, 126, 6))
 def test_many_launches_that_divide_by_no_zero(start: int) -> None:
     assert sum(map(held, range(start, start + 6)))
+    assert sum(held(seed, way) for seed in range(4 * start, 4 * start + 24))
 
 
 # ---- planted mistakes
@@ -202,21 +286,35 @@ def test_the_condition_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_is_assumed_and_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(divisions.Divisions, "texts", lambda _: ())
+    monkeypatch.setattr(divisions.Divisions, "texts", lambda *_, **__: ())
     fails(test_a_quotient_that_all_lanes_share)
 
 
 def test_a_division_that_is_passed_by_taken_for_a_made_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(divisions.Divisions, "_is_made", lambda *_: True)
+    def all_of(slices: Any, _: Any) -> Any:
+        return {leaf.variable: leaf.open for leaf in slices.leaves.by_name.values() if leaf.open is not None}
+
+    monkeypatch.setattr(import_module("swzverify.kernel.accesses"), "with_results", all_of)
+    monkeypatch.setattr(divisions.Divisions, "_made", lambda self, each: self._known.get(each))
     for body in (PASSED_BY, GUARDED):
         assert said(body + PLACE.format(4, 4, ""))[0] == "free"
     fails(lambda: test_what_is_not_sure_is_not_assumed(PASSED_BY + PLACE.format(4, 4, "")))
 
 
 def test_blocks_that_spoil_the_launch_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (assuming, claims):
-        monkeypatch.setattr(module, "in_first_block", lambda _: None)
+    monkeypatch.setattr(assuming, "in_first_block", lambda _: None)
     fails(test_a_block_that_divides_by_zero_spoils_the_launch)
+
+
+def test_launches_that_divide_by_zero_taken_for_good_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(divisions.Divisions, "launches", lambda _: TRUE)
+    fails(test_a_way_that_only_a_division_by_zero_opens_is_no_conflict)
+
+
+def test_divisions_of_which_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("swzverify.kernel.accesses"), "with_results", lambda *_: {})
+    fails(test_lanes_go_one_way_where_a_quotient_decides)
+    fails(test_lanes_leave_a_loop_together_where_a_quotient_counts_its_trips)
 
 
 def test_divisors_of_lanes_taken_for_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None:
