@@ -259,6 +259,25 @@ def test_a_dynamic_array_has_the_bytes_of_the_launch() -> None:
     assert (found.verdict, found.needs, "--smem" in found.reason) == ("unknown", 2020, True)
 
 
+BEYOND = {
+    "each lane": "mov.u32 %r5, z; mad.lo.u32 %r20, %r1, 4, %r5; ld.shared.u32 %r30, [%r20+300000];",
+    "a trip": (
+        "mov.u32 %r5, z; mad.lo.u32 %r20, %r1, 4, %r5; mov.u32 %r6, 0; TOP: ld.shared.u32 %r30, [%r20];"
+        " add.u32 %r20, %r20, 100000; add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 4; @%p1 bra TOP;"
+    ),
+    "the first block": (
+        "mov.u32 %r5, z; mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 0; selp.b32 %r7, 300000, 0, %p1;"
+        " mad.lo.u32 %r20, %r1, 4, %r5; add.u32 %r20, %r20, %r7; ld.shared.u32 %r30, [%r20];"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", BEYOND.values(), ids=BEYOND)
+def test_a_dynamic_array_ends_where_shared_memory_does(body: str) -> None:
+    """No launch has so many bytes, whatever `--smem` would say."""
+    assert bounds(body, DYNAMIC).verdict == "refuted"
+
+
 def test_an_address_that_begins_with_no_array() -> None:
     assert "no shared array" in bounds("ld.shared.u32 %r30, [%r2];").reason
 
