@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations, pairwise
 
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNKS_PER_LINE, LANES, Instruction
 from swzverify.ir.expr import (
     FALSE,
     TRUE,
@@ -23,6 +23,7 @@ from swzverify.ir.expr import (
     binary,
     compare,
     conjunction,
+    conjuncts,
     const,
     extract,
     substitute,
@@ -122,6 +123,23 @@ def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, c
         conditions += lane.known(parts.varying)
     conditions += [_clash(row, parts, *pair) for pair in combinations(lanes, 2)]
     return conjunction(dict.fromkeys(conditions))
+
+
+def octet_parts(block: BlockShape, parts: Parts) -> Expr:
+    """Whether of two lanes of one octet one makes the access and the other one does not, though all that
+    depends on their coordinates alone lets both of them through.
+    """
+    first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
+    octet = const(CHUNKS_PER_LINE.bit_length() - 1, _NUMBER_BITS)
+    places = [shift_right(lane.number, octet, signed=False) for lane in (first, second)]
+    own = parts.own_guard
+    # What all lanes share parts none of them.
+    guard = conjunction(
+        [each for each in conjuncts(parts.other_guard) if not all(map(is_shared, parts.leaves_of(each)))]
+    )
+    known = [each for lane in (first, second) for each in (lane.of(own), *lane.known(guard))]
+    ways = [first.of(guard), _not(second.of(guard))]
+    return conjunction(dict.fromkeys((compare(Comparison.EQ, *places), *known, *ways)))
 
 
 def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:

@@ -18,7 +18,7 @@ from swzverify.ir.expr import Expr, Extend, conjunction, operands, substitute, v
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.powers import power_of
 from swzverify.obligations import Answer
-from swzverify.scan.collide import known_of
+from swzverify.scan.collide import known_of, octet_parts
 from swzverify.scan.price import Price, price
 from swzverify.scan.question import Array, Mask, Question
 from swzverify.scan.samples import thread_values
@@ -77,13 +77,20 @@ def _come_together(question: Question, active: Mask) -> bool:
         return True
     if any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
         return False
+    if _meet(block.values(parts.own, {}), active):
+        return False
+    return _are_alike(question, active) or question.possible(octet_parts(block.shape, parts)).answer is Answer.EMPTY
+
+
+def _are_alike(question: Question, active: Mask) -> bool:
+    """Whether all that the rest of the guard reads of lanes is the same for all lanes of an octet."""
     lanes = active.reshape(-1, CHUNKS_PER_LINE)
     first = np.argmax(lanes, axis=1)[:, None]
-    for value in _of_lanes_alone(question, parts.other_guard):
-        octets = block.values(value, {}).reshape(lanes.shape)
+    for value in _of_lanes_alone(question, question.parts.other_guard):
+        octets = question.block.values(value, {}).reshape(lanes.shape)
         if (lanes & (octets != np.take_along_axis(octets, first, axis=1))).any():
             return False
-    return not _meet(block.values(parts.own, {}), active)
+    return True
 
 
 def _meet(addresses: Array, active: Mask) -> bool:

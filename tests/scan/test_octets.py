@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from swzverify.scan import ScannedAccess, octets
+from swzverify.ir.expr import FALSE
+from swzverify.scan import ScannedAccess, collide, octets
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last
 
@@ -19,6 +20,11 @@ pytestmark = pytest.mark.usefixtures("without_trials")
 
 THREADS, LANES, PERIOD = 64, 32, 128
 PARAMETERS = range(0, THREADS + 1)
+
+
+PARTED = ("row == n", "thread < n", "thread < 8 n + 4", "column < n")
+"""Guards that part lanes of an octet, or of a warp whose rows overlap."""
+GUARDS = ("", "row < n", "row < n", "thread < 8 n", "column < 5", "n < 3", *PARTED)
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Copy:
             "row < n": "setp.lt.u32 %p1, %r5, %r2;",
             "row == n": "setp.eq.u32 %p1, %r5, %r2;",
             "thread < n": "setp.lt.u32 %p1, %r1, %r2;",
+            "thread < 8 n": "shl.b32 %r9, %r2, 3; setp.lt.u32 %p1, %r1, %r9;",
+            "thread < 8 n + 4": "mad.lo.u32 %r9, %r2, 8, 4; setp.lt.u32 %p1, %r1, %r9;",
             "column < n": "setp.lt.u32 %p1, %r6, %r2;",
             "column < 5": "setp.lt.u32 %p1, %r6, 5;",
             "n < 3": "setp.lt.u32 %p1, %r2, 3;",
@@ -59,6 +67,8 @@ class Copy:
             "row < n": row < n,
             "row == n": row == n,
             "thread < n": thread < n,
+            "thread < 8 n": thread < 8 * n,
+            "thread < 8 n + 4": thread < 8 * n + 4,
             "column < n": column < n,
             "column < 5": column < 5,
             "n < 3": n < 3,
@@ -91,7 +101,7 @@ def drawn(seed: int) -> Copy:
         draw.choice((128, 128, 128, 144, 160, 192, 256, 64, 64, 96, 0)),
         draw.choice((0, 1, 3, 7, 7)),
         draw.choice((0, 0, 16, 64, 256)),
-        draw.choice(("", "row < n", "row < n", "row == n", "thread < n", "column < n", "column < 5", "n < 3")),
+        draw.choice(GUARDS),
     )
 
 
@@ -120,7 +130,7 @@ def check(copy: Copy) -> str:
             assert decision.ways == max(worst.values()) + 1 > 1, copy
         case _:
             is_apart = copy.pitch >= PERIOD or not copy.guard
-            assert copy.guard in ("row == n", "thread < n", "column < n") or not is_apart, (copy, decision.reason)
+            assert copy.guard in PARTED or not is_apart, (copy, decision.reason)
     return decision.verdict.value
 
 
@@ -156,6 +166,11 @@ def test_what_a_parameter_adds_is_not_an_array() -> None:
     access = last(f"{body} cp.async.cg.shared.global [%r20], [%d1], 16;", outside=".shared .align 128 .b8 z[8192]; ")
     assert access.decision.verdict.value == "unknown"
     assert "modulo 128 bytes" in access.decision.reason
+
+
+def test_a_bound_that_octets_end_at() -> None:
+    assert Copy(128, 128, 7, 0, "thread < 8 n").scanned().decision.verdict.value == "free"
+    assert Copy(128, 128, 7, 0, "thread < 8 n + 4").scanned().decision.verdict.value == "unknown"
 
 
 # ---- planted mistakes
@@ -200,3 +215,14 @@ def test_coordinates_in_a_guard_that_are_overlooked(monkeypatch: pytest.MonkeyPa
     original = octets._of_lanes_alone
     monkeypatch.setattr(octets, "_of_lanes_alone", lambda *given: original(*given)[:0])
     found_by_some()
+
+
+def test_parts_of_an_octet_that_are_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(octets, "octet_parts", lambda *_: FALSE)
+    found_by_some()
+
+
+def test_half_an_octet_taken_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collide, "CHUNKS_PER_LINE", 4)
+    with pytest.raises(AssertionError):
+        test_a_bound_that_octets_end_at()
