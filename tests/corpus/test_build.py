@@ -53,8 +53,9 @@ def test_a_call_of_nvcc_has_what_the_manifest_says(tmp_path: Path) -> None:
     assert Path(wrapped[-1]).read_text(encoding="utf-8") == "a\nb\n"
 
 
-def test_the_manifest_says_what_the_tool_reads() -> None:
-    manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", [MANIFEST, MANIFEST.with_name("held_out.json")])
+def test_the_manifest_says_what_the_tool_reads(path: Path) -> None:
+    manifest = json.loads(path.read_text(encoding="utf-8"))
     for each in manifest["files"]:
         assert set(each.get("build", ())) <= KEYS
         assert each["repository"] in manifest["repositories"]
