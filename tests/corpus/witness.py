@@ -30,16 +30,21 @@ Take = Callable[[str, Sequence[Access]], set[int]]
 Repeat = Callable[[Launch], set[int]]
 """Makes a launch of the search in the interpreter; gives the lines of conflicts that are left."""
 HUNTED = (
-    (5000, "mod:64", (2, 1, 1)),
-    (256, "u32", (2, 2, 2)),
-    (1 << 20, "u32", (2, 1, 1)),
-    (16, "mod:4", (2, 1, 1)),
-    (8, "zero", (2, 1, 1)),
-    (128, "iota", (4, 1, 1)),
-    (2, "u32", (2, 1, 1)),
-    (512, "mod:256", (2, 2, 2)),
+    (5000, 5000, "mod:64", (2, 1, 1)),
+    (256, 256, "u32", (2, 2, 2)),
+    (1 << 20, 1 << 20, "u32", (2, 1, 1)),
+    (16, 16, "mod:4", (2, 1, 1)),
+    (8, 8, "zero", (2, 1, 1)),
+    (128, 128, "iota", (4, 1, 1)),
+    (2, 2, "u32", (2, 1, 1)),
+    (512, 512, "mod:256", (2, 2, 2)),
+    (1, 512, "zero", (1, 1, 1)),
 )
-"""Values of whole numbers, contents of buffers and grids that may lead to a conflict."""
+"""Values of whole numbers, of the last one, contents of buffers and grids that may lead to a conflict.
+
+The last number is often how long a row is, and the ones before how many there are; the last block
+of a grid does what the others do not.
+"""
 STEPS = 20_000
 """Instructions of one launch of the search, each for all warps that are there."""
 MOST_LANE_STEPS = 200_000_000
@@ -51,8 +56,10 @@ def chosen(text: str, kernel: str, block: Shape, steps: int, take: Take) -> None
     function = parsed(text).function(kernel)
     if function is None:
         return
-    for whole, fill, grid in HUNTED:
+    for whole, last, fill, grid in HUNTED:
         values: dict[str | int, Argument] = {**automatic(function, whole, fill)}
+        if numbers := [place for place, value in values.items() if isinstance(value, int)]:
+            values[numbers[-1]] = last
         result = launch(
             text,
             kernel,
@@ -66,7 +73,7 @@ def chosen(text: str, kernel: str, block: Shape, steps: int, take: Take) -> None
             steps=steps,
             max_blocks=MAX_BLOCKS,
         )
-        if not take(f"n={whole} {fill}", result.accesses):
+        if not take(f"n={whole} {last} {fill}", result.accesses):
             return
 
 
