@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.corpus.figures import report
-from tests.corpus.pool import jobs_of, key_of, load, measured
-
-MANIFEST = Path(__file__).parent / "manifest.json"
+from tests.corpus.pool import MANIFEST, jobs_of, key_of, load, measured
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

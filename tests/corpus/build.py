@@ -27,10 +27,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.corpus.pool import name_of
+from tests.corpus.pool import MANIFEST, name_of
 from tests.corpus.triton_kernels import ptx_of
 
-MANIFEST = Path(__file__).parent / "manifest.json"
 REMOTE = "https://github.com/{owner}/{name}"
 PATIENCE = 1200
 """Seconds that nvcc may take for one file: CUTLASS and FlashAttention need minutes."""
@@ -90,6 +89,13 @@ def command(sources: Path, each: dict[str, Any], whole: dict[str, Any], work: Pa
 
 def build(folder: Path, each: dict[str, Any], whole: dict[str, Any]) -> str:
     """Compile one file; what went wrong in a line, or nothing."""
+    try:
+        return _built(folder, each, whole)
+    except (OSError, ModuleNotFoundError, subprocess.TimeoutExpired) as error:
+        return f"{name_of(each['repository'], each['file'])}: {error}"
+
+
+def _built(folder: Path, each: dict[str, Any], whole: dict[str, Any]) -> str:
     sources, out = folder / "src", folder / "ptx" / name_of(each["repository"], each["file"])
     if not out.exists() and "triton" in each.get("build", {}):
         root, (file, _, kernel) = source_of(sources, each["repository"]), each["file"].rpartition("/")
@@ -122,10 +128,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (chosen.folder / "ptx").mkdir(parents=True, exist_ok=True)
     wanted = {each["repository"] for each in files}
     for each in files:
-        for include in each.get("build", {}).get("include", ()):
+        whole = manifest["repositories"][each["repository"]]
+        for include in (*whole.get("include", ()), *each.get("build", {}).get("include", ())):
             wanted.update(owner for owner in [include.rpartition(":")[0]] if owner)
     for repository in sorted(wanted):
-        fetch(chosen.folder / "src", repository, manifest["repositories"][repository]["commit"], chosen.remote)
+        commit = manifest["repositories"][repository]["commit"]
+        try:
+            fetch(chosen.folder / "src", repository, commit, chosen.remote)
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"{repository} at {commit} cannot be fetched: {error}")
+            return 1
     with ThreadPoolExecutor(chosen.workers) as pool:
         wholes = [manifest["repositories"][each["repository"]] for each in files]
         lost = [line for line in pool.map(build, [chosen.folder] * len(files), files, wholes) if line]

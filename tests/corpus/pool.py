@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.corpus.measure import Measured, Shape, measure
 
+MANIFEST = Path(__file__).parent / "manifest.json"
 PATIENCE = 900.0
 """Seconds after which a process is ended."""
 
