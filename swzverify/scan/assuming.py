@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, substitute, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel import KernelAccess
+from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
 
 ELSEWHERE: Final = "it happens in some block, and another block of that launch may divide by 0"
@@ -76,8 +77,13 @@ def in_one_launch(access: KernelAccess) -> KernelAccess | None:
 
 
 def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
-    """The verdict; a conflict is one that a launch has which does nothing else wrong."""
+    """The verdict; a conflict is one that a launch has which does nothing else wrong, and what only
+    other launches do is not free.
+    """
     found = decide(access)
+    if found.verdict is Verdict.FREE and access.launches not in (TRUE, FALSE):
+        there = decide(replace(access, guard=conjunction((access.guard, access.launches))))
+        return there if there.reason == NEVER_MADE else found
     strict = in_one_launch(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
     if strict is None:
         return found

@@ -133,6 +133,14 @@ def test_a_way_that_only_a_division_by_zero_opens_is_no_conflict() -> None:
     assert (found.decision.verdict.value, found.assumptions) == ("unknown", ())
 
 
+def test_what_only_a_division_by_zero_opens_is_neither_free_nor_out_of_bounds() -> None:
+    found = last(ROW.format(16) + MAYBE.format(1, 7), outside=ARRAY)
+    assert (found.decision.verdict.value, found.assumptions) == ("unknown", ())
+    copy, store = "cp.async.cg.shared.global [%r20], [%d1], 16;", "st.shared.u32 [%r20+9000], %r1;"
+    store = MAYBE.format(1, 7).replace(copy, store)
+    assert last(ROW.format(4) + store, outside=ARRAY).in_bounds.verdict.value != "refuted"
+
+
 def test_a_quotient_of_lanes_decides_for_each_of_them() -> None:
     guard = "and.b32 %r5, %r1, 1; div.u32 %r4, 64, %r5; setp.gt.u32 %p2, %r4, 100; "
     found = last(ROW.format(16) + guard + "@%p2 cp.async.cg.shared.global [%r20], [%d1], 16;", outside=ARRAY)
@@ -309,6 +317,7 @@ def test_blocks_that_spoil_the_launch_and_are_forgotten(monkeypatch: pytest.Monk
 def test_launches_that_divide_by_zero_taken_for_good_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(divisions.Divisions, "launches", lambda _: TRUE)
     fails(test_a_way_that_only_a_division_by_zero_opens_is_no_conflict)
+    fails(test_what_only_a_division_by_zero_opens_is_neither_free_nor_out_of_bounds)
 
 
 def test_divisions_of_which_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
