@@ -26,25 +26,23 @@ _RUN: Final = "it is known when the kernel runs only: state the values that it t
 
 _EXPLAINED: Final = (
     (
-        re.compile(
-            r"(?:blockidx?|grididx?|bidx?|ctaid|cta_idx?|block_idx?|program_id|pid)(?:[._]?[xyz])?|cta|block(?:_[xyz])?|b[xyz]"
-        ),
+        r"(?:blockidx?|grididx?|bidx?|ctaid|cta_idx?|block_idx?|program_id|pid)(?:[._]?[xyz])?|cta|block(?:_[xyz])?|b[xyz]",
         _BLOCK,
     ),
-    (re.compile(r"(?:griddim|grid_?dim|gridsize|grid_size|nctaid|grid)(?:[._]?[xyz])?|num_?(?:blocks|ctas)"), _GRID),
+    (r"(?:griddim|grid_?dim|gridsize|grid_size|nctaid|grid)(?:[._]?[xyz])?|num_?(?:blocks|ctas)", _GRID),
     (
-        re.compile(r"(?:clusteridx?|clusterdim|cluster_\w+|nclusterid|clusterid|cta_?rank|block_?rank)(?:[._][xyz])?"),
+        r"(?:clusteridx?|clusterdim|cluster_\w+|nclusterid|clusterid|cta_?rank|block_?rank)(?:[._][xyz])?",
         _CLUSTER,
     ),
-    (re.compile(r"warp_?size|wavefront_?size"), "a warp has 32 lanes: write 32"),
-    (re.compile(r"warp_?group(?:_?idx?)?|wg_?idx?|wg"), "a warpgroup is 128 threads: write tid/128"),
-    (re.compile(r"(?:ntid|blockdim)(?:[._]?[xyz])?|(?:n|num_?)?threads|block_?size|threads_per_block|kthreads"), _SIZE),
-    (re.compile(r"smem\w*|shmem\w*|sdata|shared|ptr|smem_?ptr|saddr"), _POINTER),
-    (re.compile(r"smid|clock(?:64)?|nsmid"), _RUN),
-    (re.compile(r"base|base_?addr(?:ess)?"), "addresses count from `base`, which is a key beside them"),
-    (re.compile(r"stage|stage_?idx?|buf|buffer"), "an access has the key `stage`; without it every stage is meant"),
-    (re.compile(r"true"), "write 1"),
-    (re.compile(r"false"), "write 0"),
+    (r"warp_?size|wavefront_?size", "a warp has 32 lanes: write 32"),
+    (r"warp_?group(?:_?idx?)?|wg_?idx?|wg", "a warpgroup is 128 threads: write tid/128"),
+    (r"(?:ntid|blockdim)(?:[._]?[xyz])?|(?:n|num_?)?threads|block_?size|threads_per_block|kthreads", _SIZE),
+    (r"smem\w*|shmem\w*|sdata|shared|ptr|smem_?ptr|saddr", _POINTER),
+    (r"smid|clock(?:64)?|nsmid", _RUN),
+    (r"base|base_?addr(?:ess)?", "addresses count from `base`, which is a key beside them"),
+    (r"stage|stage_?idx?|buf|buffer", "an access has the key `stage`; without it every stage is meant"),
+    (r"true", "write 1"),
+    (r"false", "write 0"),
 )
 """Names in small letters, and what is said of them."""
 
@@ -62,8 +60,7 @@ _MEANT: Final = {
     "threadIdx.y": r"thread_?idx?\.y|tid\.y",
     "threadIdx.z": r"thread_?idx?\.z|tid\.z",
 }
-_WORDS: Final = {meant: re.compile(pattern) for meant, pattern in _MEANT.items()}
-_AXIS: Final = re.compile(r"(tid_|threadIdx\.|blockDim\.)\w*")
+_AXIS: Final = r"(tid_|threadIdx\.|blockDim\.)\w*"
 
 
 def name_hint(name: str, known: Collection[str]) -> str:
@@ -78,13 +75,13 @@ def name_hint(name: str, known: Collection[str]) -> str:
     'axes are x, y and z: tid_x, tid_y, tid_z'
     """
     small = name.lower()
-    for meant, pattern in _WORDS.items():
-        if meant in known and pattern.fullmatch(small):
+    for meant, pattern in _MEANT.items():
+        if meant in known and re.fullmatch(pattern, small):
             return f"did you mean '{meant}'?"
     for each, said in _EXPLAINED:
-        if each.fullmatch(small):
+        if re.fullmatch(each, small):
             return said
-    if found := _AXIS.fullmatch(name):
+    if found := re.fullmatch(_AXIS, name):
         axes = [each for each in (f"{found[1]}{axis}" for axis in "xyz") if each in known]
         if axes:
             return f"axes are x, y and z: {', '.join(axes)}"
@@ -95,36 +92,34 @@ def _is_other_axis(name: str, known: str) -> bool:
     """Whether a known name is an axis of the thread or the block that the name does not say: it would
     be a guess.
     """
-    return _AXIS.fullmatch(known) is not None and (known[-2:] != name[-2:] or known[0] != name[0].lower())
+    return re.fullmatch(_AXIS, known) is not None and (known[-2:] != name[-2:] or known[0] != name[0].lower())
 
 
 _FUNCTIONS: Final = (
-    (re.compile(r"(?:std::)?f?abs|__usad|labs|iabs"), "write x < 0 ? -x : x"),
-    (re.compile(r"pow|exp2|exp2f|powi|ldexp|powf"), "a power of two is 1 << n"),
-    (re.compile(r"f?mod|fmodf|rem|remainder"), "write a % b"),
+    (r"(?:std::)?f?abs|__usad|labs|iabs", "write x < 0 ? -x : x"),
+    (r"pow|exp2|exp2f|powi|ldexp|powf", "a power of two is 1 << n"),
+    (r"f?mod|fmodf|rem|remainder", "write a % b"),
     (
-        re.compile(r"floor|floorf|int_div|trunc|floor_div|div"),
+        r"floor|floorf|int_div|trunc|floor_div|div",
         "write a / b: it rounds towards zero, which is floor where nothing is negative",
     ),
-    (re.compile(r"ceil_?div|div_?up|round_?up_div|cdiv|div_?ceil|ceildiv"), "write (a + b - 1) / b"),
-    (re.compile(r"ceil|ceilf"), "write (a + b - 1) / b for the quotient of a and b, rounded up"),
-    (re.compile(r"round_?up|align_?up"), "write (a + b - 1) / b * b"),
-    (re.compile(r"clamp"), "write min(max(x, low), high)"),
-    (re.compile(r"select|where|if"), "write condition ? a : b"),
-    (re.compile(r"xor|__xor"), "write a ^ b"),
-    (re.compile(r"__cvta\w*|cast_smem_ptr_to_uint|__\w*to_shared|smem_u32addr|to_shared"), _POINTER),
-    (re.compile(r"__shfl\w*"), "the value comes from another lane: write that lane's expression"),
-    (re.compile(r"__ldg|ld_?shared|tex\w*"), "an expression reads no memory: values of data are stated in `lanes`"),
-    (re.compile(r"get_(?:global|group)_id|cluster_\w+"), _BLOCK),
-    (re.compile(r"get_local_id"), "write tid_x, tid_y or tid_z"),
+    (r"ceil_?div|div_?up|round_?up_div|cdiv|div_?ceil|ceildiv", "write (a + b - 1) / b"),
+    (r"ceil|ceilf", "write (a + b - 1) / b for the quotient of a and b, rounded up"),
+    (r"round_?up|align_?up", "write (a + b - 1) / b * b"),
+    (r"clamp", "write min(max(x, low), high)"),
+    (r"select|where|if", "write condition ? a : b"),
+    (r"xor|__xor", "write a ^ b"),
+    (r"__cvta\w*|cast_smem_ptr_to_uint|__\w*to_shared|smem_u32addr|to_shared", _POINTER),
+    (r"__shfl\w*", "the value comes from another lane: write that lane's expression"),
+    (r"__ldg|ld_?shared|tex\w*", "an expression reads no memory: values of data are stated in `lanes`"),
+    (r"get_(?:global|group)_id|cluster_\w+", _BLOCK),
+    (r"get_local_id", "write tid_x, tid_y or tid_z"),
     (
-        re.compile(
-            r"__(?:ffs|clz|brev|popc|byte_perm|funnelshift_\w+)(?:ll)?|log2f?|ilog2|bit_length|popcount|countl_zero"
-        ),
+        r"__(?:ffs|clz|brev|popc|byte_perm|funnelshift_\w+)(?:ll)?|log2f?|ilog2|bit_length|popcount|countl_zero",
         "write out what it computes, with shifts, & and |; of a number or a constant, write the value",
     ),
     (
-        re.compile(r"swizzle\w*|swz\w*|permuted?|permute_?\w*|get_swizzled\w*"),
+        r"swizzle\w*|swz\w*|permuted?|permute_?\w*|get_swizzled\w*",
         "write out what it computes, such as x ^ x/8%8; or give the tile a `swizzle`, and state coordinates",
     ),
 )
@@ -137,4 +132,4 @@ def function_hint(name: str) -> str:
     'write (a + b - 1) / b'
     """
     small = name.lower()
-    return next((said for pattern, said in _FUNCTIONS if pattern.fullmatch(small)), "")
+    return next((said for pattern, said in _FUNCTIONS if re.fullmatch(pattern, small)), "")

@@ -256,11 +256,11 @@ def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel)
             # A failing point alone need not be the worst.
             found = measured(claim.access, point)
             return None if found is None else Measure.of_one(found, exact=False)
-        both = [
-            measured(claim.access, cost.point) for cost in (finding.worst.most_wavefronts, finding.worst.most_conflicts)
-        ]
-        if both[0] is not None and both[1] is not None:
-            return Measure(both[0], both[1])
+        slowest, most_conflicts = finding.worst.most_wavefronts.point, finding.worst.most_conflicts.point
+        first = measured(claim.access, slowest)
+        second = first if most_conflicts == slowest else measured(claim.access, most_conflicts)
+        if first is not None and second is not None:
+            return Measure(first, second)
     return None
 
 

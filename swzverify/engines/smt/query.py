@@ -130,7 +130,8 @@ class Query:
         return unsat
 
     def _check(self, solver: z3.Solver, conditions: list[Truth]) -> Model | None:
-        solver.add(*conditions)
+        for condition in conditions:  # `add` would ask Z3 for the sort of each
+            z3.Z3_solver_assert(solver.ctx.ref(), solver.solver, condition.ast)
         answer = solver.check()
         if answer == z3.sat:
             return solver.model()
