@@ -120,7 +120,7 @@ class Lowering:
             low, high = int(every.min()), int(every.max())
             if low > 0 or high < 0:
                 return _narrowed(value, low, high)
-            possible = f"takes both signs, {low} to {high}, which is not read even where it is never 0"
+            possible = f"goes from {low} to {high}: swzverify reads only divisors that keep one sign"
         raise SwzError(
             "SWZ305",
             f"the divisor '{render(node)}' {possible}",

@@ -130,7 +130,7 @@ def _verdict(claim: Claim, plan: Plan, panel: Panel) -> tuple[Verdict, Mapping[s
         reason = "whether any case satisfies the assumptions could not be decided within the budget"
         return replace(bare, outcome=Outcome.UNKNOWN, reason=reason), None
     if not plan.goals and all(fact.holds and not fact.decides for fact in plan.facts):
-        return _fault(bare, "the claim asks no engine anything"), None
+        return _fault(bare, "the claim has no question for any engine"), None
     decisions: list[_Decision] = []
     for goal in plan.goals:
         decisions.append(_decide(claim, goal, panel))
@@ -190,10 +190,10 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
                 return replace(bare, outcome=outcome, engines=engines, reason=decision.reason, measure=measure)
     worst = claim.exceeded(measure) if isinstance(claim, CostClaim) and measure is not None else None
     if worst is not None:
-        said = f"proved, but priced plainly a warp takes {worst.wavefronts} wavefronts at {dict(worst.where)}"
+        said = f"proved, but the plain rule gives {worst.wavefronts} wavefronts at {dict(worst.where)}"
         return replace(_fault(bare, said), engines=engines, measure=measure)
     if isinstance(claim, Coalesced) and bare.sectors is not None and claim.exceeded(bare.sectors):
-        return replace(_fault(bare, f"proved, but counted plainly a warp touches {bare.sectors}"), engines=engines)
+        return replace(_fault(bare, f"proved, but the plain count gives {bare.sectors}"), engines=engines)
     said = [*(decision.reason for decision in decisions), *(fact.note for fact in plan.facts if fact.decides)]
     reason = "; ".join(dict.fromkeys(each for each in said if each))
     notes = ()

@@ -159,7 +159,7 @@ def check_variables(
         _check_name(owner, name, reserved)
         if name in constants or name in names[:at]:
             what = "a constant" if name in constants else "another variable"
-            raise SwzError("SWZ105", f"{owner}: '{name}' is {what} already", hint="name one of them otherwise")
+            raise SwzError("SWZ105", f"{owner}: '{name}' is {what} already", hint="give one of them another name")
 
 
 def _check_name(owner: str, name: str, reserved: frozenset[str] = RESERVED_NAMES) -> None:

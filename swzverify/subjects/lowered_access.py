@@ -176,12 +176,12 @@ def _not_negative(access: StatedAccess, iterations: Iterations, value: Integer, 
         return ints.maximum(value, ints.integer(0))
     said, hint = f"can be {reach.low}", "guard it with `if:`, or shift it"
     if not reach.is_exact and (access.predicate is not None or access.assume):
-        said = f"was not shown to be at least 0: without conditions it can be {reach.low}, and too many"
-        said += " values make it to try each"
+        said = f"was not shown to be at least 0: without the conditions it can be {reach.low}, and it has"
+        said += " too many values to try each one"
         hint = "count the loop from its first value that matters, or give it a last one"
     raise SwzError(
         "SWZ306",
-        f"access {access.name}: the {what} '{node}' {said}; negative ones mean nothing",
+        f"access {access.name}: the {what} '{node}' {said}; it must not be negative",
         hint=hint,
         text=node.text,
         span=(0, len(node.text)),

@@ -199,7 +199,7 @@ class OffsetMap:
             said = f"is {worst[0]} at {self._coordinate(worst[1])}"
         raise SwzError(
             "SWZ306",
-            f"tile {self.index.name}: the {self.word} '{self.value}' {said}; negative ones mean nothing",
+            f"tile {self.index.name}: the {self.word} '{self.value}' {said}; it must not be negative",
             hint="it counts from the tile's start: add what is missing",
             text=self.value.text,
             span=(0, len(self.value.text)),

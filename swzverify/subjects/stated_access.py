@@ -224,8 +224,8 @@ class StatedAccess:
         if len(texts) != self.tile.layout.rank:
             raise SwzError(
                 "SWZ105",
-                f"access {self.name}: tile {self.tile.name} has an {self.tile.layout.word} as a C expression, so a "
-                "coordinate of it is one too",
+                f"access {self.name}: tile {self.tile.name} has its {self.tile.layout.word} as a C expression, so "
+                "each coordinate must be a C expression too",
                 hint="parse('tid/8')",
             )
         return self.tile.layout.at_coordinate(texts)

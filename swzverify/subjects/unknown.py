@@ -41,7 +41,7 @@ class Unknown:
             raise SwzError(
                 "SWZ105",
                 f"the unknown {self.name} has no value: it starts at {self.start} and stops before {self.stop}",
-                hint="a lane has some value in any case: give it a range with at least one",
+                hint="each lane has a value: give a range with at least one value",
             )
         for what, value in (("start", self.start), ("last value", self.value(self.count - 1)), ("step", self.step)):
             require_c_integer(f"the unknown {self.name}", what, value)

@@ -399,7 +399,7 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
         ),
         Finding("z3", Answer.FAILS, {"b'": 1}),
     ),
-    "z3, covers, four unlike touches": (
+    "z3, covers, four different touches": (
         SMT(),
         lambda: ob.covers(
             (),
@@ -412,7 +412,7 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
             1,
             4,
         ),
-        Finding("z3", NO, detail="more than 3 unlike touches an element"),
+        Finding("z3", NO, detail="more than 3 different touches per element"),
     ),
     "z3, injective, no variable": (
         SMT(),

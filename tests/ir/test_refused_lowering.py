@@ -44,7 +44,7 @@ REFUSED = [
     (
         "1 / (tid * 2 - 1)",
         True,
-        "SWZ305: the divisor 'tid * 2 - 1' takes both signs, -1 to 45, which is not read even where it is never 0",
+        "SWZ305: the divisor 'tid * 2 - 1' goes from -1 to 45: swzverify reads only divisors that keep one sign",
         JUDGED,
     ),
     ("1 << 32", True, "SWZ304: the shift amount '32' goes from 32 to 32: it must lie in 0..31", WIDE),

@@ -303,7 +303,7 @@ def test_a_claim_that_asks_nothing_is_a_fault_and_no_proof(plan: Plan, monkeypat
     monkeypatch.setattr(InjectiveClaim, "plan", lambda _: plan)
     verdict = prove(InjectiveClaim(tile()))
     assert verdict.outcome is Outcome.ERROR
-    assert "asks no engine anything" in verdict.reason
+    assert "has no question for any engine" in verdict.reason
 
 
 def test_no_vector_fits() -> None:

@@ -45,7 +45,7 @@ def covers(goal: Covers, rlimit: int) -> Finding:
     if times == 1 and (_apart_as_sums(goal, idle, rlimit) or _apart_in_blocks(goal, idle, rlimit)):
         return Finding(NAME, Answer.HOLDS)
     if times > MAX_TOUCHES:
-        return Finding(NAME, Answer.NOT_APPLICABLE, detail=f"more than {MAX_TOUCHES} unlike touches an element")
+        return Finding(NAME, Answer.NOT_APPLICABLE, detail=f"more than {MAX_TOUCHES} different touches per element")
     query = Query()
     terms = query.terms
     element = terms.term(goal.position)
