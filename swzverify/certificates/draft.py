@@ -29,7 +29,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """A claim's goals. `exists` must be possible, else it says nothing; None: all points count."""
+    """A claim's goals. `exists` must be possible, else it says nothing; None: nothing excluded."""
 
     asked: tuple[Asked, ...]
     exists: Always | None = None

@@ -172,9 +172,10 @@ class Arithmetic:
         """a / 2^bits, rounded down."""
         width = self.out.width(a.place)
         if width <= bits:
-            return (
-                self.number(0) if a.low >= 0 else self.cut(Exact(self.out.extract(a.place, width - 1, 1), -1, 0), -1, 0)
-            )
+            if a.low >= 0:
+                return self.number(0)
+            sign = self.out.extract(a.place, width - 1, 1)
+            return self.cut(Exact(sign, -1, 0), -1, 0)
         found = Exact(self.out.extract(a.place, bits, width - bits), a.low >> bits, a.high >> bits)
         return self.cut(found, found.low, found.high)
 

@@ -18,7 +18,7 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: `what` in a word or two, before and after, and a `note`, as of a point."""
+    """One difference: `what` in a word or two, how it was and is, a `note` such as a lost point."""
 
     aspect: Aspect
     direction: Direction

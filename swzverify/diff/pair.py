@@ -20,7 +20,7 @@ from swzverify.diff.result import ClaimDiff, Status
 from swzverify.spec import SpecClaim
 
 MAX_TRIED = 64
-"""The claims of one case, subject and kind among which the best counterpart is sought."""
+"""The claims of one case, subject and kind among which the best counterpart is looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,10 @@ from swzverify.subjects.loop import WARP
 from swzverify.words import binding_text
 
 MAX_LANE_BYTES_RUN = 1 << 19
-"""So many bytes of all lanes together are run for each base, at most."""
+"""At most so many bytes of all lanes together run for each base."""
 MISALIGNED = "some lanes are misaligned"
 MAX_OPEN_VALUES = 64
-"""The values of an unbounded loop that are run."""
+"""At most so many values of an unbounded loop run."""
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -27,7 +27,7 @@ FLOOR_MARGIN = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """An instruction's calibration: cycles per wavefront, and the slope that tells nothing."""
+    """An instruction's calibration: cycles per wavefront; slopes up to the floor tell nothing."""
 
     cycles_per_wavefront: float
     floor_cycles: float

@@ -32,7 +32,7 @@ from swzverify.processes import command_of
 from swzverify.subjects import Access
 
 MAX_PATTERNS = 256
-"""The patterns of one access that are counted; of more, some at equal distances and the worst."""
+"""Of one access so many patterns are counted: the worst, and others at equal distances."""
 TIMEOUT_S = 1800
 
 Claims: TypeAlias = Sequence[tuple[Claim, Verdict]]
@@ -217,10 +217,8 @@ def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray
         parts.append(patterns(row, at[aligned], on[aligned]))
     none = patterns(row, np.zeros((0, LANES), dtype=np.int64), np.zeros((0, LANES), dtype=bool))
     every = joined(parts).get(row.name, none)
-    fits = (
-        every.addresses.max(axis=1, initial=0) + row.width_bytes
-        <= run.access.target.shared_bytes_per_block - ALIGNMENT_BYTES
-    )
+    room = run.access.target.shared_bytes_per_block - ALIGNMENT_BYTES
+    fits = every.addresses.max(axis=1, initial=0) + row.width_bytes <= room
     total = len(every)
     every = every.chosen(np.flatnonzero(fits))
     if len(every) <= MAX_PATTERNS:

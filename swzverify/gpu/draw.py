@@ -22,7 +22,7 @@ Family = Callable[[np.random.Generator, int], Units]
 
 
 def drawn(instruction: Instruction, count: int, seed: int) -> Patterns:
-    """So many patterns of one instruction, every family in turn; a quarter has lanes off."""
+    """Patterns of one instruction, all families in turn; a quarter has lanes off, if allowed."""
     rng = np.random.default_rng([seed, *instruction.name.encode()])
     room = WINDOW_BYTES // instruction.width_bytes
     families = list(FAMILIES.values())

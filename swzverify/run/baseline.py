@@ -47,7 +47,7 @@ class KnownFailure:
     sectors: int | None = None
 
     def covers(self, result: ClaimResult) -> bool:
-        """Whether a failure is this one and no worse; of a cost's bound, the same bound."""
+        """Whether a failure is this one and no worse; a mere bound must be the same bound."""
         if (result.expected, result.verdict.scope) != (self.expected, self.scope):
             return False
         if result.verdict.outcome is not self.verdict:

@@ -21,7 +21,7 @@ from swzverify.run.settings import STDIN, Settings
 from swzverify.spec import Spec, SpecClaim
 
 MOST_KNOWN = 1024
-"""The newest judgements, which a run keeps."""
+"""A run keeps so many judgements, the newest."""
 
 
 @dataclass(slots=True)
