@@ -18,9 +18,7 @@ Form: TypeAlias = int | None
 
 @dataclass(frozen=True, slots=True)
 class AffineGates:
-    """XOR is addition of forms; AND is affine where one side is constant, both are equal, or they
-    are opposite.
-    """
+    """XOR adds forms. AND is affine of a constant, of equal forms and of opposite forms."""
 
     zero: Form = 0
     one: Form = 1
@@ -105,7 +103,7 @@ def times(matrix: Sequence[int], vector: int) -> int:
 
 
 def left_inverse(matrix: Sequence[int]) -> list[int] | None:
-    """Columns L with L times each column of the matrix the unit vector of its place; None when
+    """Columns L that take each column of the matrix to the unit vector of its place; None where
     columns depend.
 
     >>> left = left_inverse([0b110, 0b100])
@@ -135,7 +133,7 @@ def left_inverse(matrix: Sequence[int]) -> list[int] | None:
 
 
 def rank(vectors: Sequence[int]) -> int:
-    """How many of some vectors are independent.
+    """The number of independent vectors among some.
 
     >>> rank([0b011, 0b101, 0b110])
     2

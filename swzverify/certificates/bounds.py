@@ -1,6 +1,4 @@
-"""The range of unsigned values that each line of a program can take, by rules that err on the wide
-side.
-"""
+"""The unsigned values that each line of a program can take: never too few, perhaps too many."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ Bounds: TypeAlias = tuple[int, int]
 
 
 def bounds(program: Sequence[Operation], variables: Mapping[int, Bounds] | None = None) -> list[Bounds]:
-    """(least, largest) of every line, over all values of the variables: those given, else inside
-    their limits.
+    """(least, largest) of every line. Each variable has the bounds that are given for it, else all
+    values below its limit.
 
     >>> x = Operation("var", 7, number=100, name="x")
     >>> bounds((x, Operation("const", 7, number=12), Operation("bvand", 7, (0, 1))))
@@ -32,9 +30,7 @@ def bounds(program: Sequence[Operation], variables: Mapping[int, Bounds] | None 
 
 
 def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bounds:
-    """The exact integers' range where the operator is one of integers; what does not fit the width
-    is cut above.
-    """
+    """The bounds of the exact integer result; `bounds` replaces those that do not fit the width."""
     operator, full = line.operator, (1 << line.width) - 1
     if operator == "const":
         return line.number, line.number
@@ -75,7 +71,7 @@ def _line(line: Operation, given: Sequence[Bounds], widths: Sequence[int]) -> Bo
 
 
 def _order(operator: str, first: Bounds, other: Bounds, width: int) -> Bounds:
-    """Whether two ranges decide a comparison; signed ones are read where no sign can be set."""
+    """Whether two ranges decide a comparison; a signed one only where no sign bit can be set."""
     if operator in ("bvslt", "bvsle") and max(first[1], other[1]) >> (width - 1):
         return 0, 1
     if operator == "=":

@@ -33,8 +33,8 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A literal (`number`), a name (`name`), or an operator (prefix ones as `u-`; `?`, `min`,
-    `max`) with operands.
+    """A literal (`number`), a name (`name`), or an operator with its operands. Prefix operators are
+    `u-` and the like; the others are C's, `?`, `min` and `max`.
     """
 
     operator: str
@@ -69,7 +69,7 @@ def read_expression(text: str) -> Node:
 
 
 class _Parser:
-    """A place in a text, with the token that stands there; every tree comes with its height."""
+    """A place in a text, and the token there. Every tree comes with its height."""
 
     def __init__(self, text: str) -> None:
         self.text, self.end = text, 0
@@ -114,9 +114,7 @@ class _Parser:
         return left
 
     def prefix(self, depth: int) -> tuple[Node, int]:
-        """A literal, a name, a call, something in parentheses, or a prefix operator and its
-        operand.
-        """
+        """A literal, a name, a call, a parenthesis, or a prefix operator with its operand."""
         if depth > MAX_DEPTH * 2:
             raise ValueError(f"deeper than {MAX_DEPTH}")
         kind, spelled, number = self.kind, self.spelled, self.number

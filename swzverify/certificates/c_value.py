@@ -1,11 +1,10 @@
-"""What an expression is worth, exactly, and what must hold for it to have a value:
-docs/semantics.md, section 1.
-"""
+"""An expression's exact value, and when it has one: docs/semantics.md, section 1."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from swzverify.certificates.c_text import Node, read_expression
 from swzverify.certificates.exact import MAX_SHIFT, Arithmetic, Exact
@@ -16,18 +15,14 @@ MAX_EXACT_BITS = 64
 
 @dataclass(slots=True)
 class Conditions:
-    """One-bit lines that bounds do not show: values `inside` C's range, and operations that are
-    `defined`.
-    """
+    """One-bit lines that bounds do not show: values `inside` C's range, `defined` operations."""
 
     inside: list[int] = field(default_factory=list[int])
     defined: list[int] = field(default_factory=list[int])
 
 
 class Values:
-    """Expressions over names that stand for exact integers; what must hold of them is noted in
-    `conditions`.
-    """
+    """Expressions over names of exact integers. `conditions` collects what must hold."""
 
     def __init__(self, numbers: Arithmetic, names: Mapping[str, Exact], conditions: Conditions) -> None:
         self.numbers, self.names, self.conditions = numbers, names, conditions
@@ -50,10 +45,7 @@ class Values:
             return self.names[node.name]
         given = [self._node(operand) for operand in node.operands]
         if node.operator in ("min", "max"):
-            result = given[0]
-            for other in given[1:]:
-                result = (self.numbers.least if node.operator == "min" else self.numbers.largest)(result, other)
-            return result
+            return reduce(self.numbers.least if node.operator == "min" else self.numbers.largest, given)
         if node.operator == "?":
             return self.numbers.choose(self.numbers.truth(given[0]), given[1], given[2])
         if len(given) == 1:
@@ -70,7 +62,7 @@ class Values:
         return numbers.subtract(numbers.number(0), value) if operator == "u-" else value
 
     def _check_operands(self, operator: str, second: Exact) -> None:
-        """A divisor that may be 0, and an amount that may be none, are noted."""
+        """Note as conditions that no divisor is 0 and that shifts are by 0 to 31 bits."""
         numbers = self.numbers
         if operator in ("/", "%") and second.low <= 0 <= second.high:
             self.conditions.defined.append(numbers.out.negate(numbers.equal(second, numbers.number(0))))
@@ -78,9 +70,7 @@ class Values:
             self.conditions.defined.append(numbers.within(second, 0, MAX_SHIFT))
 
     def _in_range(self, value: Exact) -> Exact:
-        """The value, noted where it may leave C's range; what is built on it counts only where it
-        does not.
-        """
+        """The value. Where it may leave C's range, a condition says that it does not."""
         if value.low >= VALUE_MIN and value.high <= VALUE_MAX:
             return value
         inside = self.numbers.within(value, VALUE_MIN, VALUE_MAX)

@@ -1,4 +1,4 @@
-"""What a certificate says, as data: a claim and the tiles, accesses, maps and listings that it is about.
+"""What a certificate says, as data: a claim, and its tiles, accesses, maps and listings.
 
 This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything
 that is asked (`kinds`). Nothing of the front end is used; numbers are in bytes and bits as
@@ -24,8 +24,8 @@ THREAD_NAMES = frozenset({"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}).uni
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`start` plus every multiple of `align` bytes below 2^24, of 0: `start` only. `memory` names
-    what it is in.
+    """`start` plus every multiple of `align` bytes below 2^24; with `align` 0, `start` only.
+    `memory` names the memory that it lies in.
     """
 
     start: int
@@ -50,8 +50,8 @@ class Swizzle:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """Where a C expression of the coordinate puts elements, from the start of a stage: `counts` says
-    whether in elements or in bytes.
+    """A C expression of the coordinate that puts each element at its place, from the start of a
+    stage. `counts` says whether it counts elements or bytes.
     """
 
     over: tuple[tuple[str, int], ...]
@@ -98,9 +98,7 @@ class Tile:
 
     @property
     def run_bits(self) -> int:
-        """How many bits lie side by side unswizzled: the leaves that continue each other from
-        stride 1.
-        """
+        """The bits side by side without the swizzle: leaves that continue each other."""
         run = 1
         for extent, stride in sorted(self.leaves, key=lambda leaf: leaf[1]):
             run *= extent if stride == run else 1
@@ -108,12 +106,12 @@ class Tile:
 
     @property
     def unit_bits(self) -> int:
-        """Bits of the units in which positions count: 8, or 1 for elements that are no whole bytes."""
+        """Bits of a unit, in which positions count: 8, or 1 where elements are not whole bytes."""
         return 1 if self.element_bits % 8 else 8
 
     @property
     def element_units(self) -> int:
-        """How many units (bytes, or bits where the claim counts bits) an element has."""
+        """The units of an element: bytes, or bits where a unit is a bit."""
         return self.element_bits // self.unit_bits
 
     @property
@@ -128,7 +126,7 @@ class Tile:
 
     @property
     def offsets_decide(self) -> bool:
-        """Whether what is said of vectors is said of offsets, not of addresses."""
+        """Whether a claim on vectors speaks of offsets, not of addresses."""
         return not (self.swizzle is not None and self.swizzle.on_address) and not self.counts_bytes
 
 
@@ -182,9 +180,7 @@ class ListedLoop:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that each thread has of its own in each iteration: start, start + step, ..., below
-    stop.
-    """
+    """A thread's own value in each iteration: one of start, start + step, ... below stop."""
 
     name: str
     start: int
@@ -245,8 +241,8 @@ class IndexMap:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One instruction of a listing: `work` is its class in section 8 of docs/semantics.md, `reads` are
-    register, slot (0 where it is not known) and whether it is marked, of each source.
+    """One instruction of a listing. `work` is its class in section 8 of docs/semantics.md. `reads`
+    has register, slot (0: not known) and reuse mark of each source.
     """
 
     work: str
@@ -268,8 +264,8 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of a kind, what it is about by role and name (`("tile", "A")`), its numbers, and all
-    that they name.
+    """A claim: its kind, its subjects by role and name (`("tile", "A")`), its numbers, and
+    everything that these name.
     """
 
     kind: str
@@ -281,7 +277,7 @@ class Claim:
     listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
 
     def about(self, index: int) -> Tile | Access | IndexMap | Listing:
-        """The index-th of what it is about."""
+        """The index-th subject."""
         role, name = self.of[index]
         return {"tile": self.tiles, "access": self.accesses, "map": self.maps, "listing": self.listings}[role][name]
 

@@ -23,6 +23,7 @@ from swzverify.certificates.claim import (
     Claim,
     IndexMap,
     ListedLoop,
+    Listing,
     Loop,
     Placing,
     Swizzle,
@@ -42,7 +43,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,4095}")
 _TAKEN = THREAD_NAMES | {"stage", "base", "min", "max"}
 _IN_MAPS = frozenset({"base", "stage", "min", "max"})
-Found = TypeVar("Found")
+Found = TypeVar("Found", Tile, Access, IndexMap, Listing)
 
 
 def read_claim(reader: Reader) -> Claim:
@@ -67,10 +68,10 @@ def read_claim(reader: Reader) -> Claim:
         kind,
         of,
         numbers,
-        _by_name(reader, "tiles", _tile, lambda tile: tile.name),
-        _by_name(reader, "accesses", _access, lambda access: access.name),
-        _by_name(reader, "maps", _map, lambda index: index.name),
-        _by_name(reader, "listings", read_listing, lambda listing: listing.name) if is_of_listings(form.roles) else {},
+        _by_name(reader, "tiles", _tile),
+        _by_name(reader, "accesses", _access),
+        _by_name(reader, "maps", _map),
+        _by_name(reader, "listings", read_listing) if is_of_listings(form.roles) else {},
     )
     reader.done()
     _check_named(reader, claim)
@@ -84,23 +85,19 @@ def _reference(reader: Reader, text: str) -> tuple[str, str]:
     return role, name
 
 
-def _by_name(
-    reader: Reader, field: str, read: Callable[[Reader], Found], name_of: Callable[[Found], str]
-) -> Mapping[str, Found]:
+def _by_name(reader: Reader, field: str, read: Callable[[Reader], Found]) -> Mapping[str, Found]:
     found: dict[str, Found] = {}
     for item in reader.readers(field):
         one = read(item)
         item.done()
-        if name_of(one) in found:
-            raise reader.refuse(field, f"one of the name {name_of(one)}")
-        found[name_of(one)] = one
+        if one.name in found:
+            raise reader.refuse(field, f"one of the name {one.name}")
+        found[one.name] = one
     return found
 
 
 def _check_named(reader: Reader, claim: Claim) -> None:
-    """Everything that is named is there, and everything that is there is named: nothing else is in
-    the statement.
-    """
+    """Check that the statement has everything that it names, and nothing else."""
     used: dict[str, set[str]] = {"tile": set(), "access": set(), "map": set(), "listing": set()}
     for role, name in claim.of:
         used[role].add(name)
@@ -329,7 +326,7 @@ def _map(reader: Reader) -> IndexMap:
 
 
 def _check_names(reader: Reader, names: Sequence[str], taken: frozenset[str]) -> None:
-    """Names that mean one thing each: none twice, and none that expressions read otherwise."""
+    """Refuse a name that is given twice, or that has another meaning in expressions."""
     for name in names:
         if not _VARIABLE.fullmatch(name) or name in taken or names.count(name) > 1:
             raise SwzError("SWZ604", f"{reader.place}: {name!r} is no name of its own for a variable or constant")
@@ -350,9 +347,7 @@ def _check_expressions(reader: Reader, texts: Sequence[str], known: frozenset[st
 
 
 def _all_read(reader: Reader, constants: Mapping[str, int], read: set[str]) -> Mapping[str, int]:
-    """Constants, each of which some expression reads: nothing stands in a statement that has no
-    part in it.
-    """
+    """The constants; refused where no expression reads one of them: it would say nothing."""
     idle = sorted(set(constants) - read)
     if idle:
         raise SwzError("SWZ604", f"{reader.place}.constants: no expression reads {idle[0]!r}")

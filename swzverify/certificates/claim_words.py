@@ -1,6 +1,4 @@
-"""A statement in words: what a recheck prints is what it judged, and nothing is said that has no
-part in that.
-"""
+"""A statement in words: a recheck prints exactly what it judged."""
 
 from __future__ import annotations
 

@@ -18,15 +18,13 @@ TRUE = 1
 
 @dataclass(slots=True)
 class ClauseGates:
-    """Literals as bits; each new gate gets a variable and the clauses that define it, equal gates
-    share one.
-    """
+    """Literals as bits. Each new gate gets a variable and clauses; equal gates share one."""
 
     zero: int = -TRUE
     one: int = TRUE
     variables: int = 1
     clauses: list[tuple[int, ...]] = field(default_factory=lambda: [(TRUE,)])
-    _known: dict[tuple[str, ...] | tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+    _known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def fresh(self) -> int:
         """Return a literal that nothing constrains yet."""
@@ -45,7 +43,7 @@ class ClauseGates:
         return found
 
     def xor(self, a: int, b: int) -> int:
-        """Negations move out of the gate, so that a gate is shared by all its spellings."""
+        """Negations move out of the gate, so that all spellings of a gate share it."""
         if abs(a) == TRUE or abs(b) == TRUE:
             constant, other = (a, b) if abs(a) == TRUE else (b, a)
             return -other if constant == TRUE else other
@@ -65,7 +63,7 @@ class ClauseGates:
         return self._gate("and", tuple(sorted((a, b))))
 
     def choose(self, condition: int, then: int, otherwise: int) -> int:
-        """A choice; constants make simpler gates of it."""
+        """A choice; constants make a simpler gate of it."""
         if then == otherwise or condition == TRUE:
             return then
         if condition == -TRUE:
@@ -109,9 +107,7 @@ def _truth(kind: str, inputs: tuple[bool, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The clauses of a program, the literals of its variables' bits by name, and those of the last
-    line's bits.
-    """
+    """A program's clauses, the literals of its variables by name, and those of its last line."""
 
     variables: int
     clauses: tuple[tuple[int, ...], ...]
@@ -119,7 +115,7 @@ class Clauses:
     outputs: list[int]
 
     def dimacs(self) -> str:
-        """The text, with a clause more: the last line, one bit, is 1."""
+        """The text, with one more clause: the last line, which has one bit, is 1."""
         rows = [*self.clauses, (self.outputs[0],)]
         head = f"p cnf {self.variables} {len(rows)}\n"
         return head + "".join(" ".join(map(str, row)) + " 0\n" for row in rows)

@@ -143,6 +143,6 @@ def _listing(listing: Listing) -> st.Listing:
 
 
 def _constants(constants: Mapping[str, int], read: Sequence[Formula]) -> dict[str, int]:
-    """Those that some expression reads."""
+    """The constants that some expression reads."""
     names = frozenset[str]().union(*(each.names for each in read))
     return {name: value for name, value in constants.items() if name in names}

@@ -1,6 +1,4 @@
-"""What the goals of all claims have in common: lines in the making, and how goals are closed over
-them.
-"""
+"""What the goals of all claims share: a program in the making, and goals over its lines."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 
 from swzverify.certificates.exact import Arithmetic
 from swzverify.certificates.places import Origin
-from swzverify.certificates.program import Builder, Operation, Program, reachable
+from swzverify.certificates.program import Builder, Program, reachable, selected
 from swzverify.certificates.statement import Always, Statement
 
 
@@ -18,7 +16,7 @@ class UntrueError(Exception):
 
 
 class MeaninglessError(Exception):
-    """A statement that says nothing, or that docs/semantics.md gives no meaning; the text says why."""
+    """A statement that says nothing, or has no meaning in docs/semantics.md; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +29,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """All that a claim rests on, and what must be possible for it to say anything; None where
-    nothing is excluded.
-    """
+    """A claim's goals. `exists` must be possible, else it says nothing; None: nothing excluded."""
 
     asked: tuple[Asked, ...]
     exists: Always | None = None
@@ -58,17 +54,10 @@ class Draft:
         return list(dict.fromkeys(self.numbers.variable(origin.name, origin.count).place for origin in open_))
 
     def closed(self, variables: Sequence[int], roots: Sequence[int]) -> tuple[Program, dict[int, int]]:
-        """Some variables and what some roots depend on as a program, and where each line of it
-        went.
-        """
-        lines = self.out.lines
-        kept = [*variables, *(place for place in reachable(lines, roots) if place not in set(variables))]
-        again = {old: new for new, old in enumerate(kept)}
-        program = tuple(
-            Operation(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
-            for line in (lines[place] for place in kept)
-        )
-        return program, again
+        """Some variables and all lines that the roots need, as a program; where each line went."""
+        own = set(variables)
+        others = [place for place in reachable(self.out.lines, roots) if place not in own]
+        return selected(self.out.lines, [*variables, *others])
 
     def always(self, variables: Sequence[int], assumption: int, holds: int) -> Always:
         """A condition at every point."""
@@ -76,11 +65,11 @@ class Draft:
         return Always(program, tuple(at[place] for place in variables), at[assumption], at[holds])
 
     def possible(self, variables: Sequence[int], condition: int) -> Always | None:
-        """Something that must be possible; None where it is so at every point at sight."""
+        """A condition that must be possible; None where it visibly holds at every point."""
         return None if self.out.known(condition) == 1 else self.always(variables, condition, condition)
 
     def defined(self, variables: Sequence[int], present: int, must_hold: Sequence[int]) -> list[Asked]:
-        """That expressions mean something, where bounds do not show it."""
+        """The goal that expressions mean something, where bounds do not show it."""
         if not must_hold:
             return []
         return [Asked("defined", self.always(variables, present, self.out.all(must_hold)))]

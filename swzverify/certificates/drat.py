@@ -30,8 +30,8 @@ UNSATISFIABLE = 20
 
 @dataclass(frozen=True, slots=True)
 class ProofOutcome:
-    """What came of a question: `checked` by which programs, or `problem` in words; `refuted` when
-    it has a solution.
+    """The outcome of a question: the programs that `checked` its proof, or the `problem` in words;
+    `refuted` tells that it has a solution.
     """
 
     checked: tuple[str, ...] = ()
@@ -40,9 +40,7 @@ class ProofOutcome:
 
 
 def missing_tools() -> str:
-    """What has to be installed before a proof can be made and checked; empty when nothing is
-    missing.
-    """
+    """The tools that proofs need and that are not installed; empty where none is missing."""
     missing: list[str] = []
     if shutil.which(SOLVER) is None:
         missing.append("CaDiCaL (`cadical` on PATH; Debian: apt-get install cadical)")
@@ -52,9 +50,7 @@ def missing_tools() -> str:
 
 
 def prove_unsatisfiable(program: Program, timeout_s: float) -> ProofOutcome:
-    """Clauses, a proof, and its check; every step in a fresh folder and under a time limit of its
-    own.
-    """
+    """Write clauses, refute them, check the proof; each step has its own time limit."""
     with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:
         clauses, proof = Path(folder, "question.cnf"), Path(folder, "proof.drat")
         clauses.write_text(clauses_of(program).dimacs(), encoding="ascii")
@@ -72,7 +68,7 @@ def prove_unsatisfiable(program: Program, timeout_s: float) -> ProofOutcome:
 
 
 def _check(clauses: Path, proof: Path, timeout_s: float) -> ProofOutcome:
-    """By drat-trim; its own hints then go to cake_lpr, whose code is verified down to the machine."""
+    """Check by drat-trim, then by cake_lpr, which is verified down to its machine code."""
     lrat = clauses.with_name("proof.lrat")
     arguments = ["drat-trim", str(clauses), str(proof), "-t", str(int(timeout_s)), "-L", str(lrat)]
     trimmed = _run(arguments, timeout_s)
@@ -92,7 +88,7 @@ def _last_line(text: str) -> str:
 
 
 def _run(arguments: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """A program found on PATH, without a shell."""
+    """Run a program on PATH, without a shell."""
     found = shutil.which(arguments[0]) or arguments[0]
     return subprocess.run(  # noqa: S603 - a fixed name on PATH, and files of our own
         [found, *arguments[1:]],

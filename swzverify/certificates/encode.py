@@ -14,12 +14,12 @@ from math import prod
 from typing import assert_never
 
 from swzverify.certificates.encode_cost import cost_parts
-from swzverify.certificates.program import Builder, Operation, Program, reachable
+from swzverify.certificates.program import Builder, Operation, Program, reachable, selected
 from swzverify.certificates.statement import Always, Apart, Cost, Covers, GatherCost, Injective, Statement
 from swzverify.certificates.table import table
 
 MAX_WRITTEN_OUT = 1 << 16
-"""Points of a covering that are counted one by one."""
+"""The points of a covering that are counted one by one, at most."""
 
 
 class UnwrittenError(Exception):
@@ -28,16 +28,14 @@ class UnwrittenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question: does some point of the variables' limits make the last line of the program, one
-    bit, 1?
-    """
+    """One question: does some point within the variables' limits make the program's last line 1?"""
 
     name: str
     program: Program
 
 
 def is_folded(part: Part) -> bool:
-    """Whether a question has no point because of its constants alone, so that nobody need be asked."""
+    """Whether constants alone show that a question has no point: no solver need be asked."""
     return part.program[-1].operator == "const" and part.program[-1].number == 0
 
 
@@ -59,28 +57,13 @@ def parts(statement: Statement) -> tuple[Part, ...]:
 
 
 def finished(out: Builder, root: int) -> Program:
-    """What the root depends on, the root last."""
-    kept = reachable(out.lines, [root])
-    again = {old: new for new, old in enumerate(kept)}
-    return tuple(
-        Operation(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
-        for line in (out.lines[place] for place in kept)
-    )
-
-
-def second_copy(out: Builder, program: Program, places: Sequence[int], mark: str = "'") -> dict[int, int]:
-    """Variables of the same limits under other names."""
-    return {p: out.var(program[p].name + mark, program[p].number, program[p].width) for p in places}
-
-
-def own_variables(out: Builder, program: Program, places: Sequence[int]) -> dict[int, int]:
-    """One copy of a goal's variables, under their own names."""
-    return second_copy(out, program, places, "")
+    """The program of what the root needs; the root is its last line."""
+    return selected(out.lines, reachable(out.lines, [root]))[0]
 
 
 def _always(goal: Always) -> Part:
     out = Builder()
-    values = own_variables(out, goal.program, goal.variables)
+    values = out.copies(goal.program, goal.variables)
     assumed, holds = out.copy(goal.program, (goal.assumption, goal.holds), values)
     return Part("a point breaks it", finished(out, out.all([assumed, out.negate(holds)])))
 
@@ -90,9 +73,7 @@ def _differ(out: Builder, first: Sequence[int], other: Sequence[int]) -> int:
 
 
 def before_end(out: Builder, start: int, other: int, length: int) -> int:
-    """Whether `start` < `other` + length, as numbers: one bit more than both need, so that the sum
-    does not wrap.
-    """
+    """Whether `start` < `other` + length; one more bit than both need keeps the sum exact."""
     width = 1 + max(out.width(start), out.width(other), length.bit_length())
     end = out.op("bvadd", out.widen(other, width), out.const(length, width))
     return out.op("bvult", out.widen(start, width), end)
@@ -109,15 +90,13 @@ def meet(out: Builder, first: int, first_length: int, other: int, other_length: 
 
 
 def _on_a_grid(out: Builder, place: int, length: int) -> bool:
-    """Whether the length is a power of two and the position visibly a multiple of it: its low bits
-    are constants 0.
-    """
+    """Whether the length is a power of two and the position visibly a multiple of it."""
     bits = length.bit_length() - 1
     return length == 1 << bits and (bits == 0 or trailing_zeros(out, place) >= bits)
 
 
 def _meet_on_a_grid(out: Builder, first: int, other: int, length: int) -> int:
-    """Aligned ranges share a unit exactly when they agree above the longer one's bits."""
+    """Whether aligned ranges share a unit: they agree above the bits of the longer one."""
     bits = length.bit_length() - 1
     width = max(out.width(first), out.width(other))
     if width <= bits:
@@ -127,9 +106,7 @@ def _meet_on_a_grid(out: Builder, first: int, other: int, length: int) -> int:
 
 
 def trailing_zeros(out: Builder, root: int) -> int:
-    """How many of the lowest bits at a place are 0 whatever the variables are, as far as is seen at
-    once.
-    """
+    """The number of low bits at a place that are visibly 0, whatever the variables are."""
     zeros: dict[int, int] = {}
     for place in reachable(out.lines, [root]):
         line = out.lines[place]
@@ -138,7 +115,7 @@ def trailing_zeros(out: Builder, root: int) -> int:
 
 
 def _zeros(line: Operation, inner: Sequence[int], out: Builder) -> int:
-    """From how many low zeros the operands have."""
+    """The low zeros of a line, from those of its operands."""
     if line.operator == "const":
         return (line.number & -line.number).bit_length() - 1 if line.number else line.width
     if line.operator in ("bvadd", "bvsub", "bvor", "bvxor"):
@@ -159,12 +136,12 @@ def _zeros(line: Operation, inner: Sequence[int], out: Builder) -> int:
 def _injective(goal: Injective) -> Part:
     out = Builder()
     program = goal.program
-    shared = own_variables(out, program, goal.shared)
+    shared = out.copies(program, goal.shared)
     positions: list[int] = []
     assumed: list[int] = []
     digits: list[list[int]] = []
     for mark in ("", "'"):
-        own = second_copy(out, program, goal.distinct, mark)
+        own = out.copies(program, goal.distinct, mark)
         place, kept = out.copy(program, (goal.inner, goal.assumption), shared | own)
         if goal.outer:
             place = out.copy(program, (goal.outer[1],), {goal.outer[0]: place})[0]
@@ -177,7 +154,7 @@ def _injective(goal: Injective) -> Part:
 
 def _apart(goal: Apart) -> Part:
     out = Builder()
-    values = own_variables(out, goal.program, (*goal.shared, *goal.first, *goal.second))
+    values = out.copies(goal.program, (*goal.shared, *goal.first, *goal.second))
     first, other, condition = out.copy(
         goal.program, (goal.first_position, goal.second_position, goal.condition), values
     )
@@ -186,8 +163,8 @@ def _apart(goal: Apart) -> Part:
 
 
 def _covers(goal: Covers) -> tuple[Part, ...]:
-    """Once: no two points meet one element, and no element is met by none. Else the points that
-    meet it are counted.
+    """For once: no two points meet one element, and each element is met. Else the points that meet
+    it are counted.
     """
     if goal.times == 1:
         return (_met_twice(goal), _wrong_count(goal, "an element is met by no point"))
@@ -195,34 +172,34 @@ def _covers(goal: Covers) -> tuple[Part, ...]:
 
 
 def _element(out: Builder, goal: Covers, shared: dict[int, int]) -> int:
-    own = own_variables(out, goal.program, goal.elements)
+    own = out.copies(goal.program, goal.elements)
     return out.copy(goal.program, (goal.position,), shared | own)[0]
 
 
 def _met_twice(goal: Covers) -> Part:
     out = Builder()
     program = goal.program
-    shared = own_variables(out, program, goal.shared)
+    shared = out.copies(program, goal.shared)
     position = _element(out, goal, shared)
     conditions: list[int] = []
     points: list[list[int]] = []
     for mark in ("", "'"):
-        own = second_copy(out, program, goal.points, mark)
+        own = out.copies(program, goal.points, mark)
         conditions.append(_touches(out, goal, position, shared | own))
         points.append(list(own.values()))
     return Part("two points meet one element", finished(out, out.all([*conditions, _differ(out, *points)])))
 
 
 def _touches(out: Builder, goal: Covers, position: int, values: dict[int, int]) -> int:
-    """Whether a point counts, is active, and its range meets the element's."""
+    """Whether a point counts, is active, and has a range that meets the element's."""
     address, active, assumed = out.copy(goal.program, (goal.address, goal.active, goal.assumption), values)
     return out.all([assumed, active, meet(out, address, goal.reach, position, goal.extent)])
 
 
 def _wrong_count(goal: Covers, name: str) -> Part:
-    """Every point written out, so that they can be counted."""
+    """Write every point out, and count the points that meet the element."""
     out = Builder()
-    shared = own_variables(out, goal.program, goal.shared)
+    shared = out.copies(goal.program, goal.shared)
     position = _element(out, goal, shared)
     touches: list[int] = []
     for values in _written_out(out, goal):
@@ -239,9 +216,7 @@ def _wrong_count(goal: Covers, name: str) -> Part:
 
 
 def _written_out(out: Builder, goal: Covers) -> Iterator[dict[int, int]]:
-    """For each point, constants for all lines that depend on the point only: most of an address is
-    known then.
-    """
+    """For each point, constants for the lines that depend on it alone: most of an address."""
     program = goal.program
     counts = [(place, program[place].number) for place in goal.points]
     if prod(count for _, count in counts) > MAX_WRITTEN_OUT:

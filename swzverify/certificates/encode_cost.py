@@ -18,11 +18,11 @@ from swzverify.certificates.warp_rule import LANES, SECTOR_BYTES, WarpRule, warp
 Question = tuple[str, Builder, int]
 AnyCost: TypeAlias = Cost | GatherCost
 MAX_CROWD = 17
-"""Lanes that are looked for at once; of more all lanes are written out."""
+"""A solver looks for so many lanes at once; for more, all lanes are written out."""
 
 
 def cost_parts(goal: AnyCost) -> Iterator[Question]:
-    """A lane that is misaligned, and a warp that costs too much."""
+    """The questions whether a lane is misaligned, and whether a warp costs too much."""
     rule = warp_rule(goal.instruction)
     if rule.width_bytes > 1:
         yield _misaligned(goal, rule)
@@ -46,16 +46,12 @@ class _Warp:
     def __init__(self, goal: AnyCost, rule: WarpRule) -> None:
         self.out = Builder()
         self.goal, self.rule = goal, rule
-        program = goal.program
-        self.free = {p: self.out.var(program[p].name, program[p].number, program[p].width) for p in goal.free}
+        self.free = self.out.copies(goal.program, goal.free)
 
     def lane(self, value: int, mark: str) -> tuple[int, int]:
-        """(address, active) of a lane that a place gives; only the rule's leading lanes are ever
-        active.
-        """
+        """(address, active) of a lane by its place; only the rule's first lanes are ever active."""
         goal, out = self.goal, self.out
-        lines = [(place, goal.program[place]) for place in (goal.own if isinstance(goal, GatherCost) else ())]
-        own = {place: out.var(f"{line.name} of lane {mark}", line.number, line.width) for place, line in lines}
+        own = out.copies(goal.program, goal.own, f" of lane {mark}") if isinstance(goal, GatherCost) else {}
         address, active, assumed = out.copy(
             goal.program, (goal.address, goal.active, goal.assumption), {**self.free, **own, goal.lane: value}
         )
@@ -67,22 +63,19 @@ class _Warp:
         return [self.lane(self.out.const(lane, 5), str(lane)) for lane in range(LANES)]
 
     def some_lane(self, name: str) -> int:
-        """A lane that is looked for; no variable of the front end has a name with a blank."""
+        """A lane for the solver to find; no variable of the front end has a name with a blank."""
         return self.out.var(f"lane {name}", LANES, 5)
 
     def unit(self, address: int) -> int:
         """The address in whole units."""
-        return self._above(address, self.rule.unit_bytes.bit_length() - 1)
+        low, width = self.rule.unit_bytes.bit_length() - 1, self.out.width(address)
+        return self.out.const(0, 1) if width <= low else self.out.extract(address, low, width - low)
 
     def slot(self, unit: int) -> int:
         """Which of the slots a unit lies in."""
         bits = self.rule.slots.bit_length() - 1
         wide = self.out.widen(unit, max(bits, self.out.width(unit)))
         return self.out.extract(wide, 0, bits)
-
-    def _above(self, place: int, low: int) -> int:
-        width = self.out.width(place)
-        return self.out.const(0, 1) if width <= low else self.out.extract(place, low, width - low)
 
     def same(self, a: int, b: int) -> int:
         """Whether two values are equal."""
@@ -112,7 +105,7 @@ def _misaligned(goal: AnyCost, rule: WarpRule) -> Question:
 
 
 def _conflict(goal: AnyCost, rule: WarpRule) -> Question:
-    """A group costs more than 1: two of its lanes are looked for."""
+    """A group costs more than 1: the solver looks for two of its lanes that conflict."""
     warp = _Warp(goal, rule)
     out = warp.out
     if rule.octets:
@@ -137,7 +130,7 @@ def _conflict(goal: AnyCost, rule: WarpRule) -> Question:
 
 
 def _picked(out: Builder, lanes: Sequence[tuple[int, int]], which: int) -> tuple[int, int]:
-    """(address, active) of the lane of that number."""
+    """(address, active) of the lane whose number a place gives."""
     address, active = lanes[0]
     for number, (own, on) in enumerate(lanes[1:], start=1):
         here = out.op("=", which, out.const(number, 5))
@@ -148,7 +141,7 @@ def _picked(out: Builder, lanes: Sequence[tuple[int, int]], which: int) -> tuple
 
 
 def _is_crowd(rule: WarpRule, at_most: int) -> bool:
-    """Whether one group is all there is, and few enough of its lanes break the limit."""
+    """Whether there is one group only, and few of its lanes break the limit."""
     return not rule.octets and rule.address_lanes == rule.group_lanes and at_most < min(MAX_CROWD, rule.group_lanes)
 
 
@@ -180,7 +173,7 @@ def _same_group(out: Builder, i: int, j: int, lanes: int) -> int:
 
 
 def _too_many(goal: AnyCost, rule: WarpRule, at_most: int) -> Question:
-    """More than so many wavefronts, counted over all groups; each group's worst slot is looked for."""
+    """More wavefronts than the limit; the solver looks for each group's worst slot."""
     warp = _Warp(goal, rule)
     out = warp.out
     lanes = warp.all_lanes()
@@ -200,7 +193,7 @@ def _too_many(goal: AnyCost, rule: WarpRule, at_most: int) -> Question:
 
 
 def _firsts(warp: _Warp, lanes: list[tuple[int, int]]) -> list[int]:
-    """For each lane whether it is the first active one in its sector: as many as there are sectors."""
+    """For each lane whether it is the first active one in its sector: one lane per sector."""
     out = warp.out
     found: list[int] = []
     units = [(warp.unit(address), active) for address, active in lanes]
@@ -211,9 +204,7 @@ def _firsts(warp: _Warp, lanes: list[tuple[int, int]]) -> list[int]:
 
 
 def _more_than_filled(goal: AnyCost, rule: WarpRule) -> Question:
-    """More sectors than the bytes of the active lanes fill: all but one of them hold as many bytes as
-    there are, or more.
-    """
+    """More sectors than the lanes' bytes fill: all sectors but one hold those bytes, or more."""
     warp = _Warp(goal, rule)
     out = warp.out
     lanes = warp.all_lanes()
@@ -226,9 +217,7 @@ def _more_than_filled(goal: AnyCost, rule: WarpRule) -> Question:
 
 
 def _grouped(warp: _Warp, lanes: list[tuple[int, int]], size: int, mark: str) -> int:
-    """The sum over the groups of what one slot holds; the slot is free, so the sum can be the
-    largest there is.
-    """
+    """The units in one slot, over the groups; the slot is free, so the sum can be the largest."""
     out, rule = warp.out, warp.rule
     counted: list[int] = []
     slot_bits = rule.slots.bit_length() - 1

@@ -26,8 +26,8 @@ OCTET_LANES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """A lane's places: whether it copies, whether its unit is of kind both, and its chunk XORed
-    with its number.
+    """Where a lane stands in a program: whether it copies, whether its unit is of kind both, and
+    its chunk XORed with its number.
     """
 
     half: int
@@ -46,9 +46,7 @@ def octet_conflict(out: Builder, lanes: Sequence[tuple[int, int]]) -> int:
 
 
 def octet_classes(out: Builder, lanes: Sequence[tuple[int, int]]) -> list[int]:
-    """For each of 32 lanes (address, active), whether it copies and no lower lane of its octet is
-    of its class.
-    """
+    """For 32 lanes (address, active): whether each copies and is its octet's first of its class."""
     found: list[int] = []
     for octet in _octets(out, lanes):
         for index, lane in enumerate(octet):
@@ -75,7 +73,7 @@ def _chunk(out: Builder, address: int) -> int:
 
 
 def _copying(out: Builder, chunks: Sequence[int], active: Sequence[int]) -> list[int]:
-    """Whether each lane is active, and no lower one of the warp is with the same address."""
+    """For each lane: it is active, and no lower lane of the warp has the same address."""
     found: list[int] = []
     for lane, chunk in enumerate(chunks):
         lower = [out.all([active[other], out.op("=", chunks[other], chunk)]) for other in range(lane)]
@@ -84,9 +82,7 @@ def _copying(out: Builder, chunks: Sequence[int], active: Sequence[int]) -> list
 
 
 def _both(out: Builder, chunks: Sequence[int], copies: Sequence[int], lane: int) -> int:
-    """Whether a lane, if it copies, and its neighbour are one unit: the neighbour copies, into the
-    same sector.
-    """
+    """Whether a copying lane and its neighbour are one unit: both copy, into one sector."""
     even, odd = (_sector(out, chunks[one]) for one in (lane & ~1, lane | 1))
     return out.all([copies[lane ^ 1], out.op("=", even, odd)])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from swzverify.certificates.meaning import signed
 from swzverify.certificates.program import Builder, Operation
@@ -19,9 +20,7 @@ MAX_SHIFT = 31
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A line that stands for an integer in low .. high: unsigned where low >= 0, else in two's
-    complement.
-    """
+    """A line as an integer in low .. high: unsigned if low >= 0, else in two's complement."""
 
     place: int
     low: int
@@ -58,14 +57,12 @@ class Arithmetic:
         return Exact(place, 0, 1)
 
     def cut(self, value: Exact, low: int, high: int) -> Exact:
-        """The value where it lies in low .. high; elsewhere some number in the bits that this
-        needs.
-        """
+        """The value where it lies in low .. high; elsewhere some number of as many bits."""
         low, high = max(low, value.low), min(high, value.high)
         return self._settled(self._fitted(value, width_of(low, high)), low, high)
 
     def _settled(self, place: int, low: int, high: int) -> Exact:
-        """A line with its bounds, which a constant tells exactly."""
+        """A line with its bounds; a constant has exact ones."""
         known = self.out.known(place)
         if known is not None:
             value = signed(known, self.out.width(place)) if low < 0 else known
@@ -105,10 +102,7 @@ class Arithmetic:
 
     def total(self, values: Sequence[Exact]) -> Exact:
         """The sum of several values."""
-        result = self.number(0)
-        for value in values:
-            result = self.add(result, value)
-        return result
+        return reduce(self.add, values, self.number(0))
 
     def subtract(self, a: Exact, b: Exact) -> Exact:
         """a - b."""
@@ -163,7 +157,7 @@ class Arithmetic:
         return self._divided("bvurem", "bvsrem", a, b, low, high)
 
     def _divided(self, plain: str, with_sign: str, a: Exact, b: Exact, low: int, high: int) -> Exact:
-        """In a width that holds both operands and, signed, the quotient of the least number by -1."""
+        """A division in a width that holds both operands and, if signed, the least number / -1."""
         if a.low >= 0 and b.low >= 0:
             width = max(width_of(0, a.high), width_of(0, b.high))
             found = self.out.op(plain, self._fitted(a, width), self._fitted(b, width))
@@ -178,13 +172,12 @@ class Arithmetic:
         """a / 2^bits, rounded down."""
         width = self.out.width(a.place)
         if width <= bits:
-            return self.number(0) if a.low >= 0 else self.cut(Exact(self._sign(a), -1, 0), -1, 0)
+            if a.low >= 0:
+                return self.number(0)
+            sign = self.out.extract(a.place, width - 1, 1)
+            return self.cut(Exact(sign, -1, 0), -1, 0)
         found = Exact(self.out.extract(a.place, bits, width - bits), a.low >> bits, a.high >> bits)
         return self.cut(found, found.low, found.high)
-
-    def _sign(self, a: Exact) -> int:
-        """-1 or 0 in one bit."""
-        return self.out.extract(a.place, self.out.width(a.place) - 1, 1)
 
     def shift_left(self, a: Exact, b: Exact) -> Exact:
         """a * 2^b; for another b than 0 .. 31 as for the nearest of these."""
@@ -211,7 +204,7 @@ class Arithmetic:
         return self.cut(wide, min(corners), max(corners))
 
     def bitwise(self, operator: str, a: Exact, b: Exact) -> Exact:
-        """`bvand`, `bvor` or `bvxor` on two's complement without an end."""
+        """`bvand`, `bvor` or `bvxor` on two's complement of unlimited width."""
         first, other, negative = self._common(a, b)
         found = self.out.op(operator, first, other)
         width = self.out.width(found)
@@ -246,7 +239,7 @@ class Arithmetic:
         return self.out.op("=", first, other)
 
     def within(self, value: Exact, low: int, high: int) -> int:
-        """One bit: low <= value <= high; what the bounds say already is not asked."""
+        """One bit: low <= value <= high; bounds that already hold are not asked."""
         parts: list[int] = []
         if value.low < low:
             parts.append(self.less_equal(self.number(low), value))

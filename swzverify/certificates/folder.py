@@ -31,7 +31,7 @@ MAX_BYTES = 256 * 1024 * 1024
 _OURS = re.compile(
     r"(claims/[A-Za-z0-9._-]+\.json|formulas/[0-9a-f]{64}\.smt2|specs/[0-9a-f]{64}\.yaml|certificates\.json)(\.[0-9]+\.part)?"
 )
-"""What a run writes, files that one was stopped at writing included."""
+"""What a run writes, and what an interrupted run leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,7 @@ def prepare(folder: str) -> None:
 
 
 def _files(root: Path) -> Iterator[str]:
-    """Every file below a folder, as a path from it; links are files here, so that nothing is
-    followed.
-    """
+    """Every file below a folder, as a path from it; a link counts as a file and is not followed."""
     for place, _, names in os.walk(root):
         for name in names:
             yield Path(place, name).relative_to(root).as_posix()
@@ -147,7 +145,7 @@ def load_list(folder: str) -> tuple[Entry, ...]:
     if not root.is_dir():
         raise SwzError("SWZ601", f"{folder}: there is no such folder", hint=_HOW)
     if not Path(root, LIST).is_file():
-        message = f"{folder}: no {LIST}: not a folder of certificates, or of a run that did not end"
+        message = f"{folder}: no {LIST}: this is no folder of certificates, or its run did not end"
         raise SwzError("SWZ601", message, hint=_HOW)
     name = f"{folder}/{LIST}"
     data = dict(read_json(read_text(folder, LIST), name))
@@ -190,7 +188,7 @@ _HOW = "swzverify prove PATH --certificates DIR writes one"
 
 
 def read_text(folder: str, name: str, sha256: str = "") -> str:
-    """The text of a file below the folder, of which the fingerprint is checked where one is given.
+    """The text of a file below the folder. Where a fingerprint is given, it is checked.
 
     Errors: SWZ602 for a file that cannot be read, is too large or not UTF-8; SWZ603 for one that is
     missing, or has another fingerprint.

@@ -149,9 +149,7 @@ class Circuit(Generic[Bit]):
         return sum(1 << place for place, bit in enumerate(a) if bit == self.gates.one)
 
     def _divide(self, a: Word[Bit], b: Word[Bit]) -> tuple[Word[Bit], Word[Bit]]:
-        """Quotient and remainder by long division; by 0 it gives all ones and the dividend, as
-        SMT-LIB wants.
-        """
+        """Quotient and remainder by long division; by 0, SMT-LIB's all ones and the dividend."""
         width, divisor = len(a), self._constant(b)
         zero = self.gates.zero
         if divisor is not None and divisor and divisor & (divisor - 1) == 0:
@@ -172,7 +170,7 @@ class Circuit(Generic[Bit]):
         return self._negate_if(self.gates.xor(a[-1], b[-1]), quotient), self._negate_if(a[-1], rest)
 
     def _shift(self, operator: str, a: Word[Bit], b: Word[Bit]) -> Word[Bit]:
-        """A stage a bit of the amount; a stage as wide as the word leaves only what comes in."""
+        """One stage per bit of the amount; one as wide as the word leaves only what comes in."""
         fill = a[-1] if operator == "bvashr" else self.gates.zero
         width, result = len(a), list(a)
         for place, bit in enumerate(b):

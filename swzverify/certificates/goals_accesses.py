@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from swzverify.certificates.claim import Access, Claim, Tile
+from collections.abc import Callable
+from typing import TypeAlias
+
+from swzverify.certificates.claim import Access, Base, Claim, Tile
 from swzverify.certificates.draft import Asked, Draft, Goals, MeaninglessError, UntrueError
 from swzverify.certificates.exact import Exact
 from swzverify.certificates.goals_tiles import defined, leaf_digits, placement, stage_of, within
@@ -11,31 +14,30 @@ from swzverify.certificates.places import Origin, common_origins, origin_of, pos
 from swzverify.certificates.statement import Always, Cost, Covers, GatherCost
 from swzverify.certificates.warp_rule import warp_rule
 
-
-def base_of(claim: Claim, access: Access) -> Origin:
-    """Where an access lies by itself."""
-    tile = claim.tile_of(access)
-    return origin_of(access.base if tile is None else tile.base)
+Counts: TypeAlias = Callable[[Access, Tile | None, Origin], dict[str, int]]
 
 
-def _read(draft: Draft, claim: Claim, access: Access) -> Lanes:
+def _read(draft: Draft, claim: Claim, access: Access, counts: Counts = counted_counts) -> Lanes:
     """The lanes that count, at the access's own base."""
-    tile, origin = claim.tile_of(access), base_of(claim, access)
-    return lanes_of(draft.numbers, access, tile, origin, counted_counts(access, tile, origin))
+    tile = claim.tile_of(access)
+    origin = origin_of(_base_of(claim, access))
+    return lanes_of(draft.numbers, access, tile, origin, counts(access, tile, origin))
+
+
+def _base_of(claim: Claim, access: Access) -> Base:
+    tile = claim.tile_of(access)
+    return access.base if tile is None else tile.base
 
 
 def _defined(claim: Claim, access: Access) -> list[Asked]:
-    """That its expressions mean something, in every iteration that exists."""
+    """The goal that its expressions mean something, in every iteration that exists."""
     draft = Draft()
-    tile, origin = claim.tile_of(access), base_of(claim, access)
-    lanes = lanes_of(draft.numbers, access, tile, origin, existing_counts(access, tile, origin))
+    lanes = _read(draft, claim, access, existing_counts)
     return draft.defined(lanes.variables, lanes.present, lanes.must_hold)
 
 
 def _with(claim: Claim, access: Access, *asked: Asked) -> Goals:
-    """Some goals, before them that expressions mean something; after them that some lane is ever
-    active.
-    """
+    """The goals that expressions mean something, then others; and that some lane is ever active."""
     draft = Draft()
     lanes = _read(draft, claim, access)
     exists = draft.possible(lanes.variables, draft.out.all([lanes.assumption, lanes.active]))
@@ -65,9 +67,7 @@ def _width(access: Access, lanes: Lanes) -> int:
 
 
 def in_bounds(claim: Claim, access: Access) -> Goals:
-    """Every coordinate lies inside its mode, every touched byte in the stage's allocation, or in
-    `bytes`.
-    """
+    """Every coordinate is in its mode, every touched byte in the stage's allocation or `bytes`."""
     tile = claim.tile_of(access)
     draft = Draft()
     numbers = draft.numbers
@@ -90,7 +90,7 @@ def in_bounds(claim: Claim, access: Access) -> Goals:
 
 
 def cost(claim: Claim, access: Access, at_most: tuple[int, ...]) -> Goals:
-    """Every lane is aligned, which the rule presumes, and every warp instruction keeps the limit."""
+    """Every lane is aligned, as the rule presumes, and every warp instruction keeps the limit."""
     if warp_rule(access.instruction).sectors:
         raise MeaninglessError(f"{access.name} goes to global memory, which has no banks")
     return _cost(claim, access, at_most)
@@ -133,7 +133,7 @@ def covers(claim: Claim, access: Access, tile: Tile, times: int) -> Goals:
     if own is not None and own.name != tile.name and max(own.stages, tile.stages) > 1:
         raise MeaninglessError(f"nothing says which stage of {own.name} covers which of {tile.name}")
     try:
-        origins = common_origins(access.base if own is None else own.base, tile.base)
+        origins = common_origins(_base_of(claim, access), tile.base)
     except ValueError as error:
         raise MeaninglessError(f"{access.name} and {tile.name}: {error}") from None
     draft = Draft()
@@ -170,9 +170,8 @@ def equal_lanes(claim: Claim, first: Access, other: Access) -> Goals:
     sides = (first, other)
     tiles = [claim.tile_of(access) for access in sides]
     _check_alike(first, other, tiles)
-    bases = [access.base if tile is None else tile.base for access, tile in zip(sides, tiles, strict=True)]
     try:
-        origins = common_origins(*bases)
+        origins = common_origins(*(_base_of(claim, access) for access in sides))
     except ValueError as error:
         raise MeaninglessError(f"{first.name} and {other.name}: {error}") from None
     draft = Draft()

@@ -1,6 +1,6 @@
 """What the claims about listings ask: docs/semantics.md, section 8.
 
-A listing has no variables, so that constants decide. The count is written from that section alone: it
+A listing has no variables, so constants decide. The count is written from that section alone: it
 shares nothing with the front end, which only says which registers each line reads.
 """
 
@@ -16,13 +16,13 @@ BANKS = {
     **dict.fromkeys(("sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"), (4, 1, True)),
     "sm_70": (2, 2, False),
 }
-"""Of each target: banks, registers of one that a cycle reads, and whether other instructions leave
-the cache as it is.
+"""For each target: its banks, the registers of one bank that a cycle reads, and whether other
+instructions leave the cache as it is.
 """
 
 
 def conflicts(listing: Listing, limit: int) -> Goals:
-    """The conflicts of all instructions are at most so many."""
+    """All instructions together have at most so many conflicts."""
     if listing.target not in BANKS:
         raise MeaninglessError(f"no rule is known of the register banks of {listing.target}")
     if not any(line.work == "arithmetic" for line in listing.lines):
@@ -41,7 +41,7 @@ def conflicts(listing: Listing, limit: int) -> Goals:
 
 
 def _cost(listing: Listing, index: int) -> int:
-    """The extra cycles of one line: of the registers that the line before did not keep for it."""
+    """The extra cycles of one line, for the registers that the line before did not keep for it."""
     line = listing.lines[index]
     if line.work != "arithmetic":
         return 0

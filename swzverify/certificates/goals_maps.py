@@ -1,6 +1,4 @@
-"""What the claims about maps, and about tiles and maps that are equal, ask: docs/semantics.md,
-section 5.
-"""
+"""What the claims on maps, and on equal tiles and maps, ask: docs/semantics.md, section 5."""
 
 from __future__ import annotations
 
@@ -12,12 +10,11 @@ from swzverify.certificates.c_value import Conditions, Values
 from swzverify.certificates.claim import Base, IndexMap, Tile
 from swzverify.certificates.draft import Asked, Draft, Goals, MeaninglessError, UntrueError
 from swzverify.certificates.exact import Exact
-from swzverify.certificates.goals_tiles import defined, stage_of
+from swzverify.certificates.goals_tiles import defined, places_differ, stage_of
 from swzverify.certificates.places import Origin, common_origins, digits_of, origin_of, position
-from swzverify.certificates.statement import Injective
 
 ANYWHERE = Base(0, 1)
-"""Where a map lies that reads `base` and does not say where."""
+"""The base of a map that reads `base` and does not say where it lies."""
 
 
 def uses_base(index: IndexMap) -> bool:
@@ -67,24 +64,9 @@ def permutation(index: IndexMap) -> Goals:
     goals.append(Asked("inside", draft.always(variables, draft.true, draft.out.all(inside))))
     weights = [prod(index.onto[:place]) for place in range(len(values))]
     number = numbers.total([numbers.times(value, weight) for value, weight in zip(values, weights, strict=True)])
-    goals.append(Asked("one to one", _one_to_one(draft, shared, own, number)))
-    return Goals(tuple(goals), counted=count)
-
-
-def _one_to_one(draft: Draft, shared: Sequence[int], own: Sequence[Exact], number: Exact) -> Injective:
-    """Inside the box the number in mixed radix tells values apart; outside of it the other goal
-    fails.
-    """
-    program, at = draft.closed([*shared, *(one.place for one in own)], (draft.true, number.place))
-    return Injective(
-        program=program,
-        shared=tuple(at[place] for place in shared),
-        distinct=tuple(at[one.place] for one in own),
-        assumption=at[draft.true],
-        inner=at[number.place],
-        extent=1,
-        outer=(),
-    )
+    # Inside the box the number in mixed radix tells values apart; outside the other goal fails.
+    one_to_one = places_differ(draft, shared, [one.place for one in own], number, 1)
+    return Goals((*goals, Asked("one to one", one_to_one)), counted=count)
 
 
 def equal_places(first: Tile | IndexMap, other: Tile | IndexMap) -> Goals:
@@ -126,7 +108,7 @@ def equal_places(first: Tile | IndexMap, other: Tile | IndexMap) -> Goals:
 
 
 def _check_alike(first: Tile | IndexMap, other: Tile | IndexMap) -> None:
-    """Boxes that differ are different at sight; a map beside a tile has no base of its own."""
+    """Refuse different boxes, and a map that has a base of its own beside a tile."""
     boxes = [
         side.extents if isinstance(side, Tile) else tuple(extent for _, extent in side.over) for side in (first, other)
     ]

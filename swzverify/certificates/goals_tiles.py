@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from swzverify.certificates.c_value import Conditions
@@ -24,13 +25,13 @@ from swzverify.certificates.statement import INNER_VALUE, Always, Apart, Injecti
 
 
 def leaf_digits(numbers: Arithmetic, tile: Tile, prefix: str = "") -> list[Exact]:
-    """A variable a leaf of the layout."""
+    """One variable per leaf of the layout."""
     extents = [extent for extent, _ in tile.leaves] if tile.placing is None else tile.extents
     return [numbers.variable(f"{prefix}leaf.{i}", extent) for i, extent in enumerate(extents)]
 
 
 def defined(*tiles: Tile) -> tuple[Asked, ...]:
-    """That the expressions of tiles mean something at each coordinate, and are not negative."""
+    """The goals that tiles' expressions mean something at each coordinate, and are not negative."""
     asked: list[Asked] = []
     for tile in {tile.name: tile for tile in tiles}.values():
         if tile.placing is None:
@@ -45,7 +46,7 @@ def defined(*tiles: Tile) -> tuple[Asked, ...]:
 
 
 def stage_of(numbers: Arithmetic, tile: Tile, prefix: str = "") -> Exact:
-    """A variable for the stage; 0 where there is one only."""
+    """A variable for the stage; 0 where there is only one."""
     return numbers.variable(f"{prefix}stage", tile.stages) if tile.stages > 1 else numbers.number(0)
 
 
@@ -71,9 +72,7 @@ def bijective(tile: Tile) -> Goals:
 
 
 def _one_to_one(tile: Tile) -> Injective:
-    """Stage and base are the same for both elements: offsets decide, unless a swizzle sees whole
-    addresses.
-    """
+    """Both elements have one stage and base: offsets decide, unless a swizzle sees addresses."""
     draft = Draft()
     numbers = draft.numbers
     digits = leaf_digits(numbers, tile)
@@ -96,7 +95,7 @@ def _one_to_one(tile: Tile) -> Injective:
         moved = replace(tile, swizzle=replace(swizzle, base=swizzle.base - wide))
         return _under_a_swizzle(draft, shared, own, inner, moved)
     whole = position(numbers, tile, digits, stage, origin)
-    return _injective(draft, shared, own, whole, size, ())
+    return places_differ(draft, shared, own, whole, size)
 
 
 def _under_a_swizzle(
@@ -105,14 +104,15 @@ def _under_a_swizzle(
     """A strided sum, and the swizzle after it as a map of its own."""
     if tile.swizzle is None:
         # A placing may count bytes: then an element takes several.
-        return _injective(draft, shared, own, inner, tile.element_units // tile.step_units, ())
+        return places_differ(draft, shared, own, inner, tile.element_units // tile.step_units)
     x = draft.numbers.variable(INNER_VALUE, 1 << draft.out.width(inner.place))
-    return _injective(draft, shared, own, inner, 1, (x.place, swizzled(draft.numbers, tile.swizzle, x).place))
+    return places_differ(draft, shared, own, inner, 1, (x.place, swizzled(draft.numbers, tile.swizzle, x).place))
 
 
-def _injective(
-    draft: Draft, shared: tuple[int, ...], own: tuple[int, ...], inner: Exact, extent: int, outer: tuple[int, ...]
+def places_differ(
+    draft: Draft, shared: Sequence[int], own: Sequence[int], inner: Exact, extent: int, outer: tuple[int, ...] = ()
 ) -> Injective:
+    """Points that differ in `own` and agree in `shared` have ranges that do not meet."""
     program, at = draft.closed((*shared, *own, *outer[:1]), (draft.true, inner.place, *outer[1:]))
     return Injective(
         program=program,
@@ -185,7 +185,7 @@ def contiguous(tile: Tile, elements: int, mode: int) -> Goals:
 
 
 def disjoint(first: Tile, other: Tile | None) -> Goals:
-    """No element of one meets one of the other; of one tile: of another stage."""
+    """No element of one tile meets one of the other; of one tile, one of another stage."""
     if other is None and first.stages == 1:
         raise MeaninglessError(f"tile {first.name} has one stage: there is nothing to keep apart")
     second = first if other is None else other

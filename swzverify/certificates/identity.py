@@ -1,6 +1,4 @@
-"""That the name of a certificate is the name of what it states: an id says path, subjects, case and
-kind.
-"""
+"""Checks that a certificate's id names what it states: path, subjects, case and kind."""
 
 from __future__ import annotations
 

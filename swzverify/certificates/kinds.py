@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from swzverify.certificates import goals_accesses, goals_listings, goals_maps, goals_tiles
 from swzverify.certificates.claim import Access, Claim, IndexMap, Listing, Tile
 from swzverify.certificates.draft import Goals, MeaninglessError
+
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,10 @@ def sentence_of(claim: Claim) -> str:
     return f"{claim.kind}: {template.format(*(f'{role} {name}' for role, name in claim.of), **claim.numbers)}"
 
 
-def _tile(claim: Claim, index: int = 0) -> Tile:
+def _about(claim: Claim, what: type[_Subject], index: int = 0) -> _Subject:
+    """What a claim is about at a place of `of`; refused where that is something else."""
     found = claim.about(index)
-    if not isinstance(found, Tile):
-        raise _meaningless(claim)
-    return found
-
-
-def _access(claim: Claim, index: int = 0) -> Access:
-    found = claim.about(index)
-    if not isinstance(found, Access):
+    if not isinstance(found, what):
         raise _meaningless(claim)
     return found
 
@@ -74,7 +71,9 @@ def _meaningless(claim: Claim) -> MeaninglessError:
 
 def _in_bounds(claim: Claim) -> Goals:
     found = claim.about(0)
-    return goals_tiles.in_bounds(found) if isinstance(found, Tile) else goals_accesses.in_bounds(claim, _access(claim))
+    if isinstance(found, Tile):
+        return goals_tiles.in_bounds(found)
+    return goals_accesses.in_bounds(claim, _about(claim, Access))
 
 
 def _in_bounds_words(claim: Claim) -> str:
@@ -93,7 +92,7 @@ def _equivalent(claim: Claim) -> Goals:
 
 
 def _coalesced(claim: Claim) -> Goals:
-    return goals_accesses.sectors(claim, _access(claim), tuple(claim.numbers.values()))
+    return goals_accesses.sectors(claim, _about(claim, Access), tuple(claim.numbers.values()))
 
 
 def _coalesced_words(claim: Claim) -> str:
@@ -102,7 +101,7 @@ def _coalesced_words(claim: Claim) -> str:
 
 
 def _disjoint(claim: Claim) -> Goals:
-    return goals_tiles.disjoint(_tile(claim), _tile(claim, 1) if len(claim.of) > 1 else None)
+    return goals_tiles.disjoint(_about(claim, Tile), _about(claim, Tile, 1) if len(claim.of) > 1 else None)
 
 
 def _disjoint_words(claim: Claim) -> str:
@@ -111,73 +110,65 @@ def _disjoint_words(claim: Claim) -> str:
     return "no element of {0} shares a bit with one of {1}, in any stages"
 
 
-def _listing(claim: Claim) -> Listing:
-    found = claim.about(0)
-    if not isinstance(found, Listing):
-        raise _meaningless(claim)
-    return found
-
-
-def _permutation(claim: Claim) -> Goals:
-    found = claim.about(0)
-    if not isinstance(found, IndexMap):
-        raise _meaningless(claim)
-    return goals_maps.permutation(found)
-
-
 _TILE, _ACCESS, _MAP, _ANY = ("tile",), ("access",), ("map",), ("tile", "access", "map")
 _LISTING = ("listing",)
 KINDS: Mapping[str, Kind] = {
     "injective": Kind(
-        lambda claim: goals_tiles.injective(_tile(claim)),
+        lambda claim: goals_tiles.injective(_about(claim, Tile)),
         "no two elements of {0} share a bit, in any stage, at any base",
         (_TILE,),
     ),
     "bijective": Kind(
-        lambda claim: goals_tiles.bijective(_tile(claim)),
+        lambda claim: goals_tiles.bijective(_about(claim, Tile)),
         "no two elements of {0} share a bit, and they fill its allocation",
         (_TILE,),
     ),
     "contiguous": Kind(
-        lambda claim: goals_tiles.contiguous(_tile(claim), claim.numbers["elements"], claim.numbers["mode"]),
+        lambda claim: goals_tiles.contiguous(_about(claim, Tile), claim.numbers["elements"], claim.numbers["mode"]),
         "aligned vectors of {elements} elements along mode {mode} of {0} lie at consecutive, aligned places, in order",
         (_TILE,),
         (("elements", 1), ("mode", 0)),
     ),
     "aligned": Kind(
-        lambda claim: goals_accesses.aligned(claim, _access(claim)),
+        lambda claim: goals_accesses.aligned(claim, _about(claim, Access)),
         "every active lane of {0} begins at a multiple of the instruction's width",
         (_ACCESS,),
     ),
     "in_bounds": Kind(_in_bounds, _in_bounds_words, (("tile", "access"),)),
     "conflict_free": Kind(
-        lambda claim: goals_accesses.cost(claim, _access(claim), ()),
+        lambda claim: goals_accesses.cost(claim, _about(claim, Access), ()),
         "every warp instruction of {0} is aligned and has no bank conflict",
         (_ACCESS,),
     ),
     "wavefronts": Kind(
-        lambda claim: goals_accesses.cost(claim, _access(claim), (claim.numbers["at_most"],)),
+        lambda claim: goals_accesses.cost(claim, _about(claim, Access), (claim.numbers["at_most"],)),
         "every warp instruction of {0} is aligned and takes at most {at_most}",
         (_ACCESS,),
         (("at_most", 1),),
     ),
     "coalesced": Kind(_coalesced, _coalesced_words, (_ACCESS,), perhaps=(("at_most", 1),)),
     "covers": Kind(
-        lambda claim: goals_accesses.covers(claim, _access(claim), _tile(claim, 1), claim.numbers["times"]),
+        lambda claim: goals_accesses.covers(
+            claim, _about(claim, Access), _about(claim, Tile, 1), claim.numbers["times"]
+        ),
         "{0} touches each element of {1} exactly {times} times in each stage",
         (_ACCESS, _TILE),
         (("times", 0),),
     ),
     "equivalent": Kind(_equivalent, "{0} and {1} are the same everywhere, at every common base", (_ANY, _ANY)),
     "disjoint": Kind(_disjoint, _disjoint_words, (_TILE, _TILE), optional=1),
-    "permutation": Kind(_permutation, "{0} takes its box one to one onto another", (_MAP,)),
+    "permutation": Kind(
+        lambda claim: goals_maps.permutation(_about(claim, IndexMap)),
+        "{0} takes its box one to one onto another",
+        (_MAP,),
+    ),
     "register_conflict_free": Kind(
-        lambda claim: goals_listings.conflicts(_listing(claim), 0),
+        lambda claim: goals_listings.conflicts(_about(claim, Listing), 0),
         "no arithmetic instruction of {0} waits for a bank of the register file",
         (_LISTING,),
     ),
     "register_conflicts": Kind(
-        lambda claim: goals_listings.conflicts(_listing(claim), claim.numbers["at_most"]),
+        lambda claim: goals_listings.conflicts(_about(claim, Listing), claim.numbers["at_most"]),
         "the arithmetic instructions of {0} have at most {at_most} register bank conflicts",
         (_LISTING,),
         (("at_most", 0),),

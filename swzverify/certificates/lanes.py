@@ -21,9 +21,7 @@ from swzverify.certificates.warp_rule import LANES, warp_rule
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where a lane begins, in units: from address 0 on, and `relative` to where its stage (or bare
-    address) starts.
-    """
+    """Where a lane begins, in units: from address 0, and `relative` to the start of its stage."""
 
     unit_bits: int
     position: Exact
@@ -65,21 +63,17 @@ class Lanes:
 def lanes_of(
     numbers: Arithmetic, access: Access, tile: Tile | None, origin: Origin, counts: Mapping[str, int]
 ) -> Lanes:
-    """The lanes of an access whose base lies at an origin; `counts` says how many values of a loop
-    are looked at.
-    """
+    """The lanes of an access at an origin; `counts` gives the values of a loop to look at."""
     return _Reading(numbers, access, tile, origin, counts).lanes()
 
 
 def existing_counts(access: Access, tile: Tile | None, origin: Origin) -> dict[str, int]:
-    """How many first values each unbounded loop has, beyond which bounds show that no iteration
-    exists.
-    """
+    """For each unbounded loop the number of values beyond which bounds show no iteration."""
     return _counts(access, tile, origin, lambda _, lanes: lanes.existing)
 
 
 def counted_counts(access: Access, tile: Tile | None, origin: Origin) -> dict[str, int]:
-    """The same, beyond which bounds show that no lane is active, or that the assumptions fail."""
+    """The numbers beyond which bounds show that no lane is active, or that assumptions fail."""
     return _counts(access, tile, origin, lambda out, lanes: out.all([lanes.assumption, lanes.active]))
 
 
@@ -93,7 +87,7 @@ def _counts(
 
 
 class _Reading:
-    """An access with what its names stand for, and what its expressions were found to need."""
+    """An access with what its names stand for, and the conditions of its expressions."""
 
     def __init__(
         self, numbers: Arithmetic, access: Access, tile: Tile | None, origin: Origin, counts: Mapping[str, int]
@@ -117,12 +111,12 @@ class _Reading:
         self.placing_leaves = False
 
     def lanes(self) -> Lanes:
-        """All that is asked of the access."""
+        """Everything that goals ask of the access."""
         access, out, numbers = self.access, self.out, self.numbers
         assumed = [numbers.truth(self._value(text, self.fixed)) for text in access.assume]
         active = self._active()
         coord = [self._value(text, self.names) for text in access.coord]
-        placed = None if self.tile is None or self.tile.placing is None else self._placed(self.tile.placing, self.names)
+        placed = None if self.tile is None or self.tile.placing is None else self._placed(self.tile.placing)
         own = None if access.address is None else self._value(access.address, self.names)
         stage = None if access.stage is None else self._value(access.stage, self.names)
         existing = self._existing()
@@ -143,7 +137,7 @@ class _Reading:
         variables += self.own
         return Lanes(
             variables=tuple(one.place for one in variables),
-            where=self._of_address(own) if self.tile is None else self._of_tile(self.tile, coord, placed, stage),
+            where=self._at_address(own) if self.tile is None else self._in_tile(self.tile, coord, placed, stage),
             active=active,
             assumption=assumption,
             existing=existing,
@@ -153,9 +147,7 @@ class _Reading:
         )
 
     def _value(self, text: str, names: Mapping[str, Exact]) -> Exact:
-        """The value of an expression; what it needs, and whether it may leave C's range, is
-        remembered.
-        """
+        """The value of an expression; the conditions that it needs are kept."""
         conditions = Conditions()
         value = Values(self.numbers, names, conditions).of(text)
         self.defined += conditions.defined
@@ -164,10 +156,10 @@ class _Reading:
             self.leaving.append(text)
         return value
 
-    def _placed(self, placing: Placing, names: Mapping[str, Exact]) -> Exact:
+    def _placed(self, placing: Placing) -> Exact:
         """The value of the tile's expression at the coordinate, as one expression of the access."""
         conditions = Conditions()
-        value = self._placed_under(placing, names, conditions)
+        value = self._placed_under(placing, self.names, conditions)
         self.defined += conditions.defined
         self.inside += conditions.inside
         self.placing_leaves = bool(conditions.inside)
@@ -192,39 +184,35 @@ class _Reading:
         return self.out.all(parts)
 
     def _existing(self) -> int:
-        """One bit: no loop is without iterations, and with an unbounded one no thread leaves C's
-        range.
-        """
+        """One bit: every loop has iterations; with an unbounded one, no thread leaves C's range."""
         if any(loop.count == 0 for loop in self.access.loops):
             return self.out.const(0, 1)
-        inside: dict[int, None] = {}
-        for text in dict.fromkeys(self.leaving if self.open_ended else ()):
+        if not self.open_ended:
+            return self.out.const(1, 1)
+        inside: list[int] = []
+        for text in dict.fromkeys(self.leaving):
             of_threads = names_of(read_expression(text)) & THREAD_NAMES
             for thread in range(self.access.threads if of_threads else 1):
-                names = {**self.fixed, **thread_names(self.numbers, self.access, self.numbers.number(thread))}
                 conditions = Conditions()
-                Values(self.numbers, names, conditions).of(text)
-                inside.update(dict.fromkeys(conditions.inside))
-        if self.open_ended and self.placing_leaves and self.tile is not None and self.tile.placing is not None:
+                Values(self.numbers, self._names_in(thread), conditions).of(text)
+                inside += conditions.inside
+        if self.placing_leaves and self.tile is not None and self.tile.placing is not None:
             for thread in range(self.access.threads):
-                names = {**self.fixed, **thread_names(self.numbers, self.access, self.numbers.number(thread))}
                 conditions = Conditions()
-                self._placed_under(self.tile.placing, names, conditions)
-                inside.update(dict.fromkeys(conditions.inside))
-        return self.out.all(list(inside))
+                self._placed_under(self.tile.placing, self._names_in(thread), conditions)
+                inside += conditions.inside
+        return self.out.all(list(dict.fromkeys(inside)))
+
+    def _names_in(self, thread: int) -> dict[str, Exact]:
+        return {**self.fixed, **thread_names(self.numbers, self.access, self.numbers.number(thread))}
 
     def counts_until(self, counted: int) -> dict[str, int]:
-        """For each unbounded loop a number of first values beyond which a one-bit line is 0, seen
-        by bounds.
-        """
-        found: dict[str, int] = {}
-        for loop, index in zip(self.access.loops, self.indices, strict=True):
-            if loop.is_unbounded:
-                found[loop.name] = self._count_until(index, counted)
-        return found
+        """For each unbounded loop the values beyond which bounds show a one-bit line to be 0."""
+        loops = zip(self.access.loops, self.indices, strict=True)
+        return {loop.name: self._count_until(index, counted) for loop, index in loops if loop.is_unbounded}
 
     def _count_until(self, index: Exact, counted: int) -> int:
-        """Halving; what is found holds, whether it is the smallest or not."""
+        """By halving; the number found is right, whether it is the smallest or not."""
         low, high = 0, index.high + 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -232,12 +220,12 @@ class _Reading:
             low, high = (low, middle) if after[counted] == (0, 0) else (middle, high)
         return high
 
-    def _of_address(self, own: Exact | None) -> Where:
+    def _at_address(self, own: Exact | None) -> Where:
         start = self.origin.address(self.numbers)
         relative = _from_zero(self.numbers, self.numbers.number(0) if own is None else own)
         return Where(8, self.numbers.add(start, relative), start, relative)
 
-    def _of_tile(self, tile: Tile, coord: Sequence[Exact], placed: Exact | None, stage: Exact | None) -> Where:
+    def _in_tile(self, tile: Tile, coord: Sequence[Exact], placed: Exact | None, stage: Exact | None) -> Where:
         numbers = self.numbers
         kept = tuple(_from_zero(numbers, value) for value in coord)
         here = numbers.number(0) if stage is None else numbers.clamp(stage, 0, tile.stages - 1)

@@ -1,5 +1,4 @@
-"""Lines as sums: a factor for each of some variables, and a rest that those variables do not
-change.
+"""Lines as sums: a factor for each of some variables, and a rest without them.
 
 Exact as unsigned integers: what could wrap is not a sum here.
 """
@@ -28,7 +27,7 @@ class Sum:
 
 
 def sums(program: Program, variables: Sequence[int]) -> list[Sum | None]:
-    """Every line as a sum over some variables, where it is one.
+    """Every line as a sum over some variables; None where it is no such sum.
 
     >>> x, y = (Operation("var", 6, number=4, name=name) for name in "xy")
     >>> eight = Operation("const", 6, number=8)
@@ -56,7 +55,7 @@ def sums(program: Program, variables: Sequence[int]) -> list[Sum | None]:
 
 
 def _line(line: Operation, given: Sequence[Sum]) -> Sum | None:
-    """The sum of integers that an operator gives; the caller sees that it fits the width."""
+    """The sum of integers that an operator gives; the caller checks that it fits the width."""
     if line.operator in ("zero_extend", "extract"):
         return given[0] if line.number == 0 else None
     if line.operator == "bvadd":

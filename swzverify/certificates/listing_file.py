@@ -15,7 +15,7 @@ _REGISTERS = 255
 
 
 def is_of_listings(roles: Sequence[Sequence[str]]) -> bool:
-    """Whether a kind of claim is about listings: only then a statement has some."""
+    """Whether a kind of claim is about listings; only then a statement has some."""
     return any("listing" in each for each in roles)
 
 

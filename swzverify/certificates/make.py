@@ -1,6 +1,4 @@
-"""From a proved claim to its certificate: statement, scripts, points, witnesses; what does not
-check is not kept.
-"""
+"""From a proved claim to its certificate: statement, scripts, points and checked witnesses."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ __all__ = ["CLAIMS", "Claimed", "certify"]
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Where a claim stands: in which spec, with its text, and at what line."""
+    """Where a claim stands: its spec with the text, its line, its case."""
 
     id: str
     spec: str
@@ -76,7 +74,7 @@ def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mappi
 
 
 def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
-    """The statement of a claim, as it will be read again, and all that it rests on."""
+    """The statement of a claim, as a recheck reads it, and its goals."""
     if isinstance(claim, CostClaim) and claim.reaches is not None:
         raise SwzError(
             "SWZ607",
@@ -109,8 +107,7 @@ def _goal(folder: str, asked: Asked, points: _Points) -> Goal:
 
 
 class _Points:
-    """Points at which statements are about something: by trial, else from the solver, asked of the
-    prover's goals.
+    """Points at which statements say something: by trial, else the solver's for the prover's goals.
 
     The prover's variables have the same names; whatever point they suggest is evaluated in the
     statement itself.
@@ -122,7 +119,7 @@ class _Points:
         self._left: Iterator[Mapping[str, int]] = self._asked()
 
     def possible(self, statement: Statement) -> Possible:
-        """A statement with such a point.
+        """A statement with a point at which it says something.
 
         Errors: SWZ607 where none is found, and for names that no certificate can hold.
         """
@@ -158,7 +155,7 @@ class _Points:
 
 
 def _presumed(goal: ob.Obligation) -> Expr:
-    """What some point must satisfy for the prover's obligation to be about anything."""
+    """What some point must satisfy, so that the prover's obligation says something."""
     match goal:
         case ob.Always(domain) | ob.Injective(domain):
             return domain.assumption

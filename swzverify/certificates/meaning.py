@@ -63,7 +63,7 @@ def binary(operator: str, width: int, a: int, b: int) -> int:
 
 
 def _signed_division(operator: str, width: int, a: int, b: int) -> int:
-    """By SMT-LIB's own reduction to the unsigned operators: magnitudes, then the sign put back."""
+    """By SMT-LIB's own reduction: divide the magnitudes, then put the sign back."""
     top = 1 << width
     minus_a, minus_b = a >> (width - 1), b >> (width - 1)
     magnitudes = ((top - a) % top if minus_a else a, (top - b) % top if minus_b else b)

@@ -12,9 +12,7 @@ from swzverify.certificates.exact import Arithmetic, Exact
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A base as the value of a variable `name` times `unit`, plus `start`; no variable where there
-    is one base.
-    """
+    """A base: the variable `name` times `unit`, plus `start`; with one base, no variable."""
 
     start: int
     unit: int
@@ -42,8 +40,8 @@ def swizzled(numbers: Arithmetic, swizzle: Swizzle, value: Exact) -> Exact:
 
 
 def offset_of_digits(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -> Exact:
-    """The plain offset in elements from a digit per leaf; where the tile has a placing, its value
-    from a digit per mode, which counts where it is not negative.
+    """The plain offset in elements, from a digit per leaf. A tile with a placing has its value,
+    from a digit per mode; it counts where it is not negative.
     """
     if tile.placing is not None:
         value = placed(numbers, tile.placing, digits, Conditions())
@@ -52,16 +50,14 @@ def offset_of_digits(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -
 
 
 def placed(numbers: Arithmetic, placing: Placing, coord: Sequence[Exact], conditions: Conditions) -> Exact:
-    """The value of a placing at a coordinate; what it needs is noted."""
+    """The value of a placing at a coordinate; `conditions` gets what it needs."""
     names = {name: numbers.number(value) for name, value in placing.constants.items()}
     names |= {name: value for (name, _), value in zip(placing.over, coord, strict=True)}
     return Values(numbers, names, conditions).of(placing.value)
 
 
 def digits_of(numbers: Arithmetic, tile: Tile, coord: Sequence[Exact]) -> list[Exact]:
-    """Each coordinate split over the leaves of its mode, first leaf fastest, the last one taking
-    the quotient.
-    """
+    """Each coordinate split over its mode's leaves, first leaf fastest; the last gets the rest."""
     if tile.placing is not None:
         return list(coord)
     digits: list[Exact] = []
@@ -75,7 +71,7 @@ def digits_of(numbers: Arithmetic, tile: Tile, coord: Sequence[Exact]) -> list[E
 
 
 def inner_offset(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -> Exact:
-    """The offset inside a stage in elements, swizzled if the swizzle is one of offsets."""
+    """The offset inside a stage in elements, after a swizzle of offsets."""
     plain = offset_of_digits(numbers, tile, digits)
     if tile.swizzle is None or tile.swizzle.on_address:
         return plain
@@ -98,17 +94,15 @@ def position(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact], stage: Ex
 
 
 def related(first: Base, other: Base) -> bool:
-    """Whether two bases are known relative to each other: one address each, or two places in one
-    memory.
-    """
+    """Whether two bases are known relative to each other: one address each, or one memory."""
     if first.count == other.count == 1:
         return True
     return bool(first.memory) and first.memory == other.memory
 
 
 def common_origins(first: Base, other: Base) -> tuple[Origin, Origin]:
-    """The bases for a comparison: as given where they are related, else one common base of the
-    larger alignment.
+    """The bases for a comparison: as given where they are related, else one base of the larger
+    alignment.
 
     Errors: ValueError where nothing says how the two lie to each other.
     """

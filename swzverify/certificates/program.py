@@ -8,7 +8,7 @@ of each known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from swzverify.certificates.meaning import BINARY, COMPARISONS, binary, comparison, signed
@@ -102,26 +102,30 @@ def evaluate(program: Program, point: Mapping[str, int]) -> list[int]:
     return values
 
 
-def reachable(program: Sequence[Operation], roots: Sequence[int]) -> list[int]:
-    """The places that some roots depend on, in order."""
-    needed = set(roots)
-    pending = list(needed)
-    while pending:
-        fresh = [place for place in program[pending.pop()].operands if place not in needed]
-        needed.update(fresh)
-        pending += fresh
-    return sorted(needed)
-
-
-def _between(program: Program, roots: Sequence[int], given: Mapping[int, int]) -> list[int]:
-    """The places that roots depend on, stopping at given ones, in order."""
+def reachable(program: Sequence[Operation], roots: Iterable[int], given: Container[int] = ()) -> list[int]:
+    """The places that some roots need, in order; not given places, nor what only those need."""
     needed = {root for root in roots if root not in given}
     pending = list(needed)
     while pending:
-        fresh = [p for p in program[pending.pop()].operands if p not in needed and p not in given]
+        fresh = [place for place in program[pending.pop()].operands if place not in needed and place not in given]
         needed.update(fresh)
         pending += fresh
     return sorted(needed)
+
+
+def selected(program: Sequence[Operation], places: Sequence[int]) -> tuple[Program, dict[int, int]]:
+    """The lines at some places as a program, and where each of them went.
+
+    Each line comes after its operands, which are among the places too.
+    """
+    again = {old: new for new, old in enumerate(places)}
+    lines = (program[place] for place in places)
+    return tuple(moved(line, [again[operand] for operand in line.operands]) for line in lines), again
+
+
+def moved(line: Operation, operands: Iterable[int]) -> Operation:
+    """The same operation on operands at other places."""
+    return Operation(line.operator, line.width, tuple(operands), line.number, line.name)
 
 
 class Builder:
@@ -157,6 +161,11 @@ class Builder:
         """A variable with values 0 .. limit - 1."""
         return self.place(Operation("var", width, number=limit, name=name))
 
+    def copies(self, program: Program, places: Sequence[int], mark: str = "") -> dict[int, int]:
+        """Another program's variables, place there to place here, with a mark after their names."""
+        lines = [(place, program[place]) for place in places]
+        return {place: self.var(line.name + mark, line.number, line.width) for place, line in lines}
+
     def add(self, line: Operation) -> int:
         """An operation, folded where its operands are constants or one of them is neutral."""
         if line.operator in ("const", "var"):
@@ -169,9 +178,7 @@ class Builder:
         return self.place(line) if kept is None else kept
 
     def _same(self, line: Operation, known: Sequence[int | None]) -> int | None:
-        """The place or constant that an operation equals at every point, where that is seen at
-        once.
-        """
+        """The place or constant that an operation visibly equals at every point; else None."""
         places, operator = line.operands, line.operator
         if operator == "ite":
             if known[0] is not None:
@@ -217,7 +224,7 @@ class Builder:
         return self.op("bvxor", a, self.const(1, 1))
 
     def all(self, bits: Sequence[int]) -> int:
-        """Whether all of some bits are 1; 1 for none. Pairs of pairs, so that no chain gets deep."""
+        """Whether all of some bits are 1; 1 for none. It joins pairs, so no chain gets deep."""
         return self._join("bvand", bits, 1)
 
     def any(self, bits: Sequence[int]) -> int:
@@ -243,12 +250,9 @@ class Builder:
         return level[0]
 
     def copy(self, program: Program, roots: Sequence[int], values: Mapping[int, int]) -> list[int]:
-        """The roots of another program, rewritten here with `values` (place there to place here)
-        for its variables.
-        """
-        moved = dict(values)
-        for place in _between(program, roots, values):
+        """Rewrite the roots of another program here; `values` has places here for places there."""
+        here = dict(values)
+        for place in reachable(program, roots, values):
             line = program[place]
-            operands = tuple(moved[operand] for operand in line.operands)
-            moved[place] = self.add(Operation(line.operator, line.width, operands, line.number, line.name))
-        return [moved[root] for root in roots]
+            here[place] = self.add(moved(line, [here[operand] for operand in line.operands]))
+        return [here[root] for root in roots]

@@ -1,5 +1,4 @@
-"""What is put forward for a certificate, by trial: periods, and points at which something is
-possible.
+"""Proposals for a certificate, by trial: periods, and points at which something is possible.
 
 Nothing here is trusted: the witnesses check the periods, and the points are evaluated again.
 """
@@ -21,9 +20,7 @@ TRIES = 4096
 
 
 def periods(statement: Statement) -> Iterator[dict[str, int]]:
-    """How many values of each variable may stand for all: first as the assumption repeats too, then
-    without it.
-    """
+    """How many values of each variable may stand for all: with the assumption, then without."""
     kept = _found(statement, with_assumption=True)
     yield kept
     if may_drop(statement):
@@ -46,9 +43,7 @@ def _found(statement: Statement, *, with_assumption: bool) -> dict[str, int]:
 
 
 def _candidates(program: Program, limit: int) -> list[int]:
-    """Numbers below a limit that may be periods, smallest first: powers of two, times what the
-    program divides by.
-    """
+    """Possible periods below a limit, ascending: powers of two, times the program's divisors."""
     odd = {1}
     for line in program:
         if line.operator in ("bvudiv", "bvurem") and program[line.operands[1]].operator == "const":
@@ -61,9 +56,7 @@ def _candidates(program: Program, limit: int) -> list[int]:
 
 
 def possible_point(program: Program, conditions: Sequence[int]) -> dict[str, int] | None:
-    """A point at which some one-bit lines are all 1, by trying: low corners first, then at random
-    from a fixed seed.
-    """
+    """A point at which some one-bit lines are all 1: low corners, then seeded random points."""
     variables = [line for line in program if line.operator == "var"]
     random = Random(0)  # noqa: S311 - the same points in every run
     corners = islice(product(*(range(min(line.number, 3)) for line in reversed(variables))), TRIES)

@@ -15,7 +15,7 @@ from swzverify.errors import SwzError
 
 Json: TypeAlias = Mapping[str, object]
 MAX_NUMBER = 1 << 62
-"""Larger than any number that a certificate has to hold."""
+"""Larger than any number that a certificate needs."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _AGAIN = "write it again: swzverify prove PATH --certificates DIR"
 
@@ -54,7 +54,7 @@ def is_list(value: object) -> TypeGuard[list[object]]:
 
 
 def is_number(value: object, least: int = 0) -> TypeGuard[int]:
-    """Whether a value is a whole number of a size that a certificate has to hold."""
+    """Whether a value is a whole number as large as a certificate may have."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < MAX_NUMBER
 
 
@@ -64,9 +64,7 @@ def is_text(value: object) -> TypeGuard[str]:
 
 
 class Reader:
-    """Takes fields out of an object; what is missing, extra or of another type is SWZ604 with its
-    place.
-    """
+    """Takes fields out of an object; a missing, extra or wrong one is SWZ604 with its place."""
 
     def __init__(self, data: object, place: str) -> None:
         if not _is_object(data):

@@ -1,5 +1,4 @@
-"""One certificate proved again: from its statement to what follows from it, each goal by a solver
-and by a witness.
+"""One certificate proved again from its statement, each goal by a solver and by a witness.
 
 Nothing of the prover, the front end or Z3 is used. What must be shown is derived from the statement
 (`kinds`), and so is every script; what the certificate has of either must be the same, byte for
@@ -40,9 +39,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which solvers judge each script, whether proofs are written and checked, and what a step may
-    take.
-    """
+    """The solvers that judge each script, whether proofs are checked, and the limits of a step."""
 
     solvers: tuple[str, ...]
     timeout_s: float = 60.0
@@ -67,7 +64,6 @@ class Rechecked:
     proofs: int = 0
     once: int = 0
     folded: int = 0
-    time_s: float = 0.0
 
 
 class _ContradictedError(Exception):
@@ -88,7 +84,7 @@ class _Findings:
     folded: int = 0
 
     def outcome(self, identity: str, status: Status, *why: str) -> Rechecked:
-        """Return what a recheck says of a certificate."""
+        """What a recheck says of a certificate."""
         counts = (self.formulas, self.witnesses, self.proofs, self.once, self.folded)
         return Rechecked(identity, status, (*why, *self.words, *self.notes), *counts)
 
@@ -137,7 +133,7 @@ class Recheck:
         return certificate
 
     def _goal(self, where: str, goal: Goal, statement: Statement, found: _Findings) -> None:
-        """One goal: about something, by its formulas, and by its witnesses."""
+        """Check one goal: that it says something, its formulas, and its witnesses."""
         _check_possible(where, goal.statement, statement)
         questions = self._questions(where, goal, statement)
         if self._is_folded(where, goal, questions):
@@ -162,17 +158,17 @@ class Recheck:
                     found.proofs += 1
 
     def _is_folded(self, where: str, goal: Goal, questions: list[tuple[Part, str, str]]) -> bool:
-        """Whether constants decide a goal; the certificate must say so of just such goals."""
+        """Whether constants decide a goal; `shown` must say so of exactly these goals."""
         folded = bool(questions) and all(is_folded(part) for part, _, _ in questions)
         if folded != (goal.shown is Shown.FOLDED):
             how = "decide" if folded else "do not decide"
-            raise SwzError("SWZ605", f"{where}: constants {how} it, `shown` is {goal.shown}")
+            raise SwzError("SWZ605", f"{where}: constants {how} it, but `shown` is {goal.shown}")
         if folded and goal.witnesses:
-            raise SwzError("SWZ605", f"{where}: a witness of what constants decide")
+            raise SwzError("SWZ605", f"{where}: it has a witness, but constants decide it")
         return folded
 
     def _witnesses(self, where: str, goal: Goal, statement: Statement, found: _Findings) -> None:
-        """Each witness shows the goal; one that has none is one for which none can be found."""
+        """Check each witness; a goal without one must be a goal for which none can be found."""
         for name, data in goal.witnesses.items():
             self.tell(f"the {name} witness")
             if name not in CHECKERS:
@@ -186,10 +182,10 @@ class Recheck:
             self.tell("looking for a witness")
             missed = find_witness(statement)
             if missed is not None:
-                raise SwzError("SWZ605", f"{where}: the {missed[0]} witness that it has was left out")
+                raise SwzError("SWZ605", f"{where}: it has a {missed[0]} witness, which was left out")
 
     def _ways(self, where: str, goal: Goal, written: bool, found: _Findings) -> None:
-        """Each goal is to be shown twice; one that is not says so, and does not count as rechecked."""
+        """Check `shown`, and note a goal that is not shown twice: it is not rechecked."""
         shown = Shown.by(written, bool(goal.witnesses))
         if goal.shown is not shown:
             raise SwzError("SWZ605", f"{where}: `shown` is {goal.shown}, but it is shown {shown}")
@@ -217,7 +213,7 @@ class Recheck:
         return found
 
     def _solve(self, where: str, part: Part, text: str, digest: str) -> str:
-        """Ask the solvers; why it stays open, or empty when all say `unsat`."""
+        """Ask the solvers; returns why the question stays open, nothing where all say `unsat`."""
         for name in self.limits.solvers:
             if (name, digest) not in self._answers:
                 self.tell(f"{name}: {part.name}")
@@ -235,7 +231,7 @@ class Recheck:
         return "" if self.limits.solvers else f"{where}: no solver was asked"
 
     def _proof(self, where: str, part: Part, digest: str) -> str:
-        """Write and check a proof; why that did not come about, or empty."""
+        """Write and check a proof; returns why there is none, or nothing."""
         if digest not in self._proofs:
             self.tell(f"a proof that not: {part.name}")
             missing = missing_tools()
@@ -250,9 +246,7 @@ class Recheck:
 
 
 def _derived(file: str, certificate: Certificate) -> Goals:
-    """What the statement rests on; the certificate must have just these goals, and say the same of
-    what is excluded.
-    """
+    """The goals of the statement; the certificate must have exactly these, and such an `exists`."""
     try:
         goals = goals_of(certificate.claim)
     except MeaninglessError as error:
@@ -270,7 +264,7 @@ def _derived(file: str, certificate: Certificate) -> Goals:
 
 
 def _check_possible(where: str, possible: Possible, statement: Statement) -> None:
-    """The obligation is that of the statement, and about something."""
+    """Check that the obligation is the statement's, and says something."""
     if possible.obligation != write_statement(statement):
         try:
             read_statement(possible.obligation)

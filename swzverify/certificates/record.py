@@ -20,9 +20,7 @@ SCHEMA = "swzverify.certificate/2"
 
 
 class Shown(StrEnum):
-    """How a goal is shown: by its formulas and by a witness, by one of them, by neither, or by
-    constants alone.
-    """
+    """How a goal is shown: by formulas and a witness, by one of them, by neither, by constants."""
 
     TWICE = "twice"
     ONCE = "once"
@@ -31,7 +29,7 @@ class Shown(StrEnum):
 
     @staticmethod
     def by(written: bool, witnessed: bool) -> Shown:
-        """What a goal that constants do not decide must say."""
+        """What `shown` must say of a goal that constants do not decide."""
         return (Shown.NEVER, Shown.ONCE, Shown.TWICE)[written + witnessed]
 
 
@@ -45,9 +43,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """Something that must be possible: a statement's text, and a point of its variables at which it
-    is.
-    """
+    """Something that must be possible: a statement's text, and a point that makes it so."""
 
     obligation: str
     point: Mapping[str, int]
@@ -71,7 +67,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the prover told of its run. No recheck judges it, and none repeats it."""
+    """What the prover told of its run. A recheck neither judges nor repeats it."""
 
     scope: str
     evidence: str
@@ -83,8 +79,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proved claim. `spec_sha256` names the spec's text; `exists` is what must be possible for it
-    to say anything.
+    """A proved claim. `spec_sha256` names the spec's text; `exists` must be possible, else the
+    claim says nothing.
     """
 
     id: str

@@ -20,7 +20,7 @@ After = Sequence[Step | None]
 
 
 def repeating(goal: Statement) -> tuple[int, ...]:
-    """The variables of which fewer values may stand for all."""
+    """The variables whose first values may stand for all."""
     match goal:
         case Always():
             return goal.variables
@@ -33,13 +33,13 @@ def repeating(goal: Statement) -> tuple[int, ...]:
 
 
 def assumption_of(goal: Statement) -> int:
-    """The line that says which points count at all."""
+    """The line that says which points count."""
     return goal.condition if isinstance(goal, Apart) else goal.assumption
 
 
 def may_drop(goal: Statement) -> bool:
-    """Whether the statement without its assumption says no less: not where points are counted, nor
-    lanes left out.
+    """Whether a statement still says as much without its assumption. A count of points does not,
+    nor does a cost where the assumption leaves out lanes.
     """
     match goal:
         case Always() | Injective():
@@ -55,22 +55,20 @@ def may_drop(goal: Statement) -> bool:
 
 
 def is_still(after: After, root: int) -> bool:
-    """Whether a line has the same value again."""
+    """Whether the step does not change a line."""
     one = after[root]
     return one is not None and one.still
 
 
 def repeats(goal: Statement, place: int, after: After) -> bool:
-    """Whether a statement, its assumption aside, says the same after a step; `after` has what the
-    step does.
-    """
+    """Whether a statement, without its assumption, says the same after the step of `after`."""
     match goal:
         case Always():
             return is_still(after, goal.holds)
         case Cost():
             return is_still(after, goal.active) and (_turns(goal, after) or _flips(goal, place))
         case GatherCost():
-            # What moves every lane's address alike, at every value, moves the lanes of every choice alike.
+            # A step that moves all addresses alike, at every value, does so for every choice.
             return is_still(after, goal.active) and _turns(goal, after)
         case Injective():
             return not goal.outer and _alike(after, goal.inner)
@@ -83,23 +81,24 @@ def repeats(goal: Statement, place: int, after: After) -> bool:
 
 
 def _alike(after: After, *roots: int) -> bool:
-    """Some lines grow by the same number, exactly."""
+    """Whether some lines grow by the same number, exactly."""
     found = [after[root] for root in roots]
     return all(one is not None and one.exact and one == found[0] for one in found)
 
 
 def _turns(goal: Cost | GatherCost, after: After) -> bool:
-    """Every address grows by the same multiple of a unit: banks turn, and equal stays equal."""
+    """Whether every address grows by the same multiple of a unit: banks turn, equal stays equal."""
     rule = warp_rule(goal.instruction)
     turn = SECTOR_BYTES if rule.sectors else LINE_BYTES if rule.octets else WORD_BYTES
     unit = lcm(turn, rule.width_bytes)
     one = after[goal.address]
-    whole = one is not None and (one.exact or goal.program[goal.address].width >= LINE_BYTES.bit_length() - 1)
-    return whole and one is not None and one.increase % unit == 0
+    if one is None or one.increase % unit:
+        return False
+    return one.exact or goal.program[goal.address].width >= LINE_BYTES.bit_length() - 1
 
 
 def _flips(goal: Cost, place: int) -> bool:
-    """The variable only flips address bits, the same in every lane, and none below the width."""
+    """Whether the variable only flips address bits, in all lanes alike, none below the width."""
     variables = (goal.lane, *goal.free)
     rows = [form for form in forms(goal.program, variables, [goal.address])[0] if form is not None]
     first = numbering(goal.program, variables)[place]

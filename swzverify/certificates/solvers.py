@@ -66,9 +66,9 @@ def _cvc5(text: str, timeout_s: float) -> SolverAnswer:
 
 
 _PACKAGES: Mapping[str, Callable[[str, float], SolverAnswer]] = {"bitwuzla": _bitwuzla, "cvc5": _cvc5}
-_PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "bitwuzla": ("bitwuzla", "--lang", "smt2"),
-    "cvc5": ("cvc5", "--lang", "smt2", "--strict-parsing", "--bitblast=eager"),
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "bitwuzla": ("--lang", "smt2"),
+    "cvc5": ("--lang", "smt2", "--strict-parsing", "--bitblast=eager"),
 }
 NAMES = tuple(_PACKAGES)
 
@@ -123,7 +123,7 @@ def _ask_program(name: str, text: str, timeout_s: float) -> SolverAnswer:
         path.write_text(text, encoding="utf-8")
         try:
             done = subprocess.run(  # noqa: S603 - a program found on PATH, and a file of our own
-                [program, *_PROGRAMS[name][1:], str(path)],
+                [program, *_OPTIONS[name], str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -136,7 +136,7 @@ def _ask_program(name: str, text: str, timeout_s: float) -> SolverAnswer:
             return SolverAnswer.UNKNOWN
         except OSError as error:
             raise ValueError(f"{name} cannot be run: {error.strerror}") from error
-    return _only_answer(done.stdout.split("\n")[:-1] if done.stdout.endswith("\n") else done.stdout.split("\n"))
+    return _only_answer(done.stdout.removesuffix("\n").split("\n"))
 
 
 def _only_answer(said: list[str]) -> SolverAnswer:

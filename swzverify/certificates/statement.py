@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from swzverify.certificates.program import Operation, Program, check_operation, reachable
 from swzverify.errors import SwzError
@@ -84,9 +84,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class GatherCost:
-    """The same where each lane has a value of its own for each of `own`, for every choice of
-    them.
-    """
+    """A cost where each lane has its own value of each of `own`, for every choice of them."""
 
     program: Program
     lane: int
@@ -107,9 +105,7 @@ class GatherCost:
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """Every element's range is met by the ranges of exactly `times` active points, at each value of
-    `shared`.
-    """
+    """Ranges of exactly `times` active points meet each element's range, at each `shared`."""
 
     program: Program
     shared: tuple[int, ...]
@@ -145,9 +141,7 @@ _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_.]*|{INNER_VALUE}")
 
 
 def check_names(program: Sequence[Operation]) -> None:
-    """Refuse, by ValueError, names that the encoding could give to variables of its own, and one
-    name for two.
-    """
+    """Refuse, by ValueError, a name that the encoding may use, or that two variables have."""
     names = [line.name for line in program if line.operator == "var"]
     strange = [name for name in names if not _NAME.fullmatch(name)]
     if strange:
@@ -162,7 +156,7 @@ def kind_of(statement: Statement) -> str:
 
 
 def variables_of(statement: Statement) -> tuple[int, ...]:
-    """The places of all variables of a statement, but `x` of an outer map."""
+    """The places of all variables of a statement, without the `x` of an outer map."""
     found = [place for name in _VARIABLES for place in getattr(statement, name, ())]
     return tuple(found) if not isinstance(statement, Cost | GatherCost) else (statement.lane, *found)
 
@@ -190,14 +184,9 @@ def write_statement(statement: Statement) -> str:
     lines.append(f"kind {kind_of(statement)}")
     for item in fields(statement)[1:]:
         value: object = getattr(statement, item.name)
-        parts = _parts(value)
-        lines.append(" ".join([item.name, *(json.dumps(part) for part in parts)]))
+        parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        lines.append(" ".join([item.name, *map(json.dumps, parts)]))
     return "\n".join(lines) + "\n"
-
-
-def _parts(value: object) -> list[object]:
-    """A tuple's parts, or the only one."""
-    return list(value) if isinstance(value, tuple) else [value]  # type: ignore[reportUnknownArgumentType]
 
 
 def _line_text(line: Operation) -> str:
@@ -303,7 +292,7 @@ def _field(program: Program, wanted: str, typed: str, name: str, parts: tuple[ob
 
 
 def _check_closed(statement: Statement, line: int) -> None:
-    """Every variable that an expression reads is one of the statement's own, each in one role."""
+    """Check that expressions read only the statement's own variables, each in one role."""
     own = variables_of(statement)
     program = statement.program
     used = {place for place in reachable(program, roots_of(statement)) if program[place].operator == "var"}

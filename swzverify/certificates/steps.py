@@ -1,5 +1,4 @@
-"""What a step of a variable does to every line of a program: f(v + step) = f(v) + increase, for one
-given step.
+"""What a given step of a variable does to every line of a program: f(v + step) = f(v) + increase.
 
 The prover finds such steps; here a given one is checked, line by line. An increase is `exact` when
 it holds of the unsigned integers, else modulo 2^width only. None: nothing is known. It is claimed
@@ -59,7 +58,7 @@ def steps(program: Program, variable: int, step: int, ranges: Sequence[Bounds] |
 
 
 def _settled(step: Step | None, width: int) -> Step | None:
-    """An increase modulo 2^width that is a multiple of it is none at all."""
+    """The step; an inexact increase that is 0 modulo 2^width is none."""
     if step is not None and not step.exact and step.increase % (1 << width) == 0:
         return STILL
     return step
@@ -101,9 +100,7 @@ def _line(
 
 
 def _cutting(operator: str, a: Step, b: Step, operands: Sequence[Operation], ranges: Sequence[Bounds]) -> Step | None:
-    """Operators that look at a number from some bit up, or below it: the increase must not cross
-    that border.
-    """
+    """Operators that cut a number at some bit; the increase must not cross it."""
     width = operands[0].width
     known = [line.number if line.operator == "const" else None for line in operands]
     if operator in ("bvand", "bvor", "bvxor"):

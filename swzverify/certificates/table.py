@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from swzverify.certificates.gates import Circuit
-from swzverify.certificates.program import Program, reachable
+from swzverify.certificates.program import Program, reachable, selected
 
 MAX_POINTS = 1 << 21
 
@@ -80,8 +80,7 @@ class Table:
 
 
 def table(program: Program, roots: Sequence[int], counts: Sequence[tuple[int, int]]) -> Table:
-    """The values of some lines; `counts` pairs a variable's place with how many of its values to
-    try.
+    """The values of some lines; `counts` has variables' places and how many of their values to try.
 
     Errors: ValueError for more than 2^21 points.
 
@@ -99,11 +98,7 @@ def table(program: Program, roots: Sequence[int], counts: Sequence[tuple[int, in
         stride //= count
         given[place] = [_pattern(bit, count, stride, points) for bit in range(program[place].width)]
     needed = reachable(program, roots)
-    again = {place: number for number, place in enumerate(needed)}
-    lines = tuple(
-        type(line)(line.operator, line.width, tuple(again[p] for p in line.operands), line.number, line.name)
-        for line in (program[place] for place in needed)
-    )
+    lines, again = selected(program, needed)
     variables = {
         again[place]: given.get(place, [0] * program[place].width)
         for place in needed
@@ -115,12 +110,11 @@ def table(program: Program, roots: Sequence[int], counts: Sequence[tuple[int, in
 
 def _pattern(bit: int, count: int, stride: int, points: int) -> int:
     """One bit of a variable that takes each value `stride` times, over and over."""
-    run = (1 << stride) - 1
     once = 0
     # Values with this bit set come in runs of 2^bit.
     for start in range(1 << bit, count, 2 << bit):
         length = min(1 << bit, count - start)
-        once |= ((1 << length * stride) - 1) << start * stride if length > 1 else run << start * stride
+        once |= ((1 << length * stride) - 1) << start * stride
     result, filled = once, count * stride
     while filled < points:
         result |= result << filled

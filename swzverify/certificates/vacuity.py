@@ -1,4 +1,4 @@
-"""That a statement is about something: a point at which what it presumes is true, evaluated here."""
+"""Evaluates a point at which a statement says something: what it presumes is true there."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def conditions_of(statement: Statement) -> tuple[int, ...]:
 
 
 def check_possible(statement: Statement, point: Mapping[str, int]) -> None:
-    """Refuse, by WitnessError, a point outside the limits or at which the statement is about
-    nothing.
-    """
+    """Refuse, by WitnessError, a point outside the limits, or where the statement says nothing."""
     names = {line.name for line in statement.program if line.operator == "var"}
     if set(point) != names:
         raise WitnessError(f"the point must name {', '.join(sorted(names)) or 'nothing'}")

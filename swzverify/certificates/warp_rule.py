@@ -1,5 +1,4 @@
-"""The hardware's cost rule once more, for rechecks: from an instruction's name, by
-docs/semantics.md, section 4.
+"""The hardware's cost rule, written a second time for rechecks: docs/semantics.md, section 4.
 
 No table of `hardware/` is read; a test compares the two.
 """
@@ -38,21 +37,19 @@ class WarpRule:
 
     @property
     def unit_bytes(self) -> int:
-        """What lanes are told apart by: their own width, but a word at least; in global memory a
-        sector.
-        """
+        """The bytes that tell lanes apart: their width, a word at least; global ones: a sector."""
         return SECTOR_BYTES if self.sectors else max(self.width_bytes, WORD_BYTES)
 
     @property
     def slots(self) -> int:
-        """How many units lie side by side in all banks: lanes are aligned, so units meet in all
-        banks or in none. Sectors lie in no banks.
+        """The units side by side in all banks. Lanes are aligned, so two units meet in all banks or
+        in none. Sectors lie in no banks.
         """
         return 1 if self.sectors else LINE_BYTES // self.unit_bytes
 
     @property
     def joined_lanes(self) -> int:
-        """Lanes of a group once groups have joined."""
+        """The lanes of two groups that have joined."""
         return 2 * self.group_lanes
 
 
@@ -151,12 +148,12 @@ def _banks(rule: WarpRule, addresses: list[int]) -> int:
 
 
 def _copying(lanes: Sequence[int | None]) -> list[int | None]:
-    """Of the lanes with one address, wherever in the warp they are, only the lowest is left."""
+    """Of the lanes with one address, anywhere in the warp, only the lowest is left."""
     return [None if address in lanes[:lane] else address for lane, address in enumerate(lanes)]
 
 
 def _octet(group: dict[int, int]) -> int:
-    """The cost of an octet's copying lanes, at least one, by class: each is 1 or 2."""
+    """The cost of an octet's copying lanes, one at least; each class costs 1 or 2."""
     classes: dict[tuple[int, int, int, int], tuple[set[int], set[int]]] = {}
     for lane, address in group.items():
         other = group.get(lane ^ 1)

@@ -1,4 +1,4 @@
-"""What the witnesses have in common: their fields as a file holds them, and how one is refused."""
+"""What all witnesses share: their fields as a file has them, and how one is refused."""
 
 from __future__ import annotations
 
@@ -59,6 +59,13 @@ def periods_of(data: Data, program: Program, places: Sequence[int]) -> list[tupl
     return found
 
 
+def require_same(data: Data, found: Mapping[str, object], *given: str) -> None:
+    """Refuse a witness whose fields, but those given, are not as the expression gives them."""
+    only(data, *given, *found)
+    for name, value in found.items():
+        require(data.get(name) == value, f"{name!r} is another than the expression gives")
+
+
 def hexadecimal(values: Sequence[int]) -> list[str]:
-    """Numbers as a file holds matrices."""
+    """Numbers as a file has those of matrices."""
     return [f"{value:x}" for value in values]

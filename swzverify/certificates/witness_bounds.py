@@ -1,6 +1,4 @@
-"""The witness of bounds: every line's least and largest value, from those of the variables on,
-decide the condition.
-"""
+"""The witness of bounds: the least and largest value of every line decide the condition."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from swzverify.certificates.witness import Data, WitnessError, require
 
 
 def find_bounds(statement: Statement) -> dict[str, object] | None:
-    """The witness of a condition that is 1 within its bounds; None for another one."""
+    """The witness of a condition that is 1 within its bounds; else None."""
     return {"holds": "1"} if isinstance(statement, Always) and _decided(statement) else None
 
 

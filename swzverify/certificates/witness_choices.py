@@ -1,5 +1,4 @@
-"""The witness of a cost with values of the lanes' own: what lanes can reach over one period, and a
-cover of it.
+"""The witness of a cost with values of the lanes' own: what lanes can reach, and a cover of it.
 
 In a slot so many different units can be chosen at once as the least cover has parts: some units and
 some lanes, such that each lane that is not among them chooses among these units (König's theorem).
@@ -10,12 +9,13 @@ has more than n, however it was found.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from swzverify.certificates.repetition import repeating
 from swzverify.certificates.statement import GatherCost, Statement
 from swzverify.certificates.table import table
 from swzverify.certificates.warp_rule import LANES, WarpRule, filled, warp_rule
-from swzverify.certificates.witness import Data, WitnessError, only, periods_of, require
+from swzverify.certificates.witness import Data, WitnessError, periods_of, require, require_same
 from swzverify.certificates.witness_residues import counted_line
 
 Reach = Mapping[int, set[int]]
@@ -25,7 +25,7 @@ Lanes = Sequence[frozenset[int]]
 
 
 def find_choices(statement: Statement, periods: Mapping[str, int]) -> dict[str, object] | None:
-    """The witness from periods that are proposed; None where they, or the statement, do not hold."""
+    """The witness from proposed periods; None where they, or the statement, do not hold."""
     try:
         found = _examine(statement, {"periods": dict(periods)})
     except WitnessError:
@@ -35,16 +35,11 @@ def find_choices(statement: Statement, periods: Mapping[str, int]) -> dict[str, 
 
 def check_choices(statement: Statement, data: Data) -> None:
     """Refuse, by WitnessError, a witness that does not show the statement."""
-    found = _examine(statement, data)
-    only(data, "periods", *found)
-    for name, value in found.items():
-        require(data.get(name) == value, f"{name!r} is another than the expression gives")
+    require_same(data, _examine(statement, data), "periods")
 
 
 def _examine(statement: Statement, data: Data) -> dict[str, object]:
-    """Every value of the lanes' own in one period of all else; refused where a choice costs too
-    much.
-    """
+    """Try every value of the lanes' own in one period of all else; refuse too costly choices."""
     if not isinstance(statement, GatherCost):
         raise WitnessError("choices say nothing about such a statement")
     goal, rule = statement, warp_rule(statement.instruction)
@@ -58,9 +53,7 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
     except ValueError as error:
         raise WitnessError(str(error)) from None
     active, addresses = found.flags(found.truths(1) & found.truths(2)), found.numbers(0)
-    values = 1
-    for _, count in own:
-        values *= count
+    values = prod(count for _, count in own)
     most = 0
     seen: set[tuple[tuple[frozenset[int], ...], int]] = set()
     for start in range(0, found.points, LANES * values):
@@ -74,8 +67,8 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
 
 
 def _bound(rule: WarpRule, lanes: Lanes, at_most: tuple[int, ...], always: int) -> int:
-    """What no choice of a warp exceeds; refused where that is too much. `always` lanes are active at
-    every value: in global memory their bytes alone must fill as many sectors, without a limit.
+    """A bound for every choice of a warp; refused where it is too much. `always` lanes are active
+    at every value: without a limit, their bytes alone must fill as many sectors of global memory.
 
     Groups that join take no more than they do apart. Without a limit the larger groups are looked
     at: without a conflict there, there is none in the smaller ones.
@@ -92,19 +85,18 @@ def _bound(rule: WarpRule, lanes: Lanes, at_most: tuple[int, ...], always: int) 
 
 
 def _group(rule: WarpRule, lanes: Lanes) -> int:
-    """The parts of the largest of the least covers of a group's slots."""
+    """The parts of a least cover, for the slot of a group that needs most."""
     slots: dict[int, dict[int, set[int]]] = {}
     for lane, options in enumerate(lanes):
         for address in options:
             unit = address // rule.unit_bytes
             slots.setdefault(unit % rule.slots, {}).setdefault(lane, set()).add(unit)
-    if rule.repeats:
-        return max((len(reach) for reach in slots.values()), default=0)
-    return max((cover_size(reach) for reach in slots.values()), default=0)
+    size = len if rule.repeats else cover_size
+    return max(map(size, slots.values()), default=0)
 
 
 def cover_size(reach: Reach) -> int:
-    """The parts of a cover, which is checked; a least one where the search is right.
+    """The parts of a checked cover; it is a least one where the search is right.
 
     >>> cover_size({0: {1, 2}, 1: {1}, 2: {1}})
     2
@@ -129,7 +121,7 @@ def cover_size(reach: Reach) -> int:
 
 
 def _improve(lane: int, reach: Reach, chosen: dict[int, int], tried: set[int]) -> bool:
-    """Whether a lane gets a unit, perhaps as others move to another one."""
+    """Whether a lane gets a unit, perhaps because others move to another one."""
     for unit in sorted(reach[lane]):
         if unit not in tried:
             tried.add(unit)

@@ -1,5 +1,4 @@
-"""The witness of linear algebra over GF(2): matrices of the expressions, and inverses that show
-independent columns.
+"""The witness of linear algebra over GF(2): matrices of the expressions, and their inverses.
 
 The matrix is read off the same program that the formula is made of, so a witness for another map
 does not fit.
@@ -13,16 +12,14 @@ from swzverify.certificates.affine import columns, forms, left_inverse, numberin
 from swzverify.certificates.program import Program
 from swzverify.certificates.statement import Always, Cost, Injective, Statement
 from swzverify.certificates.warp_rule import LANES, WarpRule, warp_cost, warp_rule
-from swzverify.certificates.witness import Data, WitnessError, hexadecimal, numbers, only, require
+from swzverify.certificates.witness import Data, WitnessError, hexadecimal, numbers, only, require, require_same
 
 OUTER = ("outer_rows", "outer_inverse")
 """The fields of an outer map."""
 
 
 def find_gf2(statement: Statement) -> dict[str, object] | None:
-    """The witness of a statement that linear algebra decides; None for another one, or one that
-    does not hold.
-    """
+    """The witness of a statement that linear algebra decides; else None."""
     try:
         match statement:
             case Always(program, variables, _, holds):
@@ -30,7 +27,7 @@ def find_gf2(statement: Statement) -> dict[str, object] | None:
             case Injective():
                 rows = _rows(statement.program, (*statement.shared, *statement.distinct), statement.inner)
                 inverse = left_inverse(_distinct_columns(statement, rows))
-                outer = _find_outer(statement)
+                outer = find_outer(statement)
                 if inverse is None or outer is None:
                     return None
                 return {"rows": hexadecimal(rows), "left_inverse": hexadecimal(inverse), **outer}
@@ -58,7 +55,7 @@ def check_gf2(statement: Statement, data: Data) -> None:
 
 
 def _rows(program: Program, variables: Sequence[int], root: int) -> list[int]:
-    """The matrix of an expression, a row a bit; refused where a bit is not affine."""
+    """The matrix of an expression, one row per bit; refused where a bit is not affine."""
     found = [form for form in forms(program, variables, [root])[0] if form is not None]
     require(len(found) == program[root].width, "the expression is not affine over GF(2)")
     return found
@@ -70,9 +67,7 @@ def _bits(program: Program, variables: Sequence[int], chosen: Sequence[int]) -> 
 
 
 def _distinct_columns(goal: Injective, rows: Sequence[int]) -> list[int]:
-    """What the bits that tell points apart flip: nothing below a range's length, which is a power
-    of two.
-    """
+    """Columns of the bits that tell points apart; refused if one is not above a range's length."""
     found = columns(rows, _bits(goal.program, (*goal.shared, *goal.distinct), goal.distinct))
     require(goal.extent & (goal.extent - 1) == 0, "a range's length is no power of two")
     require(not any(column & (goal.extent - 1) for column in found), "positions differ inside a range's length")
@@ -80,20 +75,19 @@ def _distinct_columns(goal: Injective, rows: Sequence[int]) -> list[int]:
 
 
 def _check_injective(goal: Injective, data: Data) -> None:
-    """Points that differ have positions that differ, above the bits of a range's length."""
+    """Check that different points differ above the bits of a range's length."""
     only(data, "rows", "left_inverse", *OUTER[: 2 * bool(goal.outer)])
     rows = _rows(goal.program, (*goal.shared, *goal.distinct), goal.inner)
     require(numbers(data, "rows") == rows, "the matrix is not that of the expression")
     matrix = _distinct_columns(goal, rows)
-    inverse = numbers(data, "left_inverse")
-    undone = [times(inverse, column) for column in matrix]
-    require(undone == [1 << place for place in range(len(matrix))], "the left inverse does not undo the matrix")
+    _require_inverse(numbers(data, "left_inverse"), matrix, "the left inverse does not undo the matrix")
     check_outer(goal, data)
 
 
-def _find_outer(goal: Injective) -> dict[str, object] | None:
-    """The matrix of the outer map and its inverse; empty where there is no outer map, None where it
-    has no inverse.
+def find_outer(goal: Injective) -> dict[str, object] | None:
+    """The outer map's matrix and inverse; empty without an outer map, None without an inverse.
+
+    Errors: WitnessError where the outer map is not affine.
     """
     if not goal.outer:
         return {}
@@ -103,30 +97,23 @@ def _find_outer(goal: Injective) -> dict[str, object] | None:
     return None if inverse is None else dict(zip(OUTER, (hexadecimal(rows), hexadecimal(inverse)), strict=True))
 
 
-def find_outer(goal: Injective) -> dict[str, object] | None:
-    """As above, for the witnesses of other engines; None too where the outer map is not affine."""
-    try:
-        return _find_outer(goal)
-    except WitnessError:
-        return None
-
-
 def check_outer(goal: Injective, data: Data) -> None:
-    """The outer map, if there is one, is one to one on its whole width."""
+    """Check that the outer map, if there is one, is one to one on its whole width."""
     if goal.outer:
         x, image = goal.outer
         rows = _rows(goal.program, (x,), image)
         require(numbers(data, "outer_rows") == rows, "the outer matrix is not that of the expression")
         matrix = columns(rows, range(goal.program[x].width))
-        inverse = numbers(data, "outer_inverse")
-        undone = [times(inverse, column) for column in matrix]
-        require(undone == [1 << place for place in range(len(matrix))], "the outer inverse does not undo the matrix")
+        _require_inverse(numbers(data, "outer_inverse"), matrix, "the outer inverse does not undo the matrix")
+
+
+def _require_inverse(inverse: Sequence[int], matrix: Sequence[int], why: str) -> None:
+    undone = [times(inverse, column) for column in matrix]
+    require(undone == [1 << place for place in range(len(matrix))], why)
 
 
 def _profile(goal: Cost, rows: Sequence[int]) -> dict[str, object]:
-    """What one warp costs where every free variable is 0; other values XOR one number into every
-    lane's address.
-    """
+    """One warp's cost where free variables are 0; their other values XOR all addresses alike."""
     program, rule = goal.program, warp_rule(goal.instruction)
     variables = (goal.lane, *goal.free)
     require(program[goal.assumption].number == 1 and program[goal.assumption].operator == "const", "it has assumptions")
@@ -150,9 +137,7 @@ def _profile(goal: Cost, rows: Sequence[int]) -> dict[str, object]:
 
 
 def _ranks(rule: WarpRule, lanes: Sequence[int]) -> list[int]:
-    """The ranks of units and of slots over the lane bits of one group: a slot holds 2^(difference)
-    units.
-    """
+    """The ranks of units and slots over a group's lane bits: 2^difference units share a slot."""
     group = lanes[: rule.group_lanes.bit_length() - 1]
     units = [column // rule.unit_bytes for column in group]
     return [rank(units), rank([unit % rule.slots for unit in units])]
@@ -165,9 +150,7 @@ def _check_cost(goal: Cost, data: Data) -> None:
         profile = _profile(goal, rows)
     except ValueError as error:
         raise WitnessError(str(error)) from None
-    only(data, "rows", *profile)
-    for name, value in profile.items():
-        require(data.get(name) == value, f"{name!r} is another than the expression gives")
+    require_same(data, profile, "rows")
     if "ranks" in profile:
         units, slots = _ranks(warp_rule(goal.instruction), columns(rows, range(5)))
         groups = profile["minimum"]

@@ -1,6 +1,4 @@
-"""The witness of a positional number system: strides in order with what the smaller ones reach, or
-two borders.
-"""
+"""The witness of sorted strides, each beyond what the smaller ones reach, or of two borders."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from swzverify.certificates.witness_gf2 import OUTER, check_outer, find_outer
 
 
 def find_radix(statement: Statement) -> dict[str, object] | None:
-    """The witness of a statement that sorted strides or borders decide; None for another one."""
+    """The witness of a statement that sorted strides or borders decide; else None."""
     try:
         match statement:
             case Injective():
@@ -46,9 +44,7 @@ def _sum(statement: Injective | Apart, root: int, variables: tuple[int, ...]) ->
 
 
 def _digits(goal: Injective) -> list[list[object]]:
-    """[name, stride, limit, reach of the smaller ones], smallest stride first; refused where a
-    stride is too small.
-    """
+    """[name, stride, limit, reach of smaller ones], ascending; refused if a stride is too small."""
     program = goal.program
     factors = _sum(goal, goal.inner, goal.distinct).factors
     named = [(f, program[p].name, program[p].number) for f, p in zip(factors, goal.distinct, strict=True)]
@@ -62,7 +58,7 @@ def _digits(goal: Injective) -> list[list[object]]:
 
 
 def _borders(goal: Apart) -> dict[str, object]:
-    """What the shared variables add to both alike, and the units that each side lies in besides."""
+    """What shared variables add to both sides alike, and the units that each side spans besides."""
     first, second = (_sum(goal, root, goal.shared) for root in (goal.first_position, goal.second_position))
     require(first.factors == second.factors, "the sides move differently with what they share")
     spans = [

@@ -1,5 +1,4 @@
-"""The witness of periods: how many values of each variable stand for all, and the fingerprint of
-the values there.
+"""The witness of periods: the values of each variable that stand for all, and a fingerprint there.
 
 Each period is checked against the program line by line (`steps`), then every point of one period is
 evaluated.
@@ -19,14 +18,14 @@ from swzverify.certificates.statement import Always, Apart, Cost, Covers, Gather
 from swzverify.certificates.steps import steps
 from swzverify.certificates.table import Table, table
 from swzverify.certificates.warp_rule import LANES, warp_cost, warp_rule
-from swzverify.certificates.witness import Data, WitnessError, only, periods_of, require
+from swzverify.certificates.witness import Data, WitnessError, periods_of, require, require_same
 
 Periods = Mapping[str, int]
 Counts = list[tuple[int, int]]
 
 
 def find_residues(statement: Statement, periods: Periods) -> dict[str, object] | None:
-    """The witness from periods that are proposed; None where they, or the statement, do not hold."""
+    """The witness from proposed periods; None where they, or the statement, do not hold."""
     try:
         found = _examine(statement, {"periods": dict(periods)})
     except WitnessError:
@@ -36,16 +35,11 @@ def find_residues(statement: Statement, periods: Periods) -> dict[str, object] |
 
 def check_residues(statement: Statement, data: Data) -> None:
     """Refuse, by WitnessError, a witness that does not show the statement."""
-    found = _examine(statement, data)
-    only(data, "periods", *found)
-    for name, value in found.items():
-        require(data.get(name) == value, f"{name!r} is another than the expression gives")
+    require_same(data, _examine(statement, data), "periods")
 
 
 def _examine(statement: Statement, data: Data) -> dict[str, object]:
-    """Check the periods, evaluate one of each, and say what came of it; refused where the statement
-    fails.
-    """
+    """Check the periods and evaluate one of each; refused where the statement fails."""
     counts = periods_of(data, statement.program, repeating(statement))
     try:
         assumption = counted_line(statement, counts)
@@ -69,9 +63,7 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
 
 
 def counted_line(statement: Statement, counts: Counts) -> int | None:
-    """Refuse periods that are none. The assumption, or None where it does not repeat and every
-    point is looked at.
-    """
+    """Refuse wrong periods. Returns the assumption; None where every point counts instead."""
     program, assumption = statement.program, assumption_of(statement)
     kept = True
     for place, count in counts:
@@ -128,9 +120,7 @@ def _injective(goal: Injective, counts: Counts, assumption: int | None) -> dict[
 
 
 def _covers(goal: Covers, counts: Counts) -> dict[str, object]:
-    """Points and elements move together, so that one period of what they share tells all; then
-    ranges are counted.
-    """
+    """Count the ranges in one period: points and elements move together."""
     program = goal.program
     points = [(place, program[place].number) for place in goal.points]
     cells = [(place, program[place].number) for place in goal.elements]
@@ -151,7 +141,7 @@ def _covers(goal: Covers, counts: Counts) -> dict[str, object]:
 
 
 def _apart(goal: Apart, counts: Counts) -> dict[str, object]:
-    """Every pair of ranges that meet breaks the condition; one period of what the sides share."""
+    """In one period of what the sides share, no two ranges meet where the condition holds."""
     program = goal.program
     own = [[(place, program[place].number) for place in side] for side in (goal.first, goal.second)]
     tables = [
@@ -182,7 +172,7 @@ def _meetings(
 
 
 class _Condition:
-    """Which pairs count; points are given by their numbers in the tables, and answers are kept."""
+    """Which pairs of points count. Points have numbers in the tables; answers are kept."""
 
     def __init__(self, goal: Apart, counts: Counts, own: Sequence[Counts]) -> None:
         self.goal, self.boxes = goal, (counts, *own)

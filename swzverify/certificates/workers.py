@@ -12,7 +12,6 @@ import contextlib
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
@@ -21,7 +20,7 @@ from swzverify.certificates.recheck import Limits, Recheck, Rechecked, Status
 from swzverify.pool import Lost, Service, lead_group, run_jobs
 
 GRACE_S = 5.0
-"""Beyond its limit of time, before a step is ended from outside: solvers end themselves first."""
+"""Seconds beyond a step's limit before it is ended from outside; solvers end themselves first."""
 STARTUP_S = 60.0
 Message: TypeAlias = str | Rechecked
 
@@ -29,7 +28,7 @@ Message: TypeAlias = str | Rechecked
 def recheck_all(
     folder: str, entries: Sequence[Entry], limits: Limits, processes: int, hear: Callable[[int, Rechecked], None]
 ) -> None:
-    """Recheck certificates in so many processes; `hear` gets each outcome with its place, in this
+    """Recheck certificates in so many processes; `hear` gets each outcome and its place, in this
     process.
 
     The workers are ended before this returns or raises, an interrupt from the keyboard included.
@@ -47,19 +46,17 @@ def recheck_all(
         how = f"more than {limits.timeout_s:g} s" if job.exit_code is None else f"the process died{signalled}"
         return Rechecked(job.job.id, Status.NOT_RECHECKED, (f"{how}, at: {step}",))
 
-    service: Service[Entry, Message] = Service(_serve, (folder, limits), _is_last, lost, allowed_s)
+    service: Service[Entry, Message] = Service(
+        _serve, (folder, limits), lambda message: isinstance(message, Rechecked), lost, allowed_s
+    )
     with closing(run_jobs(entries, processes, service)) as heard:
-        for place, message, spent_s in heard:
+        for place, message, _ in heard:
             if isinstance(message, Rechecked):
-                hear(place, replace(message, time_s=spent_s))
-
-
-def _is_last(message: Message) -> bool:
-    return isinstance(message, Rechecked)
+                hear(place, message)
 
 
 def _serve(pipe: Connection[Message, Entry], folder: str, limits: Limits) -> None:
-    """A worker's life: recheck the certificates that come along the pipe until it is closed."""
+    """The loop of a worker: recheck certificates from the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lead_group()
     _limit_memory(limits.memory_mib)
@@ -79,7 +76,7 @@ def _serve(pipe: Connection[Message, Entry], folder: str, limits: Limits) -> Non
 
 
 def _limit_memory(mebibytes: int) -> None:
-    """Bound this process's address space, and that of what it starts, where the system can."""
+    """Limit the address space of this process and those that it starts, where the system can."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - Unix only
 

@@ -1,4 +1,4 @@
-"""Claims in a form in which two that say the same are equal, however their specs are written.
+"""Claims in a canonical form: two that say the same are equal, however their specs are written.
 
 Built objects are read, never YAML: constants are put in, spaces, parentheses and the order of loops
 and assumptions are gone. Every field of every dataclass takes part unless it is named here, so that
@@ -8,7 +8,7 @@ none that comes later is forgotten.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeAlias, cast
 
 from swzverify.errors import InternalError
@@ -21,8 +21,8 @@ Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
 
 
 def canonical(value: object, *, named: bool = True) -> Canon:
-    """What a claim or subject says. Without `named`, whatever its tiles, accesses, memories and
-    loops are called.
+    """What a claim or subject says; without `named`, whatever tiles, accesses, memories and loops
+    are called.
 
     >>> from swzverify.claims import Injective
     >>> from swzverify.layout import Layout
@@ -35,8 +35,7 @@ def canonical(value: object, *, named: bool = True) -> Canon:
 
 
 def spelled(formula: Formula, access: Access, loops: Mapping[str, str] | None = None) -> str:
-    """A formula of an access with its constants' values put in and, if wanted, its loop variables
-    renamed.
+    """An access's formula with its constants' values and, if wanted, renamed loop variables.
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
@@ -49,9 +48,7 @@ def spelled(formula: Formula, access: Access, loops: Mapping[str, str] | None = 
 
 
 def spelled_values(index_map: IndexMap) -> tuple[str, ...]:
-    """A map's formulas with its constants' values put in, and its variables called by their places
-    in the box.
-    """
+    """A map's formulas with its constants' values; its variables are called by their places."""
     return tuple(each.spelled(index_map.constants, _places(index_map)) for each in index_map.value)
 
 
@@ -59,20 +56,14 @@ def _places(index_map: IndexMap) -> dict[str, str]:
     return {name: f"over{index}" for index, (name, _) in enumerate(index_map.over)}
 
 
+@dataclass(frozen=True, slots=True)
 class _Form:
-    """How values are taken apart: with or without names, and what names in expressions stand for
-    here.
-    """
+    """How values are taken apart: whether names count, and what names in expressions stand for."""
 
-    __slots__ = ("_constants", "_memories", "_named", "_renamed")
-
-    def __init__(
-        self, named: bool, constants: Mapping[str, int], renamed: Mapping[str, str], memories: dict[str, int]
-    ) -> None:
-        self._named = named
-        self._constants = constants
-        self._renamed = renamed
-        self._memories = memories
+    _named: bool
+    _constants: Mapping[str, int]
+    _renamed: Mapping[str, str]
+    _memories: dict[str, int]
 
     def of(self, value: object) -> Canon:
         match value:
@@ -104,9 +95,7 @@ class _Form:
         return (type(value).__name__, *parts)
 
     def _in_memory(self, base: MemoryBase) -> Canon:
-        """Whether two subjects share a memory matters, whatever it is called; its size matters to
-        no claim.
-        """
+        """A claim sees whether subjects share a memory, but not its name or size."""
         memory = base.memory
         name = memory.name if self._named else self._memories.setdefault(memory.name, len(self._memories))
         return ("memory", name, memory.align_bytes, memory.base_bytes, base.offset_bytes)
@@ -121,9 +110,7 @@ class _Form:
         return (whole, tuple(sorted(loops, key=str)), tuple(sorted(assumed)))
 
     def _loop(self, loop: AnyLoop, index: int) -> Canon:
-        """The values that it takes: where it stops within a step, and how far one step would be,
-        changes none.
-        """
+        """The loop's values: not where it stops within a step, nor a lone value's step."""
         name = loop.name if self._named else f"loop{index}"
         if isinstance(loop, ListedLoop):
             return (name, loop.values)

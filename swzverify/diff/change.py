@@ -9,7 +9,7 @@ from swzverify.claims.form import Direction
 
 
 class Aspect(StrEnum):
-    """What of a claim differs: where it speaks, what it says there, or of which kernel it does."""
+    """What of a claim differs: where it speaks, what it says there, or of which kernel."""
 
     DOMAIN = "domain"
     STATEMENT = "statement"
@@ -18,9 +18,7 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: `what` in a word or two, how it was and is, and a `note` such as a point that
-    is left out.
-    """
+    """One difference: `what` in a word or two, how it was and is, a `note` such as a lost point."""
 
     aspect: Aspect
     direction: Direction

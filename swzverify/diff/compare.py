@@ -1,5 +1,4 @@
-"""What differs between two claims of one kind, the older and the newer, and whether the newer one
-says less.
+"""The differences between an older and a newer claim of one kind, and whether the newer says less.
 
 A claim that is expected to be refuted says that a failing case exists: a smaller domain says more
 of it, not less.
@@ -22,9 +21,7 @@ from swzverify.subjects import Access, IndexMap, Listing, Tile
 
 
 def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
-    """Every difference that says something; what is told of a claim (its line, `because`, `source`)
-    is none.
-    """
+    """Every difference in what a claim says; its line, `because` and `source` say nothing."""
     told = (*_expectation(before.expected, after.expected), *no_longer_read(before, after))
     if canonical(before.claim) == canonical(after.claim):
         return told
@@ -39,7 +36,7 @@ def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
 
 def no_longer_read(before: SpecClaim, after: SpecClaim) -> list[Change]:
     """Constants that the older claim's spec reads from the code, and the newer one's does not, or
-    elsewhere.
+    reads elsewhere.
 
     The claim says the same of today's code, and no longer of tomorrow's. What the spec calls a
     constant may change.
@@ -61,9 +58,7 @@ def no_longer_read(before: SpecClaim, after: SpecClaim) -> list[Change]:
 
 
 def _same_definition(one: ReadName, other: ReadName) -> bool:
-    """Whether two constants are one of the code's: of one file, wherever the spec is, or of files
-    beside two specs.
-    """
+    """Whether two constants are one of the code's: of one file, or of files beside the specs."""
     return one.in_code == other.in_code and (one.file == other.file or one.beside == other.beside)
 
 
@@ -95,7 +90,7 @@ def _expectation(before: Outcome, after: Outcome) -> tuple[Change, ...]:
 
 
 def _claim_changes(before: Claim, after: Claim) -> list[Change]:
-    """Of the claims proper, taken as what is to be proved."""
+    """The differences of the claims proper, taken as what is to be proved."""
     if type(before) is not type(after):
         return [_cannot_tell("kind", before.kind, after.kind)]
     changes = [
@@ -138,9 +133,7 @@ def _subject_changes(old: Subject | None, new: Subject | None, kind: str, elemen
 
 
 def _named(old: Subject, new: Subject) -> list[Change]:
-    """A claim under the same heading on a subject of another name, which is only fine where it is
-    the same thing.
-    """
+    """The change of a subject's name, which is fine only where the subject is the same thing."""
     if old.name == new.name:
         return []
     same = canonical(old, named=False) == canonical(new, named=False)
@@ -149,14 +142,12 @@ def _named(old: Subject, new: Subject) -> list[Change]:
 
 
 def _trivial(claim: Equivalent) -> bool:
-    """Whether both sides are one definition, which nothing could tell apart."""
+    """Whether both sides are one definition: the claim then says nothing."""
     return canonical(claim.first, named=False) == canonical(claim.second, named=False)
 
 
 def _relation(before: Disjoint, after: Disjoint) -> list[Change]:
-    """Tiles whose places are unrelated are kept apart at every two places; related ones at theirs
-    only.
-    """
+    """The change of the pairs kept apart: places anywhere, or relative to each other."""
     if before.second is None or after.second is None:
         return []
     old, new = related(before.first.base, before.second.base), related(after.first.base, after.second.base)

@@ -1,5 +1,4 @@
-"""What is asked of git: revisions, the list of a tree's files, their contents. Nothing here changes
-a repository.
+"""The questions to git: revisions, a tree's files, their contents. Nothing changes a repository.
 
 Codes: SWZ514 not a git repository, SWZ515 no git, SWZ516 no such revision or path, SWZ517 git
 failed.
@@ -24,9 +23,7 @@ _FILE_MODES = frozenset({"100644", "100755", _LINK_MODE})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of a tree: its path from the root, the name of its contents, and whether it is a
-    symbolic link.
-    """
+    """One file of a tree: its path from the root, its contents' name, and whether it is a link."""
 
     path: str
     blob: str
@@ -34,7 +31,7 @@ class Entry:
 
 
 def resolve_commit(revision: str) -> str | None:
-    """The full name of the commit that a revision stands for; None where it is none.
+    """The full name of a revision's commit; None where it is no revision.
 
     Errors: SWZ514, SWZ515. What begins with a dash is no revision, and never an option.
     """
@@ -86,16 +83,12 @@ def top_folder() -> str:
 
 
 def prefix() -> str:
-    """The current folder as seen from the root of the working tree, with a `/` at its end; empty at
-    the root.
-    """
+    """The current folder as seen from the working tree's root, with a `/` at its end; or empty."""
     return os.fsdecode(_git("rev-parse", "--show-prefix").stdout.removesuffix(b"\n"))
 
 
 def object_type(commit: str, path: str) -> str:
-    """What a commit has at a path: `blob`, `tree`, `commit` for a submodule; empty where it has
-    nothing.
-    """
+    """What a commit has at a path: `blob`, `tree`, `commit` for a submodule; else empty."""
     if not path:
         return "tree"
     listed = _git("--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", path).stdout
@@ -117,9 +110,7 @@ def tree_files(commit: str) -> Iterator[Entry]:
 
 
 def working_files(root: str) -> list[str]:
-    """The files of the working tree that git has or would take: tracked, or untracked and not
-    ignored.
-    """
+    """The files of the working tree that git has or would take: tracked, or not ignored."""
     listed = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=root).stdout
     return sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
 
@@ -142,7 +133,7 @@ def contents(commit: str, entries: Sequence[Entry]) -> Iterator[tuple[Entry, byt
 
 
 def _through_link(commit: str, path: str) -> bytes | None:
-    """What a link leads to inside of the commit; a name with a line end cannot be asked for."""
+    """What a link leads to inside of the commit; git cannot be asked for a name with a line end."""
     if "\n" in path:
         return None
     wanted = os.fsencode(f"{commit}:{path}") + b"\n"
@@ -150,7 +141,7 @@ def _through_link(commit: str, path: str) -> bytes | None:
 
 
 def _batched(data: bytes) -> Iterator[bytes | None]:
-    """The answers of `git cat-file --batch`, None for each that is no blob.
+    """The answers of `git cat-file --batch`; None for each that is no blob.
 
     Source: git-cat-file(1), "Batch output".
     """

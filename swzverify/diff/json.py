@@ -1,6 +1,4 @@
-"""A comparison as JSON, schema "swzverify.diff/1": ASCII only, keys in a fixed order, one object
-per claim.
-"""
+"""A comparison as JSON, schema "swzverify.diff/1": ASCII only, keys in a fixed order."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def _claim(claim: ClaimDiff) -> Json:
 
 
 def _of_side(claim: SpecClaim | None, result: ClaimResult | None) -> Json:
-    """What one side has of a claim; null where it has none."""
+    """One side's claim and result; null where it has no such claim."""
     if claim is None:
         return None
     measure = None if result is None else result.verdict.measure

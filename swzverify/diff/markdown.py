@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from swzverify.diff.result import ClaimDiff, DiffCode, DiffReport, Status
 from swzverify.diff.words import change_words, cost_facts, side_words, summary_words, verdict_words
 from swzverify.errors import Problem
@@ -37,18 +39,17 @@ def render_diff_markdown(report: DiffReport) -> str:
     # What fails must not be what the end of a long table cuts off.
     told.sort(key=lambda each: not each.failing)
     if told:
-        lines += ["|  | what | claim | differs |", "|---|---|---|---|", *map(_row, told[:MAX_ROWS])]
-        if len(told) > MAX_ROWS:
-            lines += ["", f"{len(told) - MAX_ROWS} more are not shown."]
-        lines.append("")
+        lines += ["|  | what | claim | differs |", "|---|---|---|---|", *map(_row, told[:MAX_ROWS]), *_end(told)]
     sides = (("base", report.base_problems), ("head", report.head_problems))
     problems = [_problem(side, problem) for side, found in sides for problem in found]
     if problems:
-        lines += ["**Problems**", "", *problems[:MAX_ROWS]]
-        if len(problems) > MAX_ROWS:
-            lines += ["", f"{len(problems) - MAX_ROWS} more are not shown."]
-        lines.append("")
+        lines += ["**Problems**", "", *problems[:MAX_ROWS], *_end(problems)]
     return "\n".join(lines)
+
+
+def _end(rows: Sequence[object]) -> list[str]:
+    """What follows the rows that are shown."""
+    return ["", f"{len(rows) - MAX_ROWS} more are not shown.", ""] if len(rows) > MAX_ROWS else [""]
 
 
 def _row(claim: ClaimDiff) -> str:

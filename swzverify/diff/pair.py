@@ -1,5 +1,4 @@
-"""Which claim of the newer side is which one of the older: by what ids are made of, then by what is
-said.
+"""Finds each newer claim's older counterpart: first by what ids are made of, then by what they say.
 
 Claims of one file, subject and kind go together: first those that say the same, then those of one
 case that say no less, then those of one case as they come. What is left over is renamed only where
@@ -21,21 +20,19 @@ from swzverify.diff.result import ClaimDiff, Status
 from swzverify.spec import SpecClaim
 
 MAX_TRIED = 64
-"""Claims of one case, subject and kind among which the best counterpart is looked for."""
+"""The claims of one case, subject and kind among which the best counterpart is looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A claim with the file that it stands in, as seen from its side; empty where the side is a
-    single file.
-    """
+    """A claim with its file, as seen from its side; on a side of one file, the file is empty."""
 
     file: str
     claim: SpecClaim
 
     @property
     def key(self) -> _Key:
-        """What a counterpart shares: a tile and an access of one name are no counterparts."""
+        """What counterparts share; a tile and an access of one name are none."""
         subjects = tuple((type(each).__name__, each.name) for each in self.claim.claim.subjects)
         return self.file, subjects, self.claim.kind
 
@@ -61,7 +58,7 @@ class _Open:
 def pair_claims(
     before: Sequence[Placed], after: Sequence[Placed], unread: frozenset[str], gone: frozenset[str] = frozenset()
 ) -> list[ClaimDiff]:
-    """What became of every claim, in the order of the newer side, then what it has not.
+    """What became of every claim: those of the newer side in order, then those that it lacks.
 
     `unread` are files that one side could not read: their claims on the other side are not
     compared. `gone` are files of the older side that the newer one does not have at all, whatever
@@ -90,7 +87,7 @@ def pair_claims(
 
 
 def status_of(changes: tuple[Change, ...]) -> Status:
-    """What the differences of a claim come to."""
+    """The status of a claim, from its differences."""
     ways = {change.direction for change in changes}
     if is_weaker(changes):
         return Status.WEAKENED
@@ -100,7 +97,7 @@ def status_of(changes: tuple[Change, ...]) -> Status:
 
 
 def _lost_case(each: Placed) -> ClaimDiff:
-    """A claim that is still there, but not in this case of the constants or not as often."""
+    """A claim that is still there, but not in this case of the constants, or not as often."""
     case = ", ".join(f"{name}={value}" for name, value in each.claim.case.items())
     note = f"the case {case} is gone" if case else "one of several claims of this kind is gone"
     return ClaimDiff(Status.WEAKENED, each.claim, None, note=note)
@@ -129,9 +126,7 @@ def _match(group: _Open) -> None:
 
 
 def _match_again(group: _Open, every: Sequence[Placed]) -> None:
-    """What is left over is still said where another claim of the group, of the same case, says no
-    less.
-    """
+    """Join a leftover claim with a joined one of the same case, if that says no less."""
     for one in list(group.before):
         for other in every[:MAX_TRIED]:
             changes = differences(one.claim, other.claim)
@@ -144,7 +139,7 @@ def _match_again(group: _Open, every: Sequence[Placed]) -> None:
 
 
 def _match_equal(group: _Open, *, with_case: bool) -> None:
-    """Join claims that say the same, of one case first."""
+    """Join claims that say the same, on request only those of one case."""
 
     def form(each: Placed) -> Canon:
         case = tuple(sorted(each.claim.case.items())) if with_case else ()
@@ -161,9 +156,7 @@ def _match_equal(group: _Open, *, with_case: bool) -> None:
 
 
 def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -> list[ClaimDiff]:
-    """Claims of files that are gone which another file has word for word; they are taken off both
-    lists.
-    """
+    """Claims of lost files that another file has word for word; both lists lose them."""
     waiting: dict[Canon, list[Placed]] = defaultdict(list)
     for each in added:
         waiting[_form(each, named=True)].append(each)
@@ -180,9 +173,7 @@ def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -
 
 
 def _deleted(deleted: Sequence[Placed], added: Sequence[Placed]) -> Iterator[ClaimDiff]:
-    """Claims that are gone, each with an added one that would say the same if it were of the same
-    thing.
-    """
+    """Lost claims; a note names a new claim that says the same of another thing."""
     alike: dict[Canon, str] = {}
     for each in added:
         alike.setdefault(_form(each, named=False), each.claim.id)
@@ -198,8 +189,6 @@ def _form(each: Placed, *, named: bool) -> Canon:
 
 
 def _in_order(found: list[ClaimDiff], before: Sequence[Placed], after: Sequence[Placed]) -> list[ClaimDiff]:
-    """The order of the newer side's claims, each lost one at the end of those of the older side's
-    order.
-    """
+    """Sort by the newer side's claims; claims that it lacks follow in the older side's order."""
     places: Mapping[int, int] = {id(each.claim): index for index, each in enumerate((*after, *before))}
     return sorted(found, key=lambda each: places[id(each.claim)])

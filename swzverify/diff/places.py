@@ -1,4 +1,4 @@
-"""Whether a subject still may lie wherever it could: bases as sets of addresses."""
+"""Whether a subject may still lie wherever it could: bases as sets of addresses."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def period_bytes(tiles: tuple[Tile, ...], elements: int = 1) -> int:
 
 
 def base_change(before: Base, after: Base, name: str, period: int | None) -> Change | None:
-    """What became of a base; None where it is the same. Without a period only what includes every
-    address is shown.
+    """What became of a base; None where it is the same. Without a period, only a base that includes
+    every old address is no loss.
 
     >>> from swzverify.subjects import AlignedBase, FixedBase
     >>> bases = (AlignedBase(1024), AlignedBase(16), FixedBase(0))
@@ -53,18 +53,14 @@ def _way(before: Base, after: Base, period: int | None) -> tuple[Direction, str]
 
 
 def _all_among(old: Origin, new: Origin) -> bool:
-    """Whether every old address is a new one, where the old ones lie at multiples of the new ones'
-    distance.
-    """
+    """Whether every old address is a new one, if old distances are multiples of the new ones."""
     first = old.start_bytes - new.start_bytes
     last = first + old.unit_bytes * (old.count - 1)
     return first >= 0 and first % new.unit_bytes == 0 and last <= new.unit_bytes * (new.count - 1)
 
 
 def _alike(moved: int, new: Origin, period: int) -> bool:
-    """Whether a new address lies at every distance from an old one that is a multiple of the
-    period.
-    """
+    """Whether a new address lies a multiple of the period from every old one."""
     if new.count == 1:
         return moved % period == 0
     enough = new.unit_bytes * new.count >= 2 * lcm(period, new.unit_bytes)

@@ -1,5 +1,4 @@
-"""Whether one access runs wherever another does: threads, loops, predicates and assumptions as sets
-of points.
+"""Whether one access runs wherever another does: threads, loops and conditions as point sets.
 
 Loops that no condition mentions are compared as ranges; the others, with the threads, by evaluating
 the conditions at every point, up to 2^20. Where neither shows anything the answer is None, which
@@ -33,9 +32,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Whether every point of one access is one of another (None: cannot be told), and the point or
-    reason.
-    """
+    """Whether every point of one access is one of another (None: unclear); the point or reason."""
 
     holds: bool | None
     note: str = ""
@@ -61,7 +58,7 @@ class _Axis:
 
     @property
     def steps(self) -> tuple[object, ...]:
-        """What of it does not say how far it goes."""
+        """What the values are, apart from how many there are."""
         return (self.listed,) if self.listed else (self.start, self.step)
 
     @property
@@ -99,8 +96,7 @@ class _Pair:
 
 
 def cover(inner: Access, outer: Access) -> Cover:
-    """Whether the outer access runs, in some thread and iteration, at every point where the inner
-    one does.
+    """Whether the outer access runs, in some thread and iteration, wherever the inner one does.
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
@@ -132,7 +128,7 @@ def cover(inner: Access, outer: Access) -> Cover:
 
 
 def _by_points(inner: Access, outer: Access, pairs: list[_Pair], gone: list[AnyLoop], apart: list[_Pair]) -> Cover:
-    """The answer from every point of the loops that a condition reads, and of the threads."""
+    """The answer from every point of the threads, and of the loops that a condition reads."""
     reads, other_reads = _names(_conditions(inner)), _names(_conditions(outer))
     read = [pair for pair in pairs if pair.name in reads or pair.other_name in other_reads]
     if inner.threads * prod(pair.axis.count for pair in read) > MAX_POINTS:
@@ -204,9 +200,7 @@ def _names(conditions: Sequence[Formula]) -> frozenset[str]:
 
 
 def _paired(inner: Access, outer: Access) -> tuple[list[_Pair], list[AnyLoop], list[AnyLoop]]:
-    """Loops of one name, then as many others as there are in their order; and what is left on
-    either side.
-    """
+    """Pairs of loops: of one name, then in their order; and the loops left on either side."""
     others = {loop.name: loop for loop in outer.loops}
     mine = {loop.name for loop in inner.loops}
     gone = [loop for loop in inner.loops if loop.name not in others]
@@ -228,7 +222,7 @@ def _no_stricter(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
 
 
 def _exist_alike(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
-    """Whether the same iterations exist for both: the same threads evaluate the same expressions."""
+    """Whether the same iterations exist for both: equal threads, equal expressions."""
     renamed = {pair.name: pair.other_name for pair in pairs}
     sides = [sorted(spelled(each, inner, renamed) for each in inner.expressions)]
     sides.append(sorted(spelled(each, outer) for each in outer.expressions))
@@ -242,8 +236,7 @@ def _threads_alike(one: Access, other: Access, read: Sequence[Formula]) -> bool:
 
 
 def same_stage(inner: Access, outer: Access) -> bool:
-    """Whether both visit one and the same stage at each point that they share; False where that
-    cannot be told.
+    """Whether both visit the same stage at each point that they share; False where that is unclear.
 
     A tile of one stage without a `stage:` is visited at 0. Points at which nothing runs count as
     well.
@@ -282,7 +275,7 @@ def _stage_of(access: Access) -> Formula | None:
 
 
 def stages_perhaps(access: Access) -> frozenset[int]:
-    """Stages that the access can visit at most."""
+    """The stages that the access may visit."""
     if access.tile is None:
         return frozenset()
     every = frozenset(range(access.tile.stages))

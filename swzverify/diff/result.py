@@ -1,9 +1,8 @@
-"""What a comparison ends in, as plain records: what became of each claim, the problems of both
-sides, the exit code.
-"""
+"""The result of a comparison: what became of each claim, both sides' problems, the exit code."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -16,7 +15,7 @@ from swzverify.spec import SpecClaim
 
 
 class Status(StrEnum):
-    """What became of a claim; the order is that of reports."""
+    """What became of a claim, in the order of reports."""
 
     DELETED = "deleted"
     WEAKENED = "weakened"
@@ -50,8 +49,7 @@ class DiffCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClaimDiff:
-    """A claim of either side, or one of both: what became of it, how it differs, and how it came
-    out.
+    """A claim of one side or of both: what became of it, how it differs, how it came out.
 
     `allowed` is what lets it be lost; results are None where nothing was proved or the side has no
     such claim.
@@ -81,7 +79,7 @@ class ClaimDiff:
 
     @property
     def regressed(self) -> bool:
-        """Whether it came out as expected before and does not any more."""
+        """Whether it came out as expected before, and no longer does."""
         old, new = self.result_before, self.result_after
         return old is not None and new is not None and old.ok and not new.ok
 
@@ -117,9 +115,7 @@ class ClaimDiff:
 
 @dataclass(frozen=True, slots=True)
 class SideName:
-    """One side: what was given for it, what that is (a file, a folder, a revision, the working
-    tree), its commit.
-    """
+    """One side: its name as given, what that is (a file, a revision ...), and its commit."""
 
     given: str
     what: str
@@ -128,7 +124,7 @@ class SideName:
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """Everything that a comparison has to tell; `proved` is whether verdicts were asked for."""
+    """Everything that a comparison tells; `proved` is whether it asked for verdicts."""
 
     base: SideName
     head: SideName
@@ -142,10 +138,8 @@ class DiffReport:
     @property
     def counts(self) -> Mapping[Status, int]:
         """How many claims of each status; every status has a count."""
-        counts = dict.fromkeys(Status, 0)
-        for claim in self.claims:
-            counts[claim.status] += 1
-        return counts
+        counts = Counter(claim.status for claim in self.claims)
+        return {status: counts[status] for status in Status}
 
     @property
     def failing(self) -> tuple[ClaimDiff, ...]:
@@ -171,5 +165,5 @@ class DiffReport:
 
 
 def _faults(results: Iterable[ClaimResult | None]) -> bool:
-    """Whether one of them has no verdict for a fault of swzverify."""
+    """Whether a fault of swzverify left one of them without a verdict."""
     return any(each is not None and each.verdict.outcome is Outcome.ERROR for each in results)

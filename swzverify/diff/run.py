@@ -1,6 +1,4 @@
-"""A comparison from what was given to its report: read both sides, pair their claims, prove both,
-compare.
-"""
+"""A comparison: read both sides, pair their claims, prove both, and report."""
 
 from __future__ import annotations
 
@@ -16,10 +14,10 @@ from swzverify.diff.sides import Side, open_sides
 from swzverify.errors import Problem, SwzError, nearest
 from swzverify.report.result import ClaimResult, Report
 from swzverify.run.collect import collect_specs
-from swzverify.run.fault import fault, what_to_send
+from swzverify.run.reading import read_spec
 from swzverify.run.run import Progress, run_specs
 from swzverify.run.settings import Settings
-from swzverify.spec import SpecError, load_spec
+from swzverify.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +85,13 @@ def _read(side: Side, target: str | None) -> _Read:
         read.files = collected.files
         for file in collected.files:
             shown = "" if side.single else file
-            try:
-                spec = load_spec(file, target=target)
+            spec = read_spec(file, target)
+            if isinstance(spec, Spec):
                 read.claims += [Placed(shown, claim) for claim in spec.claims]
-            except Exception as error:  # noqa: BLE001 - the other specs must still be compared
-                read.problems += _problems(file, error)
+            else:
+                read.problems += spec
                 read.broken.add(shown)
     return read
-
-
-def _problems(file: str, error: Exception) -> list[Problem]:
-    """What is wrong with a spec that cannot be read."""
-    match error:
-        case SpecError():
-            rest = [Problem("SWZ107", f"{error.left_out} more problems are not shown", file=file)]
-            return [*error.problems, *(rest if error.left_out else [])]
-        case SwzError():
-            return [Problem(error.code, error.message, error.hint, file)]
-        case OSError():
-            return [Problem("SWZ503", f"cannot read the file: {error.strerror or error}", file=file)]
-        case _:
-            return [Problem("SWZ901", f"reading this spec failed: {fault(error)}", what_to_send(), file)]
 
 
 def _with_allowance(found: list[ClaimDiff], wanted: Wanted) -> list[ClaimDiff]:
@@ -162,9 +146,7 @@ def _prove(side: Side, files: Sequence[str], settings: Settings, watch: Callable
 def _judged(
     claim: ClaimDiff, results: tuple[dict[str, ClaimResult], dict[str, ClaimResult]], same: Collection[str]
 ) -> ClaimDiff:
-    """The claim with its results; what was not proved anew has that of the claim which says the
-    same.
-    """
+    """The claim with its results; an older claim that was not proved again has the newer one's."""
     old = None if claim.before is None else results[0].get(claim.before.id)
     new = None if claim.after is None else results[1].get(claim.after.id)
     if old is None and claim.before is not None and claim.before.id in same:
@@ -173,8 +155,6 @@ def _judged(
 
 
 def _joined(read: Sequence[Problem], proved: Sequence[Problem], broken: Collection[str]) -> list[Problem]:
-    """What reading found, and what a run found on top; it reads what is broken again, and says the
-    same of it.
-    """
+    """The problems of reading, then the run's; the run repeats those of broken files."""
     told = set(read)
     return [*read, *(problem for problem in proved if problem not in told and problem.file not in broken)]

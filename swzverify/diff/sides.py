@@ -1,5 +1,4 @@
-"""What BASE and HEAD stand for, each as a folder with spec files: a path, a revision, or the
-working tree.
+"""What BASE and HEAD stand for, as folders of specs: a path, a revision, the working tree.
 
 A revision is never checked out: its specs and sources are written into a temporary folder, at the
 paths that they have from the root of the repository. So are those of the working tree, without what
@@ -14,7 +13,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
@@ -87,17 +86,13 @@ class _Snapshot:
 
     @staticmethod
     def begin(stack: ExitStack) -> _Snapshot:
-        """An empty one, until the stack is closed; marked as the root of a repository, beyond which
-        no spec reads.
-        """
+        """An empty one until the stack closes; it is a repository's root: no spec reads beyond."""
         root = stack.enter_context(TemporaryDirectory(prefix="swzverify-"))
         os.mkdir(os.path.join(root, ".git"))
         return _Snapshot(root)
 
     def put(self, path: str, content: bytes | None) -> None:
-        """Write one file. What cannot be written as what it is would be a claim that is dropped: it
-        is told.
-        """
+        """Write one file, or note the problem: a claim must not vanish without a word."""
         parts = path.split("/")
         if content is None:
             self.refuse(path, "a symbolic link that leads to no file of the tree")
@@ -113,7 +108,7 @@ class _Snapshot:
                 self.refuse(path, f"cannot be written to a temporary folder: {getattr(error, 'strerror', error)}")
 
     def refuse(self, path: str, why: str) -> None:
-        """Note what a file of the tree is instead of a spec or source."""
+        """Note why a file of the tree is no spec or source."""
         self.problems.append(Problem("SWZ519", why, "give specs as plain files", path))
 
 
@@ -150,9 +145,7 @@ def open_sides(
 
 
 def _meaning(given: str) -> _Given:
-    """What a name stands for. One that is both a path and a revision is refused: nobody should have
-    to guess.
-    """
+    """What a name stands for; refused where it is both a path and a revision."""
     if given.startswith(MARK):
         git.require_repository(f"{given!r} is a revision")
         return _revision(given, given.removeprefix(MARK))
@@ -208,7 +201,7 @@ def _beside(old: _Given, new: _Given, paths: Sequence[str]) -> tuple[_Given, _Gi
     for one, other in ((old, new), (new, old)):
         if isinstance(one, _Revision) and one.path is None and isinstance(other, _OnDisk):
             if paths:
-                raise SwzError("SWZ516", f"{other.given!r} narrows already", hint="leave --path out")
+                raise SwzError("SWZ516", f"{other.given!r} already narrows the comparison", hint="leave --path out")
             tree = _WorkingTree(other.given)
             return (one, tree, [other.given]) if one is old else (tree, one, [other.given])
     return old, new, paths
@@ -227,7 +220,9 @@ def _parting(old: _Given, new: _Given) -> _Revision:
 def _side(stack: ExitStack, given: _Given, narrowing: tuple[str, ...]) -> Side:
     match given:
         case _OnDisk(given=path):
-            return _disk_side(path)
+            if os.path.isdir(path):
+                return Side(SideName(path, "a folder"), os.path.abspath(path))
+            return Side(SideName(path, "a file"), os.getcwd(), (path,), single=True)
         case _Revision():
             return _revision_side(stack, given, narrowing)
         case _WorkingTree():
@@ -236,12 +231,6 @@ def _side(stack: ExitStack, given: _Given, narrowing: tuple[str, ...]) -> Side:
             _copy_working_tree(snapshot, git.top_folder(), narrowing)
             name = SideName(given.given, "the working tree")
             return Side(name, snapshot.root, narrowing or (".",), problems=tuple(snapshot.problems))
-
-
-def _disk_side(path: str) -> Side:
-    if os.path.isdir(path):
-        return Side(SideName(path, "a folder"), os.path.abspath(path))
-    return Side(SideName(path, "a file"), os.getcwd(), (path,), single=True)
 
 
 def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...]) -> Side:
@@ -270,9 +259,7 @@ def _revision_side(stack: ExitStack, given: _Revision, narrowing: tuple[str, ...
 
 
 def _is_wanted(path: str, named: Iterable[str]) -> bool:
-    """Whether a file of a tree can matter: specs, sources, compiled code and marks by their names,
-    and what is named outright.
-    """
+    """Whether a file can matter: specs, sources, compiled code, marks, files named outright."""
     return _is_mark(path) or is_spec_name(path) or path.lower().endswith(_BESIDE_SPECS) or path in named
 
 
@@ -281,27 +268,24 @@ def _is_mark(path: str) -> bool:
 
 
 def _copy_working_tree(snapshot: _Snapshot, root: str, narrowing: tuple[str, ...]) -> None:
-    """Copy what git has or would take of the working tree. A link counts where it leads to another
-    such file.
-    """
+    """Copy what git has, or would take, of the working tree; a link must lead to such a file."""
     listed = git.working_files(root)
     real = os.path.realpath(root)
     plain = {os.path.join(real, *path.split("/")) for path in listed}
     for path in listed:
         if _is_wanted(path, narrowing):
-            _copy(snapshot, path, os.path.join(real, *path.split("/")), lambda target: target in plain)
+            _copy(snapshot, path, os.path.join(real, *path.split("/")), plain)
 
 
-def _copy(snapshot: _Snapshot, path: str, source: str, is_listed: Callable[[str], bool]) -> None:
-    told = is_spec_name(path)
+def _copy(snapshot: _Snapshot, path: str, source: str, listed: Collection[str]) -> None:
     if not os.path.lexists(source):
         return  # deleted, and not yet so for git
     if _is_mark(path):
         snapshot.put(path, b"")
         return
     target = os.path.realpath(source)
-    if not is_listed(target) or not os.path.isfile(target):
-        if told:
+    if target not in listed or not os.path.isfile(target):
+        if is_spec_name(path):
             snapshot.put(path, None)
         return
     try:

@@ -1,4 +1,4 @@
-"""What differs between two tiles, accesses, maps or listings that a claim speaks about."""
+"""The differences between two tiles, accesses, maps or listings of a claim."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ _MAP_FIELDS = frozenset({"name", "over", "value", "onto", "constants", "base"})
 
 
 def tile_changes(before: Tile, after: Tile, kind: str, elements: int = 1) -> list[Change]:
-    """Between two tiles that a claim of this kind is about; `elements` is the length of its
-    vectors.
+    """The differences between two tiles of a claim of this kind; `elements` is its vectors' length.
 
     >>> from swzverify.layout import Layout
     >>> one, other = (Tile("A", 16, Layout((8, n), (n, 1))) for n in (64, 32))
@@ -89,9 +88,7 @@ def _tile_inside(before: Tile, after: Tile) -> list[Change]:
 
 
 def _own_room(before: Tile, after: Tile, kind: str) -> Change | None:
-    """More room than the tile's own elements need, and more than before, lets more of them pass for
-    inside.
-    """
+    """More room, beyond what the elements need, lets more of them count as inside."""
     needed = [_natural_bytes(tile) for tile in (before, after)]
     if needed[0] is None or needed[1] is None:
         note = "what the elements need is not known"
@@ -106,7 +103,7 @@ def _own_room(before: Tile, after: Tile, kind: str) -> Change | None:
 
 
 def _room(before: Tile, after: Tile, looser: str) -> Change | None:
-    """The allocation: the kernel's own, unless it is said why it lets more pass."""
+    """The change of the allocation: the kernel's own, unless `looser` says why more may pass."""
     if before.allocation_bytes == after.allocation_bytes:
         return None
     what = f"allocation of {before.name}"
@@ -115,9 +112,7 @@ def _room(before: Tile, after: Tile, looser: str) -> Change | None:
 
 
 def _natural_bytes(tile: Tile) -> int | None:
-    """The room that a layout takes, the last row's pad included; None where an expression's greatest
-    value is not found.
-    """
+    """A layout's room with the last row's pad; None where an expression's maximum is not found."""
     if isinstance(tile.layout, OffsetMap):
         try:
             return -(-tile.layout.room_bits(tile.element_bits) // 8)
@@ -128,7 +123,7 @@ def _natural_bytes(tile: Tile) -> int | None:
 
 
 def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
-    """Between two accesses that a claim of this kind is about."""
+    """The differences between two accesses of a claim of this kind."""
     changes = [
         _runs(before, after),
         choice_change(before, after),
@@ -148,9 +143,7 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
 
 
 def _tile_of(access: str, old: Tile, new: Tile, kind: str) -> list[Change]:
-    """The tile that an access goes to: the kernel's own here, but what bounds are; another tile is
-    another claim.
-    """
+    """The change of an access's tile: the kernel's own, unless it is a bound or another tile."""
     changes = _tile_inside(old, new)
     larger = kind in BOUNDS and new.allocation_bytes > old.allocation_bytes
     room = _room(old, new, _MORE_IS_INSIDE if larger else "")
@@ -178,9 +171,7 @@ def _looser(what: str, before: str, after: str) -> Change:
 
 
 def _count_of(old: Tile, new: Tile, is_bound: bool) -> Change | None:
-    """How many stages the tile of an access has: a bound of the stage that the access names, else
-    the kernel's own.
-    """
+    """The change of the tile's stages: a bound of the named stage, else the kernel's own."""
     if old.stages == new.stages:
         return None
     what, was, now = f"stages of {old.name}", str(old.stages), str(new.stages)
@@ -206,9 +197,7 @@ def _runs(before: Access, after: Access) -> Change | None:
 
 
 def _run_words(access: Access) -> dict[str, str]:
-    """Each part of an access's domain in words, by its name; those of conditions with the
-    constants' values.
-    """
+    """The parts of an access's domain in words, by name; conditions have constants' values."""
     block = str(access.threads) if len(access.block) == 1 else f"{access.threads} in a block of {access.block}"
     words = {"threads": f"{block} threads"}
     ended_by = dict(access.iterations.ended_by)
@@ -235,7 +224,7 @@ def _instruction(before: Access, after: Access, kind: str) -> Change | None:
 
 
 def _narrower(old: Instruction, new: Instruction, kind: str) -> str:
-    """In what the new instruction asks less of an access; empty where it does not."""
+    """How the new instruction asks less of an access; empty where it does not."""
     if new.width_bytes < old.width_bytes:
         return f"{new.width_bytes} bytes per lane, {old.width_bytes} before"
     if new.address_lanes < old.address_lanes:
@@ -264,9 +253,7 @@ def _place(before: Access, after: Access) -> Change | None:
 
 
 def _visited(before: Access, after: Access) -> Change | None:
-    """The stage that each thread visits in each iteration: another one leaves the old one out,
-    unless all are now.
-    """
+    """The change of the visited stages: others leave the old ones out, unless all are visited."""
     if before.tile is None or after.tile is None:
         return None
     old, new = ("every stage" if x.stage is None else spelled(x.stage, x) for x in (before, after))
@@ -282,7 +269,7 @@ def _visited(before: Access, after: Access) -> Change | None:
         return Change(Aspect.DOMAIN, Direction.NEITHER, what, *texts, "the same stage at every point")
     if after.stage is None and stages_perhaps(before) <= frozenset(range(counts[1])):
         return Change(Aspect.DOMAIN, Direction.STRONGER, what, *texts)
-    note = "some thread leaves a stage out that it visited, or that cannot be told"
+    note = "some thread may no longer visit the stage that it visited"
     return Change(Aspect.DOMAIN, Direction.WEAKER, what, *texts, note)
 
 
@@ -315,7 +302,7 @@ def _some(expression: Formula | None) -> tuple[Formula, ...]:
 
 
 def map_changes(before: IndexMap, after: IndexMap) -> list[Change]:
-    """Between two index maps: the box that they speak about, and the base that they may read."""
+    """The differences between two index maps: their box, the base that they read, their values."""
     changes: list[Change] = []
     old, new = ([extent for _, extent in each.over] for each in (before, after))
     if old != new:
@@ -331,7 +318,7 @@ def map_changes(before: IndexMap, after: IndexMap) -> list[Change]:
 
 
 def _map_base(before: IndexMap, after: IndexMap) -> list[Change]:
-    """A map without a base of its own is meant at any address, or at those of the tile beside it."""
+    """The change of a map's base; without a base, any address or a tile's is meant."""
     if before.base == after.base:
         return []
     what = f"base of {before.name}"
@@ -346,7 +333,7 @@ def _map_base(before: IndexMap, after: IndexMap) -> list[Change]:
 
 
 def listing_changes(before: Listing, after: Listing) -> list[Change]:
-    """Between two listings: the code, which is the kernel's own, and the target whose banks count."""
+    """The differences between two listings: their code is the kernel's own, their target is not."""
     changes: list[Change] = []
     if before.target != after.target:
         changes.append(Change(Aspect.DOMAIN, Direction.WEAKER, f"target of {before.name}", before.target, after.target))
@@ -357,12 +344,12 @@ def listing_changes(before: Listing, after: Listing) -> list[Change]:
 
 
 def _kernel(what: str, before: str, after: str) -> Change:
-    """The kernel itself differs: a claim on it says neither less nor more."""
+    """A difference of the kernel: a claim on it says neither less nor more."""
     return Change(Aspect.SUBJECT, Direction.NEITHER, what, before, after)
 
 
 def _unknown(before: Subject, after: Subject, known: frozenset[str]) -> list[Change]:
-    """A field that nothing above compares: what it means for the claim cannot be told."""
+    """Changes of fields that nothing above compares: their meaning for the claim is not known."""
     return [
         Change(Aspect.STATEMENT, Direction.WEAKER, f"{field.name} of {before.name}", "one", "another", "cannot be told")
         for field in fields(before)

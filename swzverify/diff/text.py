@@ -1,6 +1,4 @@
-"""A comparison for people: what was lost first, with every difference, and one line that sums it
-up.
-"""
+"""A comparison for people: losses first, every difference, and one line that sums it up."""
 
 from __future__ import annotations
 

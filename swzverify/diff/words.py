@@ -1,11 +1,9 @@
-"""Small phrases that the renderers of comparisons share; their text is plain, each renderer escapes
-it for its sink.
-"""
+"""Phrases that the renderers of comparisons share, as plain text: each renderer escapes them."""
 
 from __future__ import annotations
 
 from swzverify.diff.change import Change
-from swzverify.diff.result import ClaimDiff, DiffReport, SideName, Status
+from swzverify.diff.result import LOST, ClaimDiff, DiffReport, SideName
 from swzverify.report.words import duration
 from swzverify.words import counted
 
@@ -77,8 +75,7 @@ def summary_words(report: DiffReport) -> str:
         parts.insert(0, "no claim on either side")
     if report.claims and not report.proved:
         parts.append("nothing proved")
-    lost = [claim for claim in report.claims if claim.status in (Status.DELETED, Status.WEAKENED)]
-    allowed = sum(claim.allowed for claim in lost)
+    allowed = sum(claim.allowed for claim in report.claims if claim.status in LOST)
     if allowed:
         parts.append(f"{allowed} of them allowed")
     return f"{', '.join(parts)}, in {duration(report.wall_ms)}"

@@ -1,6 +1,4 @@
-"""An access on the device: which rows of it run, what must be seen, and what of the answers differs
-from that.
-"""
+"""An access on the device: the rows that run, the answers to expect, and the differences."""
 
 from __future__ import annotations
 
@@ -24,10 +22,10 @@ from swzverify.subjects.loop import WARP
 from swzverify.words import binding_text
 
 MAX_LANE_BYTES_RUN = 1 << 19
-"""Rows are left out beyond so many bytes of all lanes together, a base."""
+"""At most so many bytes of all lanes together run for each base."""
 MISALIGNED = "some lanes are misaligned"
 MAX_OPEN_VALUES = 64
-"""The values of a loop without a bound that are run."""
+"""At most so many values of an unbounded loop run."""
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -35,7 +33,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class AccessRun:
-    """An access with what of it is run: every row (or, of many, some) at a few bases.
+    """An access with the rows of it that run: all, or of many some, at a few bases.
 
     `seen` are points of the free variables that must be among them: the counterexamples.
     """
@@ -51,9 +49,7 @@ class AccessRun:
 
     @cached_property
     def bases(self) -> tuple[int, ...]:
-        """Values of the base's variable: the first two, the last one, and those of the
-        counterexamples.
-        """
+        """Values of the base's variable: the first two, the last, the counterexamples' own."""
         place = self.access.origin
         if place.variable is None:
             return (0,)
@@ -62,7 +58,7 @@ class AccessRun:
 
     @cached_property
     def _chosen(self) -> tuple[Array, bool]:
-        """Rows in order, and whether they are all there are: of too many, some at equal distances."""
+        """Rows in order, and whether these are all; of too many, some at equal distances."""
         names = [node.name for node in row_variables(self.access)]
         limits = self._limits
         total = prod(limits) if all(self.access.loop_limits) else 0
@@ -78,15 +74,13 @@ class AccessRun:
 
     @property
     def _limits(self) -> list[int]:
-        """How many values of each row variable are run at most."""
+        """The number of values of each row variable that run, at most."""
         unbounded = {loop.name for loop in self.access.loops if loop.is_unbounded}
         return [min(n.limit, MAX_OPEN_VALUES) if n.name in unbounded else n.limit for n in row_variables(self.access)]
 
     @cached_property
     def rows(self) -> Array:
-        """The rows that run, one column per row variable; rows that the access assumes away are
-        left out.
-        """
+        """The rows that run, one column per row variable, without those assumed away."""
         rows, _ = self._chosen
         if not len(rows):
             return rows
@@ -100,12 +94,12 @@ class AccessRun:
 
     @cached_property
     def stands_for_all(self) -> bool:
-        """Whether every row runs, at bases among which is every one that can cost otherwise."""
+        """Whether every row runs, and at every base that can cost otherwise."""
         return not self.not_run
 
     @cached_property
     def _enough(self) -> int:
-        """How many of the first bases stand for all: in places, and in what an instruction costs."""
+        """How many of the first bases stand for all, in places and in costs."""
         row = self.access.instruction
         granule = max(BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES, row.width_bytes)
         return dict(access_enough(self.access, granule)).get(self.access.origin.name, 1)
@@ -149,7 +143,7 @@ class AccessRun:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """One launch a base; where lanes are misaligned, one more that must fail."""
+        """One launch per base; where lanes are misaligned, one more that must fail."""
         found: list[Launch] = []
         for base in self.bases:
             found += self._at(base, may_fault=not any(launch.faults for launch in found))
@@ -164,13 +158,10 @@ class AccessRun:
         touch = not why
         window, size = _window(place[active] // units, width) if touch else (0, 0)
         kind = self.access.instruction.kind
-        loads = kind.loads
-        threads = self.access.threads
         lanes = active.size
-        words = lanes * register_words(self.access.instruction) if loads else 0
         launch = Launch(
             self.kernel,
-            threads,
+            self.access.threads,
             self.rows.astype(np.uint64),
             base,
             window,
@@ -178,16 +169,16 @@ class AccessRun:
             PASSES if touch and kind is not Kind.ATOMIC else 1,
             touch,
             lanes,
-            words if touch else lanes * register_words(self.access.instruction) * loads,
+            lanes * register_words(self.access.instruction) * kind.loads,
             lanes * width if kind is Kind.CP_ASYNC else 0,
-            touch and not loads,
+            touch and not kind.loads,
         )
         if why == MISALIGNED and may_fault:
             return [launch, self._fault(base, active, place // units)]
         return [launch]
 
     def _fault(self, base: int, active: Mask, address: Array) -> Launch:
-        """The first row in which a lane is misaligned, which the hardware refuses to run."""
+        """The launch of the first row with a misaligned lane, which the hardware refuses."""
         width = self.access.instruction.width_bytes
         row = int(np.flatnonzero((active & (address % width != 0)).any(axis=1))[0])
         on = active[row]
@@ -214,9 +205,7 @@ class AccessRun:
 
     @property
     def not_run(self) -> tuple[str, ...]:
-        """What of the access does not run, in words: rows beyond those that were chosen, bases that
-        could differ.
-        """
+        """What of the access does not run, in words: unchosen rows, bases that could differ."""
         found: list[str] = []
         if not self.is_whole:
             found.append(f"run in part: {len(self.rows)} rows, chosen from more")
@@ -270,9 +259,7 @@ class AccessRun:
         return self._stored(answer, active, offset)
 
     def _loaded(self, launch: Launch, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
-        """Every loaded byte must have come from its lane's address, or for matrices from the
-        fragment's.
-        """
+        """Every loaded byte comes from its lane's address, or its matrix fragment's."""
         instruction = self.access.instruction
         words = register_words(instruction)
         held = answer.values.view(np.uint8).reshape(len(answer.values), *active.shape, 4 * words)
@@ -294,9 +281,7 @@ class AccessRun:
         return Comparison(0, int(checked.sum()) * wanted.shape[-1], len(wrong), texts)
 
     def _stored(self, answer: DeviceAnswer, active: Mask, offset: Array) -> Comparison:
-        """Each byte of the memory holds what one of its last writers wrote, and what nobody wrote
-        is 0.
-        """
+        """Each byte that was written holds what one of its last writers wrote; others hold 0."""
         width = self.access.instruction.width_bytes
         row, thread = np.nonzero(active)
         first = offset[row, thread]
@@ -352,7 +337,7 @@ def _window(address: Array, width: int) -> tuple[int, int]:
 
 
 def _added(answer: DeviceAnswer, offset: Array) -> Comparison:
-    """Every word holds how many lanes added 1 to it."""
+    """Every word holds the number of lanes that added 1 to it."""
     size = answer.image.shape[1] // 4 * 4
     found = answer.image[0, :size].view(np.uint32).astype(np.int64)
     wanted = np.bincount(offset // 4, minlength=size // 4)

@@ -48,7 +48,7 @@ def register_words(instruction: Instruction) -> int:
 
 
 def _plain(instruction: Instruction) -> str:
-    """A load or store of registers of 32 bits, or of 64 put together from pairs of them."""
+    """A load or store of 32-bit registers, or of 64-bit ones that are pairs of them."""
     suffix = instruction.name.split(".shared.")[1]
     vector = suffix[: suffix.index(".") + 1] if "." in suffix else ""
     element = suffix.removeprefix(vector)

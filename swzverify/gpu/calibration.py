@@ -1,5 +1,4 @@
-"""A calibration: the rule of every instruction against the counters of the device at hand, and the
-file that keeps it.
+"""A calibration: every instruction's rule held against the device's counters, and its file.
 
 The file (NumPy's .npz) holds the patterns with what was counted, so that it can be judged again by
 any later rule.
@@ -51,7 +50,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """One instruction: how many patterns there are, and how many kept the rule."""
+    """One instruction: its patterns, and those that kept the rule."""
 
     instruction: str
     patterns: int
@@ -128,7 +127,7 @@ def load_calibration(path: Path) -> Calibration:
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse what is no zip archive, of which numpy says that it should be unpickled."""
+    """Refuse a file that is no zip archive; numpy would say to unpickle it."""
     with path.open("rb") as file:
         if file.read(2) != b"PK":
             raise ValueError("it is no .npz file")

@@ -1,4 +1,4 @@
-"""Costs by the slope of the clock, where no profiler may read counters: coarser, and refusing where
+"""Costs by the slope of the clock, where no profiler may read counters: coarser, and refusing what
 it cannot tell.
 
 A slope is a throughput. Below what the way back to the registers takes (about 2 cycles for a 4-byte
@@ -21,15 +21,13 @@ from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
 LADDER = (8, 16)
 """Degrees of the calibrating conflicts: above every floor, within every group."""
 MARGIN = 0.2
-"""How far from a whole number of wavefronts a slope may lie."""
+"""A slope may lie so far from a whole number of wavefronts."""
 FLOOR_MARGIN = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What the calibration says of an instruction: cycles a wavefront, and the slope below which it
-    cannot tell.
-    """
+    """An instruction's calibration: cycles per wavefront; slopes up to the floor tell nothing."""
 
     cycles_per_wavefront: float
     floor_cycles: float
@@ -48,8 +46,7 @@ class Clock:
 
 
 def ladder(instruction: Instruction) -> Patterns:
-    """Calibration: two linear patterns (one address for all lanes, then side by side), and
-    conflicts of 8 and 16.
+    """Calibration: two linear patterns (one address, then side by side), and conflicts of 8 and 16.
 
     With `n` lanes of each group on different words of one bank, and the others on theirs, a group
     takes n wavefronts.
@@ -90,9 +87,7 @@ def calibrated(instruction: Instruction, slopes: NDArray[np.float32]) -> Clock |
 def read_slopes(
     slopes: Mapping[str, NDArray[np.float32]], by_name: Mapping[str, Patterns]
 ) -> dict[str, list[int | None]]:
-    """The wavefronts of each pattern, None where the clock cannot tell; `slopes` have the ladder's
-    first.
-    """
+    """The wavefronts of each pattern, None where unclear; `slopes` begin with the ladder's."""
     found: dict[str, list[int | None]] = {}
     for name, each in by_name.items():
         count = 2 + len(LADDER)

@@ -1,4 +1,4 @@
-"""What came of holding a device's answers against the model."""
+"""What comes of holding a device's answers against the model."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ class Comparison:
 
     @staticmethod
     def failed(status: int) -> Comparison:
-        """What a launch that failed shows: a fault of the kernel differs, one that never ran shows
-        nothing.
-        """
+        """What a failed launch shows: a kernel's fault differs; one that never ran is left out."""
         if status >= FIRST_DEVICE_ERROR:
             return Comparison(differing=1, differences=(f"the launch failed with status {status}",))
         return Comparison(left_out=(f"not run: the driver refused the launch (status {status})",))
@@ -51,7 +49,7 @@ class Comparison:
 
 
 def tokens(passes: Bytes) -> NDArray[np.int64]:
-    """The tokens of which each pass holds eight bits: shape (passes, ...) to (...).
+    """The tokens, of which each pass holds eight bits: shape (passes, ...) to (...).
 
     >>> tokens(np.array([[1, 255], [2, 0]], dtype=np.uint8)).tolist()
     [513, 255]

@@ -26,9 +26,7 @@ NOT_COUNTED = -1
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One pattern's costs on the device; None where the clock could not tell, conflicts of -1 were
-    not counted.
-    """
+    """One pattern's costs on the device; None: the clock could not tell; -1: not counted."""
 
     wavefronts: float | None
     bank_conflicts: float
@@ -41,7 +39,7 @@ class CostCheck:
     measured: Mapping[tuple[str, bytes, bytes], Measured]
 
     def of(self, each: Patterns, total: int) -> CostSeen:
-        """What was counted for some patterns, of so many that the access has, against the rule."""
+        """What was counted for some patterns, of `total` that the access has, against the rule."""
         wavefronts, conflicts = each.predicted()
         told: list[int] = []
         differing: list[str] = []
@@ -108,7 +106,7 @@ def _clocked(by_name: Mapping[str, Patterns], folder: Path, python: str) -> Cost
 
 
 def clocked(slopes: Mapping[str, NDArray[np.float32]], by_name: Mapping[str, Patterns]) -> CostCheck:
-    """What slopes, those of each instruction's ladder first, say of its patterns."""
+    """What slopes say of an instruction's patterns; the ladder's slopes come first."""
     return CostCheck(
         {
             pattern_key(by_name[name], i): Measured(told, NOT_COUNTED)
@@ -119,7 +117,7 @@ def clocked(slopes: Mapping[str, NDArray[np.float32]], by_name: Mapping[str, Pat
 
 
 def with_ladders(by_name: Mapping[str, Patterns]) -> dict[str, Patterns]:
-    """What is to be timed: the calibration of each instruction, then its patterns."""
+    """The patterns to time: each instruction's calibration, then its patterns."""
     return {
         name: Patterns(
             each.instruction,

@@ -1,6 +1,4 @@
-"""The worker's part that runs cost patterns: one launch per pattern to be counted, or all in one
-launch to be timed.
-"""
+"""The worker's part for cost patterns: a launch counts one pattern, or times them all."""
 
 # `device` wraps compiled modules without annotations; see driver.py.
 
@@ -40,9 +38,7 @@ def load_patterns(folder: Path) -> dict[str, Patterns]:
 
 
 def run(device: Device, folder: Path, what: str) -> None:
-    """Launch every pattern; `counts` is for a profiler that watches this process, `clocks` writes
-    the slopes.
-    """
+    """Launch every pattern: for a profiler that watches (`counts`), or for slopes (`clocks`)."""
     by_name = load_patterns(folder)
     module = device.compile(cost_source(list(by_name)))
     source, sink = device.allocate(2 * SOURCE_BYTES), device.allocate(4)
@@ -70,7 +66,7 @@ def _count(module: Module, each: Patterns, source: int, sink: int) -> None:
 def _time(
     device: Device, module: Module, each: Patterns, source: int, sink: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Cycles a warp instruction, by blocks that are alone on their multiprocessors."""
+    """Cycles per warp instruction, in blocks that are alone on their multiprocessors."""
     kernel = kernel_name("timed", each.instruction)
     slopes = np.zeros(len(each), dtype=np.float32)
     for first in range(0, len(each), MAX_TIMED_BLOCKS):

@@ -1,5 +1,4 @@
-"""The cost of warp instructions on the device: which address patterns to run, their kernels, and
-their model costs.
+"""The cost of warp instructions on the device: address patterns, their kernels and model costs.
 
 A pattern is the 32 addresses and the active lanes of one warp instruction. Moving all addresses by
 a multiple of 128 bytes changes no bank, so patterns are counted from the last such multiple below
@@ -25,7 +24,7 @@ UNROLL = 8
 TIMED_WARPS = 8
 SHORT_BURSTS, LONG_BURSTS = 16, 80
 SOURCE_BYTES = 1 << 17
-"""What copies go through in turn: more than a first-level cache beside the shared memory holds."""
+"""The bytes that copies read in turn: more than a first-level cache beside shared memory holds."""
 
 Addresses = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -33,9 +32,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Address patterns of one instruction: byte addresses (n, 32), from 0, and the active lanes (n,
-    32).
-    """
+    """Patterns of one instruction: byte addresses (n, 32), from 0, and active lanes (n, 32)."""
 
     instruction: Instruction
     addresses: Addresses

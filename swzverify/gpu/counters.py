@@ -33,9 +33,7 @@ _CLOCKS = "time the accesses instead: swzverify crosscheck --cost clocks"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Wavefronts and bank conflicts of each pattern per warp instruction, as counted; -1 is for what
-    was not.
-    """
+    """Wavefronts and bank conflicts per warp instruction of each pattern; -1: not counted."""
 
     wavefronts: NDArray[np.float64]
     bank_conflicts: NDArray[np.float64]
@@ -85,8 +83,7 @@ def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[st
 
 
 def read_counts(table: str, by_name: Mapping[str, Patterns], metrics: Sequence[str]) -> dict[str, Counted]:
-    """What the profiler's table says of each pattern: launches come in the order in which the
-    worker made them.
+    """What the profiler's table says of each pattern; launches are in the worker's order.
 
     Errors: SWZ713 for a table that does not hold them all.
     """
@@ -111,7 +108,7 @@ def read_counts(table: str, by_name: Mapping[str, Patterns], metrics: Sequence[s
 
 
 def _rows(table: str) -> list[dict[str, str]]:
-    """The rows below the header, the units' row left out, and whatever else was printed."""
+    """The rows below the header, without the row of units and other output."""
     lines = [line for line in table.replace("\0", "").splitlines() if line.startswith('"')]
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))
     return [row for row in rows if (row.get("ID") or "").isdigit()]

@@ -1,6 +1,4 @@
-"""The cross-check of a run's claims: plan, run on the device, compare, count costs, and say what
-came of each claim.
-"""
+"""The cross-check of a run's claims: plan, run on the device, compare, count costs, judge."""
 
 from __future__ import annotations
 
@@ -28,12 +26,13 @@ from swzverify.gpu.job import save_job
 from swzverify.gpu.launch import DeviceAnswer, unpack
 from swzverify.gpu.plan import Key, Plan, not_run, plan
 from swzverify.gpu.seen import CostSeen, Seen, seen
+from swzverify.gpu.source import ALIGNMENT_BYTES
 from swzverify.hardware import LANES, find_target
 from swzverify.processes import command_of
 from swzverify.subjects import Access
 
 MAX_PATTERNS = 256
-"""Patterns of one access that are counted; of more, some at equal distances and the worst."""
+"""Of one access so many patterns are counted: the worst, and others at equal distances."""
 TIMEOUT_S = 1800
 
 Claims: TypeAlias = Sequence[tuple[Claim, Verdict]]
@@ -49,7 +48,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CrossResult:
-    """What came of one claim: `agrees` is None where the device has nothing to say of it.
+    """What came of one claim; `agrees` is None where the device has nothing to say of it.
 
     `whole` tells of an access that every row ran, at bases that stand for all.
     """
@@ -68,9 +67,7 @@ class CrossResult:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """A cross-check of some specs: the device, how costs were taken, and the results by spec in the
-    claims' order.
-    """
+    """The cross-check of some specs: the device, how it took costs, results by spec in order."""
 
     device: DeviceFacts
     method: Method
@@ -78,8 +75,7 @@ class CrossCheck:
 
 
 def crosscheck(specs: Mapping[str, Claims], folder: Path, method: Method, python: str = sys.executable) -> CrossCheck:
-    """Hold the verdicts of some specs against the device at hand; `folder` takes the files in
-    between.
+    """Hold the verdicts of some specs against the device at hand; `folder` takes files in between.
 
     Errors: SWZ701 no device or no way to it, SWZ702 the device's process failed, SWZ711 to SWZ713
     of the profiler.
@@ -107,9 +103,7 @@ def judge_all(
     method: Method,
     price: Callable[[Mapping[str, Patterns]], CostCheck],
 ) -> CrossCheck:
-    """What came of every claim, from the answers to every launch; `price` takes the costs of
-    patterns.
-    """
+    """What came of every claim, from all launches' answers; `price` takes patterns' costs."""
     split = {name: plans[name].split(answers[name]) for name in specs}
     comparisons = {
         name: {key: run.compare(split[name][key]) for key, run in plans[name].runs.items()} for name in specs
@@ -132,9 +126,7 @@ def judge_all(
 
 
 def device_room(specs: Mapping[str, Claims]) -> int:
-    """The shared memory of a block on the smallest target that the accesses are for; an H100's
-    without any.
-    """
+    """The shared memory of a block on the smallest target of the accesses; else an H100's."""
     rooms = [
         subject.target.shared_bytes_per_block
         for claims in specs.values()
@@ -152,7 +144,7 @@ def subject_key(claim: Claim) -> Key:
 
 
 def priced_runs(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Iterator[tuple[str, Key, AccessRun]]:
-    """The accesses of which some claim asks what they cost."""
+    """The accesses whose cost some claim asks for."""
     for name, claims in specs.items():
         asked = {subject_key(claim) for claim, _ in claims if isinstance(claim, CostClaim)}
         for key, run in plans[name].runs.items():
@@ -208,8 +200,7 @@ def work(folder: Path, arguments: Sequence[str], python: str = sys.executable) -
 
 
 def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray[np.int64]]]) -> tuple[Patterns, int]:
-    """Patterns to be counted among (active, byte address) of an access's launches, and how many
-    there are.
+    """The patterns to count among (active, byte address) of an access's launches, and their total.
 
     Of too many, some are counted, the worst among them; a pattern with a misaligned lane has no
     cost and is none.
@@ -226,7 +217,8 @@ def patterns_of(run: AccessRun, lanes: Iterable[tuple[NDArray[np.bool_], NDArray
         parts.append(patterns(row, at[aligned], on[aligned]))
     none = patterns(row, np.zeros((0, LANES), dtype=np.int64), np.zeros((0, LANES), dtype=bool))
     every = joined(parts).get(row.name, none)
-    fits = every.addresses.max(axis=1, initial=0) + row.width_bytes <= run.access.target.shared_bytes_per_block - 1024
+    room = run.access.target.shared_bytes_per_block - ALIGNMENT_BYTES
+    fits = every.addresses.max(axis=1, initial=0) + row.width_bytes <= room
     total = len(every)
     every = every.chosen(np.flatnonzero(fits))
     if len(every) <= MAX_PATTERNS:
@@ -244,7 +236,7 @@ def judge(
     comparisons: Mapping[Key, Comparison],
     cost: CostSeen | None,
 ) -> CrossResult:
-    """One claim: every byte as the model says, and the device's own answer the verdict's."""
+    """Judge one claim: every byte is as the model says, the device's answer is the verdict's."""
     why = not_run(claim)
     if why:
         return CrossResult(None, Comparison.of(()), Seen(None, why))

@@ -46,9 +46,9 @@ def facts_of(told: Mapping[str, object]) -> DeviceFacts:
     name, driver = told["name"], told["driver"]
     capability, room = told["capability"], told["shared_bytes_per_block"]
     if not isinstance(name, str) or not isinstance(driver, str) or not (name + driver).isprintable():
-        raise ValueError("the names of device and driver are no plain texts")
+        raise ValueError("the name of the device or its driver is no plain text")
     if type(capability) is not int or not MIN_CAPABILITY <= capability <= MAX_CAPABILITY:
-        raise ValueError(f"the capability {capability!r} is none, such as 90")
+        raise ValueError(f"the capability {capability!r} is no number such as 90")
     if type(room) is not int or room < 1:
         raise ValueError(f"{room!r} is no number of bytes")
     return DeviceFacts(name, capability, driver, room)

@@ -1,5 +1,4 @@
-"""Random address patterns that tell rules apart: strides, windows, shared addresses, repeated
-groups, XOR-linear maps.
+"""Random address patterns that tell rules apart: strides, windows, repeated groups, XOR maps.
 
 Seeded, so that a calibration can be run again. Addresses are multiples of the instruction's width
 below 48 KiB.
@@ -23,9 +22,7 @@ Family = Callable[[np.random.Generator, int], Units]
 
 
 def drawn(instruction: Instruction, count: int, seed: int) -> Patterns:
-    """So many patterns of one instruction, every family in turn; a quarter with some lanes off,
-    where it may have.
-    """
+    """Patterns of one instruction, all families in turn; a quarter has lanes off, if allowed."""
     rng = np.random.default_rng([seed, *instruction.name.encode()])
     room = WINDOW_BYTES // instruction.width_bytes
     families = list(FAMILIES.values())
@@ -91,7 +88,7 @@ def _linear(rng: np.random.Generator, room: int) -> Units:
 
 
 def _rows(rng: np.random.Generator, _: int) -> Units:
-    """Rows of eight units, each row's units XORed with something and the rows some distance apart."""
+    """Rows of eight units, each row XORed with a key, the rows some distance apart."""
     pitch = int(rng.choice([8, 9, 10, 12, 16, 17, 32]))
     keys = rng.integers(0, 8, 4) if rng.random() < 0.5 else np.arange(4)
     return LANE // 8 * pitch + (LANE % 8 ^ keys[LANE // 8])

@@ -1,5 +1,4 @@
-"""The device through NVIDIA's bindings: compile, launch, copy. Imported by the worker's process
-alone.
+"""The device through NVIDIA's bindings: compile, launch, copy. Only the worker imports this.
 
 Source: CUDA driver API 13, NVRTC 13, cuda-bindings 13.
 """
@@ -21,7 +20,6 @@ from swzverify.gpu.launch import Box
 
 TMA_TYPES = {1: "UINT8", 2: "UINT16", 4: "UINT32", 8: "FLOAT64"}
 """The tensor map's type for elements of so many bytes; a load copies them as they are."""
-TMA_SWIZZLES = {"none": "NONE", "32B": "32B", "64B": "64B", "128B": "128B"}
 
 
 def _done(what: str, answer: tuple[Any, ...]) -> Any:
@@ -58,7 +56,7 @@ class Device:
         return int(_done("cuDeviceGetAttribute", driver.cuDeviceGetAttribute(kind, self._device)))
 
     def compile(self, source: str) -> Module:
-        """A module of this device's own machine code. Raises DeviceError with the compiler's words."""
+        """Compile for this device. Raises DeviceError with the compiler's words."""
         program = _done("nvrtcCreateProgram", nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, [], []))
         options = [f"--gpu-architecture={self.facts.target}".encode(), b"--std=c++17"]
         status = int(nvrtc.nvrtcCompileProgram(program, len(options), options)[0])
@@ -75,7 +73,7 @@ class Device:
 
     @staticmethod
     def allocate(size: int) -> int:
-        """Device memory, at least a byte."""
+        """Allocate device memory, at least a byte."""
         return int(_done("cuMemAlloc", driver.cuMemAlloc(max(1, size))))
 
     @staticmethod
@@ -125,7 +123,7 @@ class Device:
                 [small(box.inner_elements), small(box.rows)],
                 [small(1), small(1)],
                 driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-                getattr(swizzles, f"CU_TENSOR_MAP_SWIZZLE_{TMA_SWIZZLES[box.mode]}"),
+                getattr(swizzles, f"CU_TENSOR_MAP_SWIZZLE_{box.mode.upper()}"),
                 driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
                 driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             ),
@@ -157,7 +155,5 @@ class Module:
 
 
 def _buffer(size: int) -> bytes:
-    """A fresh bytes object to be written into; a single byte would be one that all of Python
-    shares.
-    """
+    """New bytes to write into; all of Python would share a single byte."""
     return b"\0" * max(2, size)

@@ -1,4 +1,4 @@
-"""A program that asks a device what `crosscheck` asks it, for machines without Python: one .cu, a
+"""A program that asks a device what `crosscheck` asks, for machines without Python: a .cu, a
 Makefile, a README.
 
 Everything is in the .cu: the kernels, the rows, the cost patterns. It writes one file: a line of
@@ -23,8 +23,8 @@ from swzverify.gpu.cost_check import with_ladders
 from swzverify.gpu.costs import Patterns, cost_kernels, kernel_name, masks
 from swzverify.gpu.cuda import cuda_text
 from swzverify.gpu.device_facts import DeviceFacts, facts_of
+from swzverify.gpu.job import whole_source
 from swzverify.gpu.launch import DeviceAnswer, Launch, unpack
-from swzverify.gpu.source import PRELUDE, TMA_KERNEL, TOKENS
 
 HEADER = b"SWZEMIT1\n"
 PROGRAM = "crosscheck"
@@ -45,7 +45,7 @@ Then, where swzverify is: `swzverify crosscheck SPECS --against {ANSWERS}`, with
 
 @dataclass(frozen=True)
 class Emitted:
-    """All that a program runs: kernels and launches in order, and the patterns to be timed."""
+    """Everything that a program runs: kernels, launches in order, and the patterns to time."""
 
     kernels: tuple[str, ...]
     launches: tuple[Launch, ...]
@@ -70,7 +70,7 @@ class Emitted:
     def source(self) -> str:
         """The text of the .cu file."""
         name = f'static const char* const PROGRAM = "{self.digest}";\n'
-        return "\n".join([PRELUDE, TOKENS, TMA_KERNEL, self._body, name, cuda_text("host.cuh")])
+        return whole_source([self._body, name, cuda_text("host.cuh")])
 
     def _tables(self) -> list[str]:
         lines = [cuda_text("launches.cuh")]
@@ -168,10 +168,8 @@ def read_answers(path: Path, emitted: Emitted) -> Answers:
             hint="emit and run it again",
         )
     slopes: dict[str, NDArray[np.float32]] = {}
-    tail = sum(4 * len(each) for each in emitted.timed.values())
-    body = data[end + 1 : len(data) - tail]
-    answers = unpack(body, emitted.launches, name)
-    at = len(data) - tail
+    at = len(data) - sum(4 * len(each) for each in emitted.timed.values())
+    answers = unpack(data[end + 1 : at], emitted.launches, name)
     for key, each in emitted.timed.items():
         slopes[key] = np.frombuffer(data, dtype="<f4", count=len(each), offset=at).astype(np.float32)
         at += 4 * len(each)

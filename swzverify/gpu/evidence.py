@@ -1,6 +1,4 @@
-"""What a verdict on costs rests on, where a device was asked: its access recorded, or its
-instruction calibrated.
-"""
+"""The evidence of a verdict on costs: its access recorded, or its instruction calibrated."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ def check_evidence(recording: str | None, calibration: str | None) -> None:
 
 
 def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
-    """The verdict with the recording's device as its evidence, where that measured this very access
-    and agreed.
+    """The verdict with the recording's device as its evidence, if that measured this access and
+    agreed.
 
     It needs every row run, bases that stand for all, and every pattern counted, all of them as the
     rule says.
@@ -42,7 +40,7 @@ def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdic
 
 
 def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> Verdict:
-    """The verdict with the calibration's device as its evidence, where the rule was not measured on
+    """The verdict with the calibration's device as its evidence, if the rule was not measured on
     the target so far.
 
     It needs every pattern of the instruction to have kept the rule, on a device of the target's
@@ -58,9 +56,7 @@ def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> 
 
 
 def _priced(claim: Claim, verdict: Verdict) -> Access | None:
-    """The access whose cost a claim with an answer speaks of; None for others, which rest on no
-    evidence.
-    """
+    """The access of a decided claim on costs; None for other claims, which need no evidence."""
     if not isinstance(claim, CostClaim) or verdict.outcome not in (Outcome.PROVED, Outcome.REFUTED):
         return None
     return claim.access

@@ -1,6 +1,4 @@
-"""What one spec asks of the device, in a file: kernels and launches; and running the worker over a
-folder of them.
-"""
+"""What one spec asks of the device, as a file: kernels and launches."""
 
 from __future__ import annotations
 

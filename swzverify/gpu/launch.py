@@ -1,5 +1,4 @@
-"""What the device is asked for and what it answers, as plain arrays: all that a worker or a C
-program needs to know.
+"""What the device is asked and what it answers, as plain arrays, which a C program can read.
 
 Answers travel in one binary form, written by the worker and by the programs that `--emit` writes:
 the magic, and for each launch in order its status and three lengths as little-endian numbers, then
@@ -23,9 +22,7 @@ PASSES = 4
 MAGIC = b"SWZANS01"
 _HEAD = struct.Struct("<IIQQQ")
 FIRST_DEVICE_ERROR = 700
-"""From here on a status is an error of the device, in a kernel that ran; below, the driver would
-not start it.
-"""
+"""From here on a status is an error in a kernel that ran; below, the driver did not start it."""
 MISALIGNED_ADDRESS = 716
 """CUDA_ERROR_MISALIGNED_ADDRESS. Source: CUDA driver API, CUresult."""
 
@@ -40,8 +37,8 @@ def no_rows() -> Places:
 
 
 def base_indices(place: Origin, seen: Sequence[int]) -> tuple[int, ...]:
-    """Values of the base's variable: the first two, the last one, and those of the addresses in bytes
-    that were seen to matter.
+    """Values of the base's variable: the first two, the last, and those of the `seen` addresses in
+    bytes.
 
     >>> base_indices(Origin(0, 16, 64), [32, 33])
     (0, 1, 2, 63)
@@ -55,7 +52,7 @@ def base_indices(place: Origin, seen: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A two-dimensional TMA load: what the tensor map says, and where in the window the box goes.
+    """A two-dimensional TMA load: what the tensor map says, and where the box goes in the window.
 
     `stage` is that of the tile's stages which the load brings.
     """
@@ -75,7 +72,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One block of `threads` threads of a kernel, once a pass; the parameters are those of
+    """One block of `threads` threads of a kernel, run once per pass; the parameters are those of
     `source.SIGNATURE`.
 
     `places`, `values_words` and `source_bytes` are the sizes of the arrays; `image` tells whether
@@ -101,9 +98,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class DeviceAnswer:
-    """What a launch left behind: the driver's status (0 is success), places, and values and image
-    of every pass.
-    """
+    """What a launch left: the driver's status (0: success), places, each pass's values, image."""
 
     status: int
     places: Places
@@ -165,7 +160,7 @@ def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[DeviceAns
 
 
 def _check_sizes(name: str, number: int, launch: Launch, status: int, passes: int, counts: Sequence[int]) -> None:
-    """An answer that came through has the sizes that were asked for."""
+    """Check that a successful answer has the sizes that were asked for."""
     wanted = (
         launch.places,
         launch.passes * launch.values_words,
@@ -174,7 +169,7 @@ def _check_sizes(name: str, number: int, launch: Launch, status: int, passes: in
     if passes != launch.passes or (status == 0 and tuple(counts) != wanted) or (status and any(counts)):
         raise SwzError(
             "SWZ703",
-            f"{name}: launch {number + 1} ({launch.kernel}) has the sizes {tuple(counts)} in {passes} passes, "
-            f"asked were {wanted} in {launch.passes}",
+            f"{name}: launch {number + 1} ({launch.kernel}) has the sizes {tuple(counts)} in {passes} passes; "
+            f"{wanted} in {launch.passes} were asked for",
             hint="the program was emitted from other specs; emit and run it again",
         )

@@ -71,9 +71,7 @@ class MapRun:
         return np.stack([np.broadcast_to(value, (self.count,)) for value in values], axis=1)
 
     def found(self, answer: DeviceAnswer) -> Array:
-        """(point, value) as the device computed them: C's registers hold negative values in two's
-        complement.
-        """
+        """(point, value) from the device, whose registers hold negatives in two's complement."""
         raw = answer.places.reshape(self.count, len(self.index.value))
         columns: list[Array] = []
         for value, column in zip(self.index.lower(self.place), raw.T, strict=True):

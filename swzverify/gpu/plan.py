@@ -1,11 +1,10 @@
-"""Which runs the claims of a spec need: each access, tile and map once, at bases that include the
-counterexamples'.
-"""
+"""The runs that a spec's claims need: each access, tile and map once, at chosen bases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeAlias
 
 from swzverify.claims import Claim, Verdict
@@ -25,7 +24,7 @@ Key: TypeAlias = tuple[int, Origin | None]
 
 @dataclass(slots=True)
 class _Wanted:
-    """A subject at an origin, with the counterexamples' points that it must run."""
+    """A subject at an origin, with the points of counterexamples that it must run."""
 
     subject: Subject
     place: Origin | None
@@ -34,9 +33,7 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of one spec. `runs` are found by subject and origin; launches are in the runs'
-    order.
-    """
+    """The runs of one spec, by subject and origin; launches are in the runs' order."""
 
     runs: Mapping[Key, Run]
 
@@ -53,18 +50,13 @@ class Plan:
 
     def split(self, answers: Sequence[DeviceAnswer]) -> dict[Key, list[DeviceAnswer]]:
         """Cut the list of all answers into the answers of each run."""
-        found: dict[Key, list[DeviceAnswer]] = {}
-        at = 0
-        for key, run in self.runs.items():
-            count = len(run.launches)
-            found[key] = list(answers[at : at + count])
-            at += count
-        return found
+        rest = iter(answers)
+        return {key: list(islice(rest, len(run.launches))) for key, run in self.runs.items()}
 
 
 def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str = "") -> Plan:
-    """The runs that these claims need; a block may have `room_bytes` of shared memory, kernels'
-    names get a prefix.
+    """The runs that these claims need. A block has `room_bytes` of shared memory; kernels' names
+    begin with `prefix`.
     """
     wanted: dict[Key, _Wanted] = {}
     for claim, verdict in claims:
@@ -83,7 +75,7 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
 
 
 def not_run(claim: Claim) -> str:
-    """Why nothing of a claim can be run here, in words; empty where it can."""
+    """Why a claim cannot be run here, in words; empty where it can."""
     own = [each.name for subject, _ in claim.placed if isinstance(subject, Access) for each in subject.own]
     if own:
         return f"not run: each lane reads {', '.join(own)}, which is data that the kernels here do not have"
@@ -112,7 +104,7 @@ def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
 
 
 def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[int, ...]:
-    """The base addresses in bytes at which the points are."""
+    """The points' base addresses in bytes."""
     if place is None:
         return ()
     return tuple(place.at(point) for point in points if place.name in point)

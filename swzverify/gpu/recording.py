@@ -25,9 +25,7 @@ _ANEW = "make it anew with `swzverify crosscheck --record`"
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """The costs of an access on the device: its distinct patterns, those counted, the worst, and
-    whether all agreed.
-    """
+    """An access's costs on the device: patterns, counted ones, the worst, whether all agreed."""
 
     patterns: int
     counted: int
@@ -37,7 +35,7 @@ class RecordedCost:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSubject:
-    """An access that was run: how much of it was compared, and what it cost.
+    """An access that ran: how much of it was compared, and what it cost.
 
     `whole` tells that every row ran, at bases that stand for all of them.
     """
@@ -53,9 +51,7 @@ class RecordedSubject:
 
 @dataclass(frozen=True, slots=True)
 class RecordedClaim:
-    """A claim as it came out: the verdict that it had, whether the device agreed (None: nothing to
-    say), its words.
-    """
+    """A claim's outcome: its verdict, whether the device agreed (None: no answer), in words."""
 
     id: str
     verdict: str
@@ -79,7 +75,7 @@ class Recording:
 
 
 def digest(access: Access) -> str:
-    """What an access is known by in a recording."""
+    """The key of an access in a recording."""
     place, lowered = access.origin, access.lowered
     text = c_locals(lowered.position.bits, lowered.active, lowered.assumption)
     parts = [
@@ -106,7 +102,7 @@ def save_recording(path: Path, recording: Recording) -> None:
 
 @lru_cache(maxsize=4)
 def load_recording(path: Path) -> Recording:
-    """Read a recording. Errors: SWZ704 for a file that is none, SWZ503 for one that cannot be read."""
+    """Read a recording. Errors: SWZ704 a file that is none, SWZ503 one that cannot be read."""
     try:
         text = path.read_text()
     except OSError as error:
@@ -136,7 +132,7 @@ def _recording(data: dict[str, Any]) -> Recording:
         if {type(subject.agrees), type(subject.whole)} != {bool} or (
             subject.cost is not None and type(subject.cost.agrees) is not bool
         ):
-            raise ValueError(f"{subject.name}: whether it agrees, or is whole, is no truth value")
+            raise ValueError(f"{subject.name}: `agrees` or `whole` is neither true nor false")
     if type(recording.capability) is not int:
         raise ValueError("the capability is no number")
     return recording

@@ -1,5 +1,4 @@
-"""What the device's own answers say of a claim, on the points that it ran: no model is asked for
-these.
+"""What the device's own answers say of a claim, where it ran: no model is asked for these.
 
 A tile's places, an access's addresses and the costs are taken as the device computed and counted
 them.
@@ -41,7 +40,7 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Whether the claim held wherever it was run (None: it could not be seen), and that in words.
+    """Whether the claim held wherever it was run (None: it does not show), and that in words.
 
     `partly` tells that a failure might not show: then `holds` is no answer to a refuted claim.
     """
@@ -54,8 +53,8 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class CostSeen:
     """The costs counted for the patterns of one access: how many there are and were run, the worst,
-    and how many had conflicts; `differing` counts those that cost other than the rule says, the
-    first of them in words.
+    and how many had conflicts. `differing` counts those that break the rule; the first ones are in
+    words.
     """
 
     patterns: int
@@ -67,7 +66,7 @@ class CostSeen:
 
 
 def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[DeviceAnswer]], cost: CostSeen | None) -> Seen:
-    """What the device says of a claim; `cost` belongs to the claim's access, where it was counted."""
+    """What the device says of a claim; `cost` is the counted cost of the claim's access."""
     runs = [(plan.find(*subject), answers[id(subject[0]), subject[1]]) for subject in claim.placed]
     if any(
         answer.status and not launch.faults
@@ -101,9 +100,12 @@ def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[DeviceAnswer]]
             return Seen(None, f"{claim.kind} is not looked at on a device")
 
 
-def _stages(run: TileRun, places: Array) -> Array:
-    """The places by stage and element."""
-    return places.reshape(run.tile.stages, run.tile.size)
+def _outside(run: TileRun, base: int, own: Array) -> int:
+    """How many elements lie outside their stage's allocation; `own` has a row per stage."""
+    tile = run.tile
+    start = (run.base_bytes(base) + np.arange(tile.stages)[:, None] * tile.pitch_bytes) * tile.units_per_byte
+    end = start + tile.allocation_bytes * tile.units_per_byte
+    return int(((own < start) | (own + tile.element_units > end)).sum())
 
 
 def _one_to_one(claim: Injective | Bijective, run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
@@ -111,11 +113,9 @@ def _one_to_one(claim: Injective | Bijective, run: Run, answers: Sequence[Device
     tile = run.tile
     meeting = outside = 0
     for base, places in run.placed(answers).items():
-        ordered = np.sort(_stages(run, places), axis=1)
-        meeting += int((np.diff(ordered, axis=1) < tile.element_units).sum())
-        start = (run.base_bytes(base) + np.arange(tile.stages) * tile.pitch_bytes) * tile.units_per_byte
-        end = start + tile.allocation_bytes * tile.units_per_byte
-        outside += int(((ordered < start[:, None]) | (ordered + tile.element_units > end[:, None])).sum())
+        own = places.reshape(tile.stages, tile.size)
+        meeting += int((np.diff(np.sort(own, axis=1), axis=1) < tile.element_units).sum())
+        outside += _outside(run, base, own)
     count = run.count * len(run.bases)
     if isinstance(claim, Injective):
         return Seen(meeting == 0, f"{count} elements placed, {meeting} share bytes")
@@ -161,12 +161,8 @@ def _aligned(run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
 
 def _in_bounds(run: Run, answers: Sequence[DeviceAnswer]) -> Seen:
     if isinstance(run, TileRun):
-        tile, outside = run.tile, 0
-        for base, places in run.placed(answers).items():
-            start = (run.base_bytes(base) + np.arange(tile.stages) * tile.pitch_bytes)[:, None] * tile.units_per_byte
-            end = start + tile.allocation_bytes * tile.units_per_byte
-            own = _stages(run, places)
-            outside += int(((own < start) | (own + tile.element_units > end)).sum())
+        placed = run.placed(answers).items()
+        outside = sum(_outside(run, base, places.reshape(run.tile.stages, -1)) for base, places in placed)
         return Seen(outside == 0, f"{run.count * len(run.bases)} elements placed, {outside} outside")
     assert isinstance(run, AccessRun)  # noqa: S101 - the plan's own
     access, outside, total = run.access, 0, 0
@@ -222,9 +218,7 @@ def _covers(claim: Covers, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -
 
 
 def _touches(touched: Array, width_bytes: int, byte: Array) -> Array:
-    """How many of some sorted accesses hold each byte: those that begin at most a width before it,
-    and not behind.
-    """
+    """How many sorted accesses hold each byte: they begin there, or less than a width before."""
     begun = np.searchsorted(touched, byte, side="right")
     return begun - np.searchsorted(touched, byte - width_bytes, side="right")
 
@@ -252,7 +246,7 @@ def _equivalent(runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Seen:
 
 
 def _bits(run: TileRun | MapRun, answers: Sequence[DeviceAnswer]) -> dict[int, Array]:
-    """Places in bits by base address (maps that read none: by 0); a map's value is a byte address."""
+    """Places in bits by base address (0 for maps without); a map's value is a byte address."""
     if isinstance(run, TileRun):
         return {run.base_bytes(base): places * run.tile.unit_bits for base, places in run.placed(answers).items()}
     place = run.place
@@ -308,7 +302,7 @@ def _disjoint(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]
 
 
 def _facing(claim: Disjoint, runs: Sequence[tuple[Run, Sequence[DeviceAnswer]]]) -> Iterator[tuple[Array, Array]]:
-    """The bits of either side, at every pair of bases that the claim speaks of."""
+    """The bits of either side, at every pair of bases of the claim."""
     sides: list[dict[int, Array]] = []
     for run, answers in runs:
         assert isinstance(run, TileRun)  # noqa: S101 - the plan's own

@@ -1,5 +1,4 @@
-"""CUDA source of the kernels: maps by the expressions' C reading, so that the GPU evaluates what
-was proved.
+"""CUDA source of the kernels, from the expressions' C reading: the GPU evaluates what was proved.
 
 All kernels have the parameters of `SIGNATURE`. Values that travel are *tokens*: numbers that tell
 every byte of every lane (or element) from all others. A byte holds 8 bits only, so a kernel runs
@@ -40,7 +39,7 @@ TOKENS = cuda_text("tokens.cuh")
 
 
 def access_kernel(name: str, access: Access) -> str:
-    """A kernel in which a block runs an access at every row, one after the other.
+    """A kernel in which a block runs an access at every row, one row after the other.
 
     `rows` has the values of `row_variables` in the expressions' own count. Of a load `values` gets
     four registers a lane and row, of everything else `image` gets the shared memory at the end.
@@ -62,14 +61,12 @@ def access_kernel(name: str, access: Access) -> str:
 
 
 def row_variables(access: Access) -> tuple[Var, ...]:
-    """What a row binds: loops and stage, in the order of the access's variables."""
+    """The variables of a row: loops and stage, in the order of the access's variables."""
     return tuple(node for node in access.free if node.name not in (WARP, access.origin.name))
 
 
 def tile_kernel(name: str, tile: Tile, coords: Sequence[Var], stage: Var | None, place: Origin) -> str:
-    """A kernel that puts every element of every stage at its place, byte by byte; elements in
-    colexicographic order.
-    """
+    """A kernel that puts every element of every stage at its place, in colexicographic order."""
     values = [ints.variable(node) for node in coords]
     where = tile.lower_position(values, ints.integer(0) if stage is None else ints.variable(stage), place).bits
     used = set(variables(where))
@@ -94,9 +91,7 @@ def tile_kernel(name: str, tile: Tile, coords: Sequence[Var], stage: Var | None,
 
 
 def map_kernel(name: str, index: IndexMap, place: Origin | None) -> str:
-    """A kernel that evaluates every value of an index map at every point of its box, first variable
-    fastest.
-    """
+    """A kernel that evaluates an index map at every point of its box, first variable fastest."""
     roots = [value.bits for value in index.lower(place)]
     used = set(variables(*roots))
     count = prod(extent for _, extent in index.over)
@@ -114,7 +109,7 @@ TMA_KERNEL = cuda_text("tma.cuh")
 
 
 def _entry(instruction: Instruction | None) -> list[str]:
-    """Shared memory as it is before: its own offsets for loads, nothing for everything else."""
+    """Set up shared memory: its own offsets for loads, zeros for everything else."""
     loads = instruction is not None and instruction.kind.loads
     before = "token_byte(o, pass)" if loads else "0"
     return [
@@ -128,7 +123,7 @@ def _entry(instruction: Instruction | None) -> list[str]:
 
 
 def _source_bytes(instruction: Instruction | None) -> list[str]:
-    """What copies take from global memory: the tokens of each lane's bytes."""
+    """The bytes that copies take from global memory: the tokens of each lane."""
     if instruction is None or instruction.kind is not Kind.CP_ASYNC:
         return []
     width = instruction.width_bytes
@@ -144,7 +139,7 @@ def _exit() -> list[str]:
 
 
 def _digits(number: str, extents: Sequence[tuple[Var, int]], used: Collection[Var]) -> list[str]:
-    """A number's digits in mixed radix, least significant first; those that are used have a local."""
+    """A number's digits in mixed radix, lowest first; a digit that is used gets a local."""
     lines = [f"        uint32_t rest = {number};"]
     for node, extent in extents:
         if node in used:
@@ -174,9 +169,7 @@ def _row_locals(used: Sequence[Var], row_names: Sequence[Var], place: Origin) ->
 
 
 def _lane_steps(instruction: Instruction, unit_bits: int) -> list[str]:
-    """One lane at one row: tell the place, and where that is in the window, run the instruction
-    there.
-    """
+    """One lane at one row: tell the place and, where it lies in the window, run the instruction."""
     width = instruction.width_bytes
     byte = "place" if unit_bits == 8 else "place / 8"
     lines = [
@@ -202,7 +195,7 @@ def _lane_steps(instruction: Instruction, unit_bits: int) -> list[str]:
 
 
 def _registers(instruction: Instruction) -> list[str]:
-    """What a lane's registers hold before: the tokens of the bytes that they go to."""
+    """What a lane's registers hold before: the tokens of the bytes to store."""
     width = instruction.width_bytes
     if instruction.kind is Kind.ATOMIC:
         return ["r[1] = 1;"]

@@ -1,6 +1,4 @@
-"""A tile on the device: every element put at its place by the tile's own map, and boxes that TMA
-loads put there.
-"""
+"""A tile on the device: its own map places every element, and TMA loads place boxes."""
 
 from __future__ import annotations
 
@@ -97,9 +95,7 @@ class TileRun:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """One launch for each base, and one TMA load for each base and stage where a mode lays such
-        a tile down.
-        """
+        """One launch per base; per base and stage a TMA load, if a mode lays the tile down."""
         if self.too_large:
             return ()
         found: list[Launch] = []
@@ -124,7 +120,7 @@ class TileRun:
 
     @cached_property
     def tma_mode(self) -> TmaMode | None:
-        """The swizzle mode whose loads lay this tile down; None where no load does."""
+        """The swizzle mode whose loads lay this tile down; None if there is none."""
         layout = self.tile.layout
         if isinstance(layout, OffsetMap):
             return None  # TMA knows layouts only
@@ -155,9 +151,7 @@ class TileRun:
         )
 
     def why_no_load(self, base: int) -> str:
-        """Why TMA cannot lay the tile down at a base, though a mode has its layout; empty where it
-        can.
-        """
+        """Why TMA cannot lay the tile down at a base, if a mode has its layout; else empty."""
         if self.tma_mode is None:
             return ""
         starts = [self.base_bytes(base) + stage * self.tile.pitch_bytes for stage in range(self.tile.stages)]
@@ -222,7 +216,7 @@ class TileRun:
         return where + (f" of stage {int(stage[element])}" if self.tile.stages > 1 else "")
 
     def placed(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Array]:
-        """Each element's first unit as the device computed it, by the value of the base's variable."""
+        """Each element's first unit from the device, by the value of the base's variable."""
         pairs = zip(self.launches, answers, strict=True)
         return {
             launch.base: answer.places.astype(np.int64)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 REFUSED = 3
 LOST = 999
-"""The status of launches after one that took the context with it. Source: CUDA_ERROR_UNKNOWN."""
+"""The status of launches after one that destroyed the context. Source: CUDA_ERROR_UNKNOWN."""
 
 
 def main(arguments: list[str]) -> int:
@@ -67,7 +67,7 @@ def _device() -> Device:
 
 
 def _functions(device: Device, folder: Path, name: str) -> None:
-    """Run all launches of a job but those that are there to fail."""
+    """Run all launches of a job, without those that must fail."""
     job = load_job(folder, name)
     try:
         module = device.compile(job.source)
@@ -89,7 +89,7 @@ def _functions(device: Device, folder: Path, name: str) -> None:
 
 
 def _fault(device: Device, folder: Path, name: str, number: int) -> None:
-    """Run one launch that is there to fail, and note how it did."""
+    """Run one launch that must fail, and note its status."""
     job = load_job(folder, name)
     status = 0
     try:

@@ -1,1 +1,1 @@
-"""A run over spec files: which files they are, and proving their claims in one process or several."""
+"""A run over spec files: finding them, and proving their claims in one or several processes."""

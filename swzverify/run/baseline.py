@@ -1,5 +1,4 @@
-"""A file of known failures: accepted while they stay as they were, so that a run fails on new ones
-only.
+"""A file of known failures. While they stay as they are, a run fails on new ones only.
 
 JSON, schema "swzverify.baseline/1": ASCII, a claim per line's block, in the order of the ids, so
 that a change shows as a change. Claims are known by their fingerprints, which are those of the ids
@@ -25,12 +24,10 @@ from swzverify.report.result import BaselineUse, ClaimResult, Report, fingerprin
 
 SCHEMA = "swzverify.baseline/1"
 MAX_BYTES = 64 * 1024 * 1024
-"""A hundred thousand entries take a third of it."""
+"""A hundred thousand entries take a third of this."""
 _KEYS = {"fingerprint", "id", "expected", "scope", "verdict", "wavefronts", "bank_conflicts"}
 _CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Outcome.VACUOUS})
-"""An error has no verdict that could be known; `proved` is a failure where a refutation is
-expected.
-"""
+"""An error has no verdict that could be known. `proved` fails where a refutation is expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,7 @@ class KnownFailure:
     sectors: int | None = None
 
     def covers(self, result: ClaimResult) -> bool:
-        """Whether a failure is this one and no worse. A cost that is only a bound has to be the
-        same bound.
-        """
+        """Whether a failure is this one and no worse; a mere bound must be the same bound."""
         if (result.expected, result.verdict.scope) != (self.expected, self.scope):
             return False
         if result.verdict.outcome is not self.verdict:
@@ -91,7 +86,7 @@ def known_failures(report: Report) -> tuple[KnownFailure, ...]:
 
 
 def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
-    """The report with the known failures marked as accepted, and what no longer fits told beside
+    """The report with the known failures accepted, and with those that no longer fit told beside
     it.
 
     >>> known = KnownFailure("a.yaml::A::injective", Outcome.REFUTED, Outcome.PROVED, "all elements")
@@ -214,7 +209,7 @@ def _count(fields: Mapping[str, object], key: str, least: int, where: str) -> in
 
 
 def _outcome(value: object, what: str) -> Outcome:
-    if not isinstance(value, str) or value not in {outcome.value for outcome in _CAN_BE_KNOWN}:
+    if not isinstance(value, str) or value not in _CAN_BE_KNOWN:
         _refuse(f"{what} is none of {', '.join(sorted(_CAN_BE_KNOWN))}")
     return Outcome(value)
 
@@ -226,9 +221,7 @@ def _costs(result: ClaimResult) -> tuple[int | None, int | None, int | None]:
 
 
 def _read(path: str) -> str:
-    """The text of a regular file of at most `MAX_BYTES`; nothing that could wait or never end is
-    opened.
-    """
+    """The text of a regular file of at most `MAX_BYTES`; anything else could wait or never end."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise SwzError("SWZ511", f"cannot read the known failures: {path!r} is no regular file")
@@ -247,9 +240,7 @@ def _read(path: str) -> str:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object's keys, refusing one that is given twice: a reader and a reviewer could take
-    different ones.
-    """
+    """An object's keys; refuses a key given twice: two readers could take different values."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is given twice")

@@ -1,6 +1,4 @@
-"""Writes the counterexamples of a run as a pytest module, and tells which file such a module may
-take the place of.
-"""
+"""Writes a run's counterexamples as a pytest module, and tells which files it may replace."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from swzverify.spec import Spec, SpecClaim
 
 
 def is_ours(path: str) -> bool:
-    """Whether a file begins as those that `save_case_tests` writes; False where there is none, or
-    no plain file.
-    """
+    """Whether a plain file is there and begins as those of `save_case_tests`."""
     if not os.path.isfile(path):
         return False
     try:
@@ -29,7 +25,7 @@ def is_ours(path: str) -> bool:
 
 
 def save_case_tests(path: str, report: Report, target: str | None = None) -> int:
-    """Write a test for each claim that was refuted and counts against the run; how many those are.
+    """Write a test for each refuted claim that counts against the run; returns how many there are.
 
     Documented and known failures are left out. Nothing is written, and nothing deleted, where none
     is left. Errors: SWZ504 where the file cannot be written, or a spec has changed since.
@@ -52,7 +48,7 @@ def save_case_tests(path: str, report: Report, target: str | None = None) -> int
 
 
 def _claims(file: str, target: str | None) -> dict[str, SpecClaim]:
-    """The claims of a spec by their ids; a run's results have no tiles and accesses any more."""
+    """The claims of a spec by their ids; a run's results no longer have tiles and accesses."""
     spec = read_spec(file, target)
     return {each.id: each for each in spec.claims} if isinstance(spec, Spec) else {}
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from swzverify.certificates.folder import save_list
 from swzverify.claims.verdict import Outcome
-from swzverify.prover import Judgement
 from swzverify.report.result import ClaimResult
 from swzverify.run.version import installed_version
-from swzverify.spec import Spec, SpecClaim
+
+if TYPE_CHECKING:  # the process that hands out the work lists certificates, and neither reads specs nor proves
+    from swzverify.prover import Judgement
+    from swzverify.spec import Spec, SpecClaim
 
 
 def certify_claim(folder: str, spec: Spec, claim: SpecClaim, judgement: Judgement) -> None:
-    """Write the certificate of a claim that was proved; nothing for another one.
+    """Write the certificate of a proved claim; nothing for other claims.
 
     Errors: SWZ606 where it cannot be written, SWZ607 where the proof cannot be stated.
     """

@@ -1,4 +1,4 @@
-"""Scanned files held against counters: profiles in, and beside each access what was counted of it."""
+"""Scanned files held against counters: profiles in, and the counts beside each access out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CheckSettings:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What was read: exports, and the launches where they are known."""
+    """The exports that were read, and the launches where they are known."""
 
     exports: tuple[Export, ...]
     launches: tuple[Launch, ...] = ()
@@ -44,8 +44,8 @@ def counters(settings: CheckSettings, kernel: str | None = None) -> Counters:
 
 
 def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[list[ScannedFile], Check]:
-    """The files with what was counted, and what is to say of all of it. Errors: SWZ545 where nothing
-    that was profiled is a kernel of the files.
+    """The files with their counts, and what to say of all. Errors: SWZ545 where no kernel of the
+    files was profiled.
     """
     places = [(number, each) for number, file in enumerate(files) if file.listing for each in file.listing.sections]
     if not places:
@@ -86,7 +86,7 @@ def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[
 
 
 def _other_block(file: ScannedFile, kernel: str, launches: Sequence[Launch]) -> str:
-    """Why launches of a kernel are not those that were judged; empty where nothing speaks against it."""
+    """Why launches of a kernel are not the judged ones; empty where nothing tells them apart."""
     shapes = {each.block for each in launches if each.kernel == kernel}
     judged = next((each.block for each in file.accesses if each.kernel == kernel), None)
     if judged is None or not shapes or shapes == {judged}:

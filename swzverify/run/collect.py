@@ -13,14 +13,12 @@ from swzverify.spec.guard import is_spec_name
 from swzverify.spec.kernel_source import holds_contract
 
 SUFFIX = ".swz.yaml"
-"""What specs are called; `is_spec_name` knows other spellings too."""
+"""How names of specs end; `is_spec_name` knows other spellings too."""
 
 
 @dataclass(slots=True)
 class Collected:
-    """Spec files in the order of the paths, each once, as paths from the current folder; and what
-    was wrong.
-    """
+    """Spec files as paths from the current folder, each once, in the order given; and problems."""
 
     files: list[str] = field(default_factory=list[str])
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -66,9 +64,7 @@ def _files_of(path: str, problems: list[Problem]) -> list[str]:
 
 
 def _matching(pattern: str, problems: list[Problem]) -> list[str]:
-    """The files that match, and the spec files below the folders that do; `**` at the end stands
-    for folders only.
-    """
+    """The files that match, and the specs below matching folders; a last `**` means folders."""
     matches = _expanded(pattern)
     if not matches:
         hint = "`*` stays in one folder, `**` crosses folders"
@@ -78,14 +74,14 @@ def _matching(pattern: str, problems: list[Problem]) -> list[str]:
     for match in matches:
         if os.path.isdir(match):
             found += _below(match, problems)
-        elif not folders_only or _is_spec(match):
+        elif not folders_only or is_spec_name(match) or holds_contract(match):
             found.append(match)
     return sorted(found, key=_parts)
 
 
 def _expanded(pattern: str) -> list[str]:
-    """As `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders: two that loop
-    have no end.
+    """As `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders: two links that
+    loop have no end.
 
     Names that begin with a dot match only where the pattern's part does too.
     """
@@ -117,7 +113,7 @@ def _step(folder: str, part: str, *, is_last: bool) -> list[str]:
 
 
 def _all_below(folder: str, *, with_files: bool) -> list[str]:
-    """The folder and the folders below it, and where it is asked for the files in them."""
+    """The folder and the folders below it, on request with their files."""
     found: list[str] = []
     for parent, folders, files in os.walk(folder or os.curdir):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -129,9 +125,7 @@ def _all_below(folder: str, *, with_files: bool) -> list[str]:
 
 
 def _below(folder: str, problems: list[Problem]) -> list[str]:
-    """Every spec file below a folder, links to folders not followed, in the order of the path's
-    parts.
-    """
+    """Every spec file below a folder, sorted by path parts; it follows no links to folders."""
 
     def unreadable(error: OSError) -> None:
         problems.append(Problem("SWZ503", f"cannot read the folder: {error.strerror}", file=str(error.filename)))
@@ -148,10 +142,6 @@ def _below(folder: str, problems: list[Problem]) -> list[str]:
         paths = [os.path.join(parent, name) for name in names]
         found += [path for path in paths if is_spec_name(path) or (sources and holds_contract(path))]
     return sorted(found, key=_parts)
-
-
-def _is_spec(path: str) -> bool:
-    return is_spec_name(path) or holds_contract(path)
 
 
 def _parts(file: str) -> list[str]:

@@ -8,7 +8,7 @@ _LOOP = re.compile(r"([A-Za-z_]\w*)=(?:([0-9]{1,9}):)?([0-9]{1,9})(?::([0-9]{1,9
 
 
 def coordinate_parts(text: str) -> tuple[str, ...]:
-    """The expressions of a coordinate, apart at commas outside of parentheses.
+    """The expressions of a coordinate, split at commas outside of parentheses.
 
     >>> coordinate_parts("lane % 8, max(k, 1)")
     ('lane % 8', 'max(k, 1)')

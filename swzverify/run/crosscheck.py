@@ -1,6 +1,4 @@
-"""A cross-check over spec files: their verdicts, what the device says of them, and the recording of
-both.
-"""
+"""A cross-check over spec files: their verdicts, what the device says, and a recording of both."""
 
 from __future__ import annotations
 
@@ -22,10 +20,9 @@ from swzverify.run.version import installed_version
 from swzverify.subjects import Access
 
 Chosen: TypeAlias = Mapping[str, Sequence[Judged]]
-"""Claims with their verdicts, by file; those without one are left out."""
+"""Claims with their verdicts, by file; claims without a verdict are left out."""
 Ask: TypeAlias = Callable[[Mapping[str, Claims]], CrossCheck]
-"""What answers for the claims: the device here, or what an emitted program has written."""
-NO_VERDICT = frozenset({Outcome.ERROR})
+"""What answers for the claims: the device here, or the file of an emitted program."""
 
 
 def run_crosscheck(
@@ -43,7 +40,7 @@ def run_crosscheck(
 
 
 def by_device(method: Method) -> Ask:
-    """What the device at hand answers. Errors: those of `gpu.crosscheck`."""
+    """The answers of the device at hand. Errors: those of `gpu.crosscheck`."""
 
     def ask(specs: Mapping[str, Claims]) -> CrossCheck:
         with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:
@@ -55,7 +52,7 @@ def by_device(method: Method) -> Ask:
 def judged_claims(
     files: Sequence[str], settings: Settings, *, watch: Callable[[Progress], None] | None = None
 ) -> tuple[Chosen, tuple[Problem, ...]]:
-    """The claims of some files, proved here, and what is wrong with those files or has no verdict."""
+    """The claims of some files, proved here, and problems of files and claims without verdict."""
     chosen: dict[str, list[Judged]] = {}
     problems: list[Problem] = []
     progress = Progress(len(files))
@@ -65,7 +62,7 @@ def judged_claims(
         progress.count(result)
         if watch is not None:
             watch(progress)
-        if result.verdict.outcome in NO_VERDICT:
+        if result.verdict.outcome is Outcome.ERROR:
             message = f"{result.id} has no verdict: {result.verdict.reason}"
             problems.append(Problem("SWZ901", message, file=result.spec, line=result.line))
         else:
@@ -113,7 +110,7 @@ def cross_report(chosen: Chosen, found: CrossCheck, problems: tuple[Problem, ...
 
 
 def _note(subjects: dict[str, RecordedSubject], file: str, claim: Claim, cross: CrossResult) -> None:
-    """Keep what was run of an access, once, with its cost where some claim asked for it."""
+    """Keep what was run of an access, once, with its cost where a claim asked for it."""
     access = getattr(claim, "access", None)
     if not isinstance(access, Access) or subject_key(claim)[1] is not None:
         return

@@ -1,4 +1,4 @@
-"""What would make a refuted cost hold, found for a claim of a spec among everything beside it."""
+"""Finds what would make a refuted cost hold, for a claim and everything beside it in the spec."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swzverify.spec import Spec, SpecClaim
 from swzverify.subjects import Access, Tile
 
 KnownCures: TypeAlias = dict[tuple[Hashable, ...], tuple[Cure, ...]]
-"""What was found, by claim and surroundings."""
+"""The changes that were found, by claim and surroundings."""
 
 
 def with_cures(

@@ -1,10 +1,9 @@
-"""Programs for machines without Python: written for the claims of spec files, and their answers
-taken in again.
-"""
+"""Writes programs for machines without Python, for the claims of specs, and reads their answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from swzverify.errors import Problem
@@ -20,7 +19,6 @@ from swzverify.gpu.crosscheck import (
     priced_runs,
 )
 from swzverify.gpu.emit import Emitted, emit, read_answers
-from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
 from swzverify.run.crosscheck import Ask, judged_claims, verdicts
 from swzverify.run.run import Progress
@@ -57,7 +55,7 @@ def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
 
 
 def by_answers(path: Path) -> Ask:
-    """What an emitted program has answered, in a file. Errors: SWZ503, SWZ703."""
+    """The answers of an emitted program, from its file. Errors: SWZ503, SWZ703."""
     return lambda specs: _answered(specs, path)
 
 
@@ -65,11 +63,7 @@ def _answered(specs: Mapping[str, Claims], path: Path) -> CrossCheck:
     plans = plan_all(specs)
     program = emitted(specs, plans)
     read = read_answers(path, program)
-    answers: dict[str, list[DeviceAnswer]] = {}
-    at = 0
-    for name, each in plans.items():
-        count = len(each.job.launches)
-        answers[name] = list(read.answers[at : at + count])
-        at += count
+    rest = iter(read.answers)
+    answers = {name: list(islice(rest, len(each.job.launches))) for name, each in plans.items()}
     check = clocked(read.slopes, program.patterns)
     return judge_all(specs, plans, read.device, answers, Method.CLOCKS, lambda _: check)

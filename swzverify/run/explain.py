@@ -1,4 +1,4 @@
-"""From what the command line names to explanations: of a layout, or a spec's accesses, tiles or claim."""
+"""Explanations of what the command line names: a layout, or a spec's accesses, tiles or claim."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _of_subject(what: str, wanted: ExplainOptions, chosen: Mapping[str, int]) ->
 
 
 def _of_claim(path: str, wanted: ExplainOptions, text: str) -> Explained:
-    """The explanations of all that a claim is about; of a claim on costs, whether these keep it."""
+    """The explanations of all that a claim is about; for a cost also whether it keeps the limit."""
     for option, value in (("--tile", wanted.tile), ("--access", wanted.access)):
         if value is not None:
             raise SwzError("SWZ591", f"{option} goes without --claim, which names its subjects", hint="leave it out")
@@ -114,8 +114,8 @@ def _with_limit(explanation: Explanation, found: SpecClaim) -> Explanation:
 
 
 def _claim(spec: Spec, text: str, wanted: ExplainOptions) -> SpecClaim:
-    """The claim of an id, or of the part of it behind the file: `read_A::conflict_free`; of several
-    cases the first one with the values that `--at` gives.
+    """The claim of an id, or of the part behind the file, as in `read_A::conflict_free`; of several
+    cases the first one with the values of `--at`.
     """
     known = {each.id.split("::", 1)[-1]: each for each in spec.claims}
     named = [each for each in spec.claims if text in (each.id, each.id.split("::", 1)[-1])] or [

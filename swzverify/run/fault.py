@@ -8,13 +8,11 @@ import traceback
 from swzverify.run.version import versions
 
 DEBUG_VARIABLE = "SWZVERIFY_DEBUG"
-"""Set to 1 in the environment, a fault comes with its traceback."""
+"""With 1 in this environment variable, a fault comes with its traceback."""
 
 
 def fault(error: BaseException) -> str:
-    """The exception in one line with the place it came from, or the whole traceback where that is
-    asked for.
-    """
+    """The exception in one line with its place, or the whole traceback where that is asked for."""
     if os.environ.get(DEBUG_VARIABLE) == "1":
         return "".join(traceback.format_exception(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)

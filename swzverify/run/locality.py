@@ -13,8 +13,8 @@ from swzverify.spec import load_spec
 
 @dataclass(frozen=True, slots=True)
 class LocalityOptions:
-    """What is asked of `locality`: maps by name, none for all that have a row and a column; blocks
-    per wave; the case of the constants.
+    """What is asked of `locality`: the maps by name (none: all with a row and a column), the blocks
+    of a wave, the case of the constants.
     """
 
     maps: Sequence[str] = ()
@@ -24,7 +24,7 @@ class LocalityOptions:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The orders of one case, in the order in which they are named, and which case it is."""
+    """The orders of one case, in the order in which they are named, and the case in words."""
 
     path: str
     orders: tuple[Locality, ...]
@@ -32,9 +32,7 @@ class Counted:
 
 
 def count_locality(path: str, wanted: LocalityOptions) -> Counted:
-    """The orders, counted. Errors: `SpecError`; SWZ581 an unknown name, value or case; those of
-    `locality`.
-    """
+    """Count the orders. Errors: `SpecError`; SWZ581 unknown name, value or case; `locality`'s."""
     spec = load_spec(path)
     case, words = one_case(spec, wanted.at)
     unknown = sorted(set(wanted.at) - set(case.chosen))

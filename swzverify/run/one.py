@@ -1,6 +1,4 @@
-"""Proves the claims of one spec file; whatever goes wrong becomes a problem or a verdict `error`,
-not a traceback.
-"""
+"""Proves the claims of one spec file; a fault becomes a problem or a verdict `error`."""
 
 from __future__ import annotations
 
@@ -15,26 +13,26 @@ from swzverify.cures.cure import Cure
 from swzverify.errors import Problem, SwzError
 from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
 from swzverify.report.result import ClaimResult
+from swzverify.run.certificates import certify_claim
+from swzverify.run.cures import KnownCures, with_cures
 from swzverify.run.fault import fault, what_to_send
 from swzverify.run.reading import read_spec
 from swzverify.run.settings import STDIN, Settings
 from swzverify.spec import Spec, SpecClaim
 
 MOST_KNOWN = 1024
-"""Judgements that a run keeps, the newest."""
+"""A run keeps so many judgements, the newest."""
 
 
 @dataclass(slots=True)
 class Known:
-    """What was found of claims within one run's settings: what is stated again, in another case or
-    another file, is not looked at again. Cures depend on the rest of a file, and `seen` holds its
+    """What was found of claims within one run's settings. A claim that is stated again, in another
+    case or file, is not judged again. Cures depend on the rest of a file, and `seen` holds its
     objects: `next_file` forgets both.
     """
 
     judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
-    cures: dict[tuple[Hashable, ...], tuple[Cure, ...]] = field(
-        default_factory=dict[tuple[Hashable, ...], tuple[Cure, ...]]
-    )
+    cures: KnownCures = field(default_factory=dict[tuple[Hashable, ...], tuple[Cure, ...]])
     seen: Seen = field(default_factory=dict[int, tuple[object, Hashable]])
 
     def next_file(self) -> None:
@@ -51,9 +49,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim of a spec with what became of it; without a judgement where the prover did not come
-    to one.
-    """
+    """A claim of a spec with its result; without a judgement where the prover came to none."""
 
     claim: SpecClaim
     judgement: Judgement | None
@@ -78,9 +74,7 @@ def run_spec(
 
 
 def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | None = None) -> Judged:
-    """Prove one claim of a spec. `known` remembers, for claims that state the same, what became of the
-    first one.
-    """
+    """Prove one claim of a spec. `known` remembers the outcomes of claims that state the same."""
     known = Known() if known is None else known
     started = perf_counter()
     judgement: Judgement | None = None
@@ -91,8 +85,6 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
             verdict = replace(verdict, notes=(*verdict.notes, *claim.notes))
         judgement = replace(judgement, verdict=verdict)
         if settings.certificates is not None:
-            from swzverify.run.certificates import certify_claim  # noqa: PLC0415 - few runs write certificates
-
             certify_claim(settings.certificates, spec, claim, judgement)
     except SwzError as error:
         verdict = _error_verdict(str(error), started)
@@ -113,8 +105,6 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
         case=dict(claim.case),
     )
     if settings.cures and result.verdict.outcome is Outcome.REFUTED and not result.ok:
-        from swzverify.run.cures import with_cures  # noqa: PLC0415 - most runs have nothing to mend
-
         result = with_cures(result, spec, claim, options_for(settings), known.cures)
     if settings.pictures and result.verdict.outcome is Outcome.REFUTED:
         from swzverify.run.case_picture import case_picture  # noqa: PLC0415 - few reports have pictures
@@ -124,7 +114,7 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
 
 
 def _judgement(claim: SpecClaim, settings: Settings, known: Known) -> Judgement:
-    """What the prover says; what it said of the same statement elsewhere, in no time."""
+    """The prover's judgement; that of the same statement elsewhere, in no time."""
     key = likeness(claim.claim, known.seen)
     earlier = None if key is None else known.judgements.get(key)
     if earlier is not None:
@@ -136,7 +126,7 @@ def _judgement(claim: SpecClaim, settings: Settings, known: Known) -> Judgement:
 
 
 def _with_evidence(claim: SpecClaim, verdict: Verdict, settings: Settings) -> Verdict:
-    """The verdict with what devices have said of it; few runs ask, and only those import it."""
+    """The verdict with what devices have said of it; only the few runs that ask import this."""
     if settings.recording is not None:
         from swzverify.gpu.evidence import by_recording  # noqa: PLC0415
         from swzverify.gpu.recording import load_recording  # noqa: PLC0415
@@ -157,7 +147,7 @@ def options_for(settings: Settings) -> Options:
 
 
 def _limits(settings: Settings) -> Limits | None:
-    """Either limit alone isolates too; the other one is then the default's."""
+    """Either limit alone isolates too; the other one then has its default."""
     if settings.time_limit_s is None and settings.memory_limit_mib is None:
         return None
     usual = Limits()

@@ -1,4 +1,4 @@
-"""One case of a spec, and one thing of it by name: what the commands that draw begin with."""
+"""One case of a spec, and one thing of it by name: where the commands that draw begin."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _T = TypeVar("_T")
 
 
 def one_case(spec: Spec, at: Mapping[str, int]) -> tuple[SpecCase, tuple[str, ...]]:
-    """The first case of the constants, or the first one with the values of `at`; and which it is, in
-    words, where there are several.
+    """The first case of the constants, or the first one with the values of `at`; and that case in
+    words where there are several.
 
     `at` may name what is no constant. Error: SWZ581 where no case has those values.
     """
@@ -25,13 +25,13 @@ def one_case(spec: Spec, at: Mapping[str, int]) -> tuple[SpecCase, tuple[str, ..
             if len(spec.cases) == 1:
                 return case, ()
             chosen_words = ", ".join(f"{name} = {value}" for name, value in case.chosen.items())
-            return case, (f"Drawn is the case {chosen_words}, one of {len(spec.cases)}.",)
+            return case, (f"The case is {chosen_words}, one of {len(spec.cases)}.",)
     told = ", ".join(f"{name} = {value}" for name, value in asked.items())
     raise SwzError("SWZ581", f"{spec.path} has no case with {told}", hint="`constants:` lists the values")
 
 
 def named(known: Mapping[str, _T], name: str, what: str, path: str) -> _T:
-    """What has that name in the spec. Error: SWZ581 with the nearest name."""
+    """The thing of that name in the spec. Error: SWZ581 with the nearest name."""
     if name not in known:
         hint = nearest(name, known) or f"there are: {', '.join(known) or 'none'}"
         raise SwzError("SWZ581", f"{path} has no {what} '{name}'", hint=hint)

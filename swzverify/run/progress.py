@@ -17,8 +17,7 @@ from swzverify.words import counted
 
 @contextmanager
 def progress_line(*, enabled: bool) -> Generator[Callable[[Progress], None] | None]:
-    """Give what `run_specs` wants as `watch`; None, and nothing on the screen, when it is not
-    enabled.
+    """Give what `run_specs` wants as `watch`; None, and no line, when it is not enabled.
 
     The line goes to standard error, and only where that is a terminal that can rewrite a line.
     """

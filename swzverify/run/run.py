@@ -1,6 +1,4 @@
-"""Proves the claims of many spec files and collects a report, in the order of the files whatever
-finishes first.
-"""
+"""Proves the claims of many spec files; the report keeps the files' order."""
 
 from __future__ import annotations
 
@@ -10,15 +8,14 @@ from time import perf_counter
 
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
+from swzverify.run.certificates import list_certificates
 from swzverify.run.pool import run_in_pool
 from swzverify.run.settings import Settings
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: specs done of all, claims decided, those not as expected, and the claim
-    decided last.
-    """
+    """How far a run is: specs, decided claims, those that came out unexpectedly, the last claim."""
 
     specs: int
     specs_done: int = 0
@@ -27,7 +24,7 @@ class Progress:
     latest: str = ""
 
     def count(self, result: ClaimResult) -> None:
-        """One claim more is decided."""
+        """Count one more decided claim."""
         self.claims += 1
         self.unexpected += not result.ok
         self.latest = result.id
@@ -48,7 +45,7 @@ def run_specs(
     problems: Sequence[Problem] = (),
     watch: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Prove every spec's claims; `problems` were found before and lead the report's, `watch` sees
+    """Prove every spec's claims. `problems` were found before and lead the report's; `watch` sees
     the progress.
 
     >>> run_specs([], Settings()).exit_code.name
@@ -59,13 +56,12 @@ def run_specs(
     progress = Progress(len(files))
 
     def hear(index: int, message: ClaimResult | list[Problem]) -> None:
-        match message:
-            case ClaimResult():
-                runs[index].results.append(message)
-                progress.count(message)
-            case _:
-                runs[index].problems += message
-                progress.specs_done += 1
+        if isinstance(message, ClaimResult):
+            runs[index].results.append(message)
+            progress.count(message)
+        else:
+            runs[index].problems += message
+            progress.specs_done += 1
         if watch is not None:
             watch(progress)
 
@@ -80,8 +76,6 @@ def run_specs(
             hear(index, run_spec(file, settings, lambda judged, index=index: hear(index, judged.result), known))
     results = tuple(result for run in runs for result in run.results)
     if settings.certificates is not None:
-        from swzverify.run.certificates import list_certificates  # noqa: PLC0415 - few runs write certificates
-
         list_certificates(settings.certificates, results)
     return Report(
         results=results,

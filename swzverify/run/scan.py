@@ -41,8 +41,8 @@ class ScanSettings:
     """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
     to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
     `jobs` the number of processes (None: one for every usable processor, and no other process for
-    a few functions), `cubins` files with the machine code of PTX texts, `suggest` whether to look for
-    changes that free conflicts, `trials` the launches of each kernel that are tried at most.
+    a few functions), `cubins` files with the machine code of PTX texts, `suggest` whether to look
+    for changes that free conflicts, `trials` the most launches of each kernel to try.
     """
 
     block: BlockShape | None = None
@@ -69,8 +69,8 @@ class ScanSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A PTX text that was read: the file's name, where in it the text was, the text, its module, and
-    the machine code that was made of it, or why there is none.
+    """A PTX text that was read: the file's name, where the text was in it, the text, its module,
+    and its machine code, or why there is none.
     """
 
     name: str
@@ -106,7 +106,8 @@ def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[Scanne
             text = texts[job[0]]
             found[job] = _scanned(text.module, job[1], settings, text.machine)
     else:
-        service: Service[Job, Told] = Service(_serve, (_sent(texts), settings), lambda _: True, _death)
+        sent: _Sent = tuple((each.name, each.text, each.machine) for each in texts)
+        service: Service[Job, Told] = Service(_serve, (sent, settings), lambda _: True, _death)
         with closing(run_jobs(jobs, processes, service)) as heard:
             for at, news, _ in heard:
                 found[jobs[at]] = news
@@ -122,7 +123,7 @@ Job: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What went wrong at a function, in words; `is_ours` tells a fault of this program."""
+    """What went wrong at a function, in words; `is_ours` tells a fault of swzverify."""
 
     words: str
     is_ours: bool
@@ -164,18 +165,14 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
 
 
 def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, tuple[str, ...]]:
-    """What is given of each function that is looked at; refuses, before minutes of work, what fits no
-    kernel.
-    """
+    """What is given of each function to scan; refuses early what fits no kernel."""
     functions = [function for text in texts for function in text.module.functions]
     names = list(dict.fromkeys(each.name for each in functions if each.is_entry))
     if settings.kernel is not None and settings.kernel not in names:
         hint = nearest(settings.kernel, names) or "there are " + ", ".join(names[:8])
         hint = (hint + (", ..." if len(names) > 8 else "")) if names else "there are none"
         raise SwzError("SWZ551", f"no kernel is called {visible(settings.kernel)}", hint=hint)
-    wanted = [
-        text.module.functions[place] for text in texts for place in scanned_functions(text.module, settings.kernel)
-    ]
+    wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, settings.kernel)]
     if message := unknown_names(settings.given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
     return {each: facts_of(each, settings.given).applied for each in wanted}
@@ -216,10 +213,6 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
 
 
 # ---- other processes
-
-
-def _sent(texts: Sequence[ReadText]) -> _Sent:
-    return tuple((each.name, each.text, each.machine) for each in texts)
 
 
 def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from swzverify.processes import usable_cpus
 
 STDIN = "<stdin>"
-"""What the spec on standard input is called."""
+"""The name of the spec on standard input."""
 FEW_SPECS = 4
 """Up to so many specs are proved in this process: starting others would take longer than it saves.
 """
@@ -22,9 +22,9 @@ class Settings:
     `memory_limit_mib` run it in a process of its own, which they end; `jobs` is the number of
     processes (None: one for every usable processor, and no other process for a few specs);
     `certificates` is the folder that gets a certificate of every proof; `recording` and
-    `calibration` are files with what a device measured; `stdin` is the spec that came along standard
-    input, whose file is called `STDIN`; `cures` looks for changes that would make refuted costs hold;
-    `pictures` draws the case that breaks a cost, for reports that show it.
+    `calibration` are files with what a device measured; `stdin` has the bytes of the spec from
+    standard input, whose file is called `STDIN`; `cures` looks for changes that would make refuted
+    costs hold; `pictures` draws the case that breaks a cost, for reports that show it.
     """
 
     select: frozenset[str] = frozenset()

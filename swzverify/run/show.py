@@ -1,16 +1,16 @@
-"""From what the command line names to a picture: a layout or swizzle, or a spec's tile or access."""
+"""The picture of what the command line names: a layout, a swizzle, a spec's tile or access."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import expression
-from swzverify.layout import ComposedLayout, Layout, PointerLayout, Swizzle, parse_notation, parse_swizzle
+from swzverify.layout import Layout, PointerLayout, parse_notation, parse_swizzle
 from swzverify.notebook import Access, Tile, loop_of
 from swzverify.parameter_maps import sweep_pads, sweep_picture, sweep_swizzles
 from swzverify.pictures import Picture
@@ -74,19 +74,18 @@ class Subject:
 def show(what: str, wanted: ShowOptions) -> Picture:
     """The picture of a layout, a swizzle or a spec's tile or access.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ581 what
-    cannot be drawn, SWZ583 what cannot be swept; those of accesses and costs.
+    Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ581
+    what cannot be drawn, SWZ583 what cannot be swept; those of accesses and costs.
     """
     subject = subject_of(what, wanted)
     _refuse_unused(subject, wanted)
     picture = _sweep(subject, wanted) if wanted.sweep is not None else _view(subject, wanted)
-    captions = (*picture.captions, *subject.words)
-    return Picture(picture.title, captions, picture.panels, picture.scale, picture.marks)
+    return replace(picture, captions=(*picture.captions, *subject.words))
 
 
 def subject_of(what: str, wanted: ShowOptions) -> Subject:
-    """The tile or the accesses that are named. Errors: those of `show` for what is not there; SWZ409 of
-    an access to global memory, of which nothing is drawn.
+    """The tile or the accesses that are named. Errors: those of `show` for what is not there;
+    SWZ409 an access to global memory, which has no picture.
     """
     found = _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
     for each in found.accesses:
@@ -105,7 +104,7 @@ def is_file(what: str) -> bool:
 
 
 def _refuse_unused(subject: Subject, wanted: ShowOptions) -> None:
-    """Options that the picture would not look at. Error: SWZ581."""
+    """Refuse options that the picture would not look at. Error: SWZ581."""
     view = _view_name(subject, wanted)
     of_access = bool(subject.accesses) and view in ACCESS_VIEWS
     grid = wanted.grid
@@ -125,7 +124,7 @@ def _refuse_unused(subject: Subject, wanted: ShowOptions) -> None:
 
 
 def _view_name(subject: Subject, wanted: ShowOptions) -> str:
-    """The view; of a sweep none."""
+    """The view; a sweep has none."""
     if wanted.sweep is not None:
         return ""
     return wanted.view or ("groups" if subject.accesses else "logical")
@@ -261,14 +260,14 @@ def tile_of(text: str, element: str | None) -> Tile:
     >>> print(tile.layout, tile.swizzle)
     (8,8):(8,1) Swizzle<3,0,3>
     """
-    bits = _bits(element)
+    bits, name = _bits(element), text.strip()
     if _SWIZZLE.fullmatch(text):
         swizzle = parse_swizzle(text)
         columns = 1 << (swizzle.base + abs(swizzle.shift))
-        return _tile(text, bits, Layout((1 << swizzle.bits, columns), (columns, 1)), swizzle)
+        return Tile(name, bits, Layout((1 << swizzle.bits, columns), (columns, 1)), swizzle)
     found = parse_notation(text)
     if isinstance(found, Layout):
-        return _tile(text, bits, found, None)
+        return Tile(name, bits, found)
     if isinstance(found, PointerLayout):
         if element is not None and bits != found.element_bits:
             raise SwzError(
@@ -276,22 +275,14 @@ def tile_of(text: str, element: str | None) -> Tile:
                 f"the pointer has elements of {found.element_bits} bits, and --element {element} has {bits}",
                 hint="leave --element out",
             )
-        return Tile(text.strip(), found.element_bits, found.layout, found.swizzle, "address")
-    return _composed(text, bits, found)
-
-
-def _composed(text: str, bits: int, found: ComposedLayout) -> Tile:
+        return Tile(name, found.element_bits, found.layout, found.swizzle, "address")
     if found.offset:
         raise SwzError(
             "SWZ581",
             f"the offset {found.offset} between the swizzle and the layout is not drawn",
             hint="write the layout with the offset 0: a tile begins at its first element",
         )
-    return _tile(text, bits, found.layout, found.swizzle)
-
-
-def _tile(text: str, bits: int, layout: Layout, swizzle: Swizzle | None) -> Tile:
-    return Tile(text.strip(), bits, layout, swizzle)
+    return Tile(name, bits, found.layout, found.swizzle)
 
 
 def _bits(element: str | None) -> int:

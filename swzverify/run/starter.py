@@ -1,4 +1,4 @@
-"""Proves a starter spec before anybody gets to see it, and writes down how its claims come out."""
+"""Proves a starter spec before anybody sees it, and writes down how its claims come out."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def make_starter(options: StarterOptions) -> Starter:
 
 
 def _expectations(text: str) -> dict[int, Expectation]:
-    """How the claims come out that are not proved, by their place in the list."""
+    """The outcomes of the claims that are not proved, by their place in the list."""
     found: dict[int, Expectation] = {}
     for index, claim in enumerate(_read(text).claims):
         verdict = prove(claim.claim, options=Options())

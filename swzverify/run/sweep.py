@@ -1,4 +1,4 @@
-"""From a spec with `sweep:` to a folder of results: new, or going on where it was."""
+"""From a spec with `sweep:` to a folder of results, new or continued."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 import swzverify
 from swzverify.errors import InternalError, SpecError, SwzError
 from swzverify.processes import usable_cpus
@@ -23,10 +25,11 @@ from swzverify.sweep.bench import Bench, Question
 from swzverify.sweep.chunk import Chunk, chunk_cases, chunks_of
 from swzverify.sweep.folder import PARQUET, Folder
 from swzverify.sweep.local import run_locally
+from swzverify.sweep.on_dask import client_at, client_of_slurm, run_on_dask
 from swzverify.sweep.summary import Summary, summarize
 
 MAX_NAME = 255
-"""Of a file; longer texts are none."""
+"""The longest name of a file; longer texts name none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """A finished sweep. `measured` and `seconds` tell what this run did: how many case numbers, in
-    how long.
-    """
+    """A finished sweep. `measured` counts the case numbers of this run, `seconds` its time."""
 
     path: str
     folder: str
@@ -73,8 +74,8 @@ def run_sweep(path: str, options: SweepOptions, watch: Callable[[Progress], None
     """Measure every case that is not there yet, join the chunks, and summarize.
 
     Errors: `SpecError`; SWZ571 no sweep, SWZ573 a package that is missing, SWZ574 a folder that
-    cannot be used, or that has another sweep, SWZ575 and SWZ576 processes that die and clusters that
-    do not answer.
+    cannot be used, or that has another sweep, SWZ575 and SWZ576 processes that die and clusters
+    that do not answer.
     """
     require_pyarrow()
     started = perf_counter()
@@ -123,8 +124,8 @@ def _question(path: str, options: SweepOptions) -> tuple[Question, Bench]:
 
 
 def _fingerprint(variants: Variants) -> str:
-    """What the cases depend on: the text, the constants that the code defines, and the files that the
-    spec or a value of an axis names.
+    """What the cases depend on: the text, the code's constants, and the files that the spec or a
+    value of an axis names.
     """
     spec = variants.checked.spec
     digest = hashlib.sha256(variants.text.encode())
@@ -140,9 +141,7 @@ def _fingerprint(variants: Variants) -> str:
 
 
 def _asked(question: Question, bench: Bench) -> dict[str, Any]:
-    """What identifies a sweep: results of another one do not go with it."""
-    import numpy as np  # noqa: PLC0415 - for its version
-
+    """What identifies a sweep: results of another sweep do not go with it."""
     return {
         "spec": question.path,
         "spec_sha256": question.spec_sha256,
@@ -188,7 +187,7 @@ def _work(
     options: SweepOptions,
     watch: Callable[[Progress], None],
 ) -> int:
-    """Measure what is missing; how many case numbers that was."""
+    """Measure what is missing; returns how many case numbers that was."""
     total = len(bench.cases)
     there = folder.finished()
     chunks = chunks_of(total, manifest["chunk_cases"])
@@ -215,8 +214,6 @@ def _measured(
         processes = min(options.jobs or usable_cpus(), len(chunks))
         yield from run_locally(question, chunks, processes)
         return
-    from swzverify.sweep.on_dask import client_at, client_of_slurm, run_on_dask  # noqa: PLC0415 - an extra
-
     with ExitStack() as stack:
         if options.scheduler is not None:
             client = stack.enter_context(client_at(options.scheduler))

@@ -11,7 +11,7 @@ from swzverify.run.sweep import Progress
 
 @contextmanager
 def progress_bar() -> Generator[Callable[[Progress], None]]:
-    """Give what `run_sweep` wants as `watch`. Nothing is shown where standard error is no terminal."""
+    """Give what `run_sweep` wants as `watch`. Only a terminal at standard error shows a bar."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

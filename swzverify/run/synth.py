@@ -1,4 +1,4 @@
-"""From a spec and what is asked of it to the best layout of a tile, proved."""
+"""From a spec and what is asked of it to the best layout of a tile, with its proof."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def _part(spec: Spec, tile: str) -> TilePart:
 
 
 def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, list[int | None]]:
-    """The problem of a tile, and for each case of the constants the variant that it is; equal ones
-    are one. Errors: those of `Problem`, SWZ563 a tile without room.
+    """The problem of a tile, and for each case of the constants its variant; equal cases share one.
+    Errors: those of `Problem`, SWZ563 a tile without room.
     """
     part = _part(spec, name)
     variants: list[Variant] = []
@@ -205,9 +205,7 @@ def _room(case: SpecCase, name: str, tile: Tile, target: Target, wanted: SynthOp
 def _patched(
     spec: Spec, name: str, changes: dict[str, str | None], tiles: list[Tile | None], wanted: SynthOptions
 ) -> tuple[str, str]:
-    """The spec's text with the answer, read again and compared case by case; else an empty text, and
-    why.
-    """
+    """The spec's text with the answer, read again and compared; else an empty text and why."""
     try:
         text = patch_tile(spec.text, name, changes)
         again = parse_spec(text, path=spec.path, target=wanted.target)
@@ -229,7 +227,7 @@ def _shown(tile: Tile) -> tuple[object, ...]:
 
 
 def _changes(part: TilePart, problem: Problem, answer: Member, wanted: SynthOptions) -> dict[str, str | None]:
-    """What the text of the tile has to say, by key."""
+    """The changes to the text of the tile, by key."""
     variant, tile = problem.variants[0], answer.tiles[0]
     changes: dict[str, str | None] = {}
     if wanted.stages is not None:
@@ -245,8 +243,8 @@ def _changes(part: TilePart, problem: Problem, answer: Member, wanted: SynthOpti
         offset = xor_offset(variant, answer.terms)
         return {**changes, "layout": None, "swizzle": None, "shape": shape, "offset": offset, **room}
     if tile.layout != variant.tile.layout or (part.swizzle is None and variant.tile.swizzle is not None):
-        dense = isinstance(part.layout, DenseLayoutPart)
-        first_level = dense and answer.pad_row in (0, min(_rows(variant), default=0))
+        rows = [stride for extent, stride in variant.packed.leaves if extent > 1 and stride > 1]
+        first_level = isinstance(part.layout, DenseLayoutPart) and answer.pad_row in (0, min(rows, default=0))
         changes |= {"layout.pad": str(answer.pad_elements)} if first_level else {"layout": str(tile.layout)}
     if answer.swizzle is None:
         changes["swizzle"] = None
@@ -256,7 +254,3 @@ def _changes(part: TilePart, problem: Problem, answer: Member, wanted: SynthOpti
         found = answer.swizzle
         changes["swizzle"] = f"{{bits: {found.bits}, base: {found.base}, shift: {found.shift}, on: address}}"
     return changes
-
-
-def _rows(variant: Variant) -> list[int]:
-    return sorted(stride for extent, stride in variant.packed.leaves if extent > 1 and stride > 1)

@@ -1,4 +1,4 @@
-"""From a listing of a spec to better reuse marks, a better order or better registers, proved."""
+"""From a listing of a spec to better reuse marks, order or registers, with the proof."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SEARCHES: Mapping[str, Callable[[Listing], Found]] = {
     "order": best_order,
     "registers": best_numbers,
 }
-"""What may be chosen of a listing."""
+"""The searches, by what they choose of a listing."""
 
 
 def synthesize_listing(path: str, name: str | None, family: str, rlimit: int | None = None) -> ListingResult:
     """The best listing of a family, with the proof of its conflicts.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ561 no such listing; SWZ568 a listing that
-    cannot be searched.
+    Errors: `SpecError` for a spec that cannot be read; SWZ561 no such listing; SWZ568 a listing
+    that cannot be searched.
     """
     started = perf_counter()
     spec = load_spec(path)

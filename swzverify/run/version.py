@@ -20,6 +20,6 @@ def installed_version(distribution: str = "swzverify") -> str:
 
 
 def versions() -> str:
-    """What a fault is reported with."""
+    """The versions for the report of a fault."""
     solver = installed_version("z3-solver")
     return f"swzverify {installed_version()}, z3-solver {solver}, Python {platform.python_version()}"

@@ -220,7 +220,7 @@ def test_folders_that_are_none(tmp_path: Path, folder: Folder) -> None:
     assert result.exit_code == 2
     assert "SWZ601" in result.output
     (folder.path / "certificates.json").unlink()
-    assert "of a run that did not end" in folder.recheck().output
+    assert "its run did not end" in folder.recheck().output
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_the_views_are_those_that_run_knows() -> None:
         (["(32,32):(33,1)", "--coord", "lane,0"], "at most 1 wavefront per warp instruction, no bank conflicts"),
         (["(32,32):(32,1)", "--coord", "lane,k", "--for", "k=0:8:4", "--at", "k=4"], "Drawn is warp = 0, k = 4"),
         (["(32,32):(32,1)", "--sweep", "pad", "--coord", "lane,0"], "the fewest are 1 wavefront, by pad 1"),
-        (["a.swz.yaml", "--tile", "A"], "Drawn is the case BK = 64, one of 2."),
+        (["a.swz.yaml", "--tile", "A"], "The case is BK = 64, one of 2."),
         (["a.swz.yaml", "--tile", "A", "--at", "BK=32", "--stage", "1"], "64 x 32 elements of 16 bits"),
         (["a.swz.yaml", "--access", "read_A"], "read_A: ldmatrix.x4 on sm_90 (measured), group by group"),
         (["a.swz.yaml", "--access", "read_A", "--view", "ownership"], "threads and their values"),
