@@ -41,7 +41,7 @@ def _is_last(message: Message) -> bool:
 
 
 def _size_bytes(file: str) -> int:
-    """A file's size; 0 where it cannot be told, which its reader will say."""
+    """A file's size; 0 where it cannot be read: the worker that reads the file reports that."""
     try:
         return os.stat(file).st_size
     except OSError:
