@@ -17,121 +17,25 @@ from swzverify.ptx import Address, Group, Instruction, Minus, Negated, Operand, 
 from swzverify.ptx.operands import Bracketed, Indexed
 
 DETERMINED: Final = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "mad",
-        "mul24",
-        "mad24",
-        "sad",
-        "div",
-        "rem",
-        "abs",
-        "neg",
-        "min",
-        "max",
-        "popc",
-        "clz",
-        "bfind",
-        "fns",
-        "brev",
-        "bfe",
-        "bfi",
-        "szext",
-        "bmsk",
-        "dp4a",
-        "dp2a",
-        "fma",
-        "rcp",
-        "sqrt",
-        "rsqrt",
-        "sin",
-        "cos",
-        "lg2",
-        "ex2",
-        "tanh",
-        "testp",
-        "copysign",
-        "set",
-        "setp",
-        "selp",
-        "slct",
-        "and",
-        "or",
-        "xor",
-        "not",
-        "cnot",
-        "lop3",
-        "shf",
-        "shl",
-        "shr",
-        "mov",
-        "prmt",
-        "cvt",
-        "cvta",
-        "isspacep",
-        "mapa",
-        "getctarank",
-    ]
+    {"add", "sub", "mul", "mad", "mul24", "mad24", "sad", "div", "rem", "abs", "neg", "min", "max", "dp4a", "dp2a"}
+    | {"popc", "clz", "bfind", "fns", "brev", "bfe", "bfi", "szext", "bmsk"}
+    | {"fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "testp", "copysign"}
+    | {"set", "setp", "selp", "slct", "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr"}
+    | {"mov", "prmt", "cvt", "cvta", "isspacep", "mapa", "getctarank"}
 )
 """Opcodes whose results depend on nothing but their operands."""
 _FIRST: Final = DETERMINED | frozenset(
-    [
-        "addc",
-        "subc",
-        "madc",
-        "ld",
-        "ldu",
-        *(kind.value for kind in Kind if kind.moves_matrices and kind.loads),
-        "atom",
-        "shfl",
-        "vote",
-        "match",
-        "redux",
-        "activemask",
-        "elect",
-        "mma",
-        "wmma",
-        "movmatrix",
-        "mbarrier",
-        "tex",
-        "tld4",
-        "txq",
-        "suld",
-        "suq",
-        "createpolicy",
-        "istypep",
-    ]
+    {kind.value for kind in Kind if kind.moves_matrices and kind.loads}
+    | {"addc", "subc", "madc", "ld", "ldu", "atom", "mbarrier", "createpolicy", "istypep"}
+    | {"shfl", "vote", "match", "redux", "activemask", "elect", "mma", "wmma", "movmatrix"}
+    | {"tex", "tld4", "txq", "suld", "suq"}
 )
 """Opcodes that write their first operand, and nothing else of their operands."""
 _NOTHING: Final = frozenset(
-    [
-        "st",
-        *(kind.value for kind in Kind if kind.moves_matrices and kind.stores),
-        "red",
-        "bar",
-        "barrier",
-        "membar",
-        "fence",
-        "nanosleep",
-        "prefetch",
-        "prefetchu",
-        "cp",
-        "pmevent",
-        "discard",
-        "applypriority",
-        "brkpt",
-        "setmaxnreg",
-        "griddepcontrol",
-        "bra",
-        "brx",
-        "ret",
-        "exit",
-        "trap",
-        "sust",
-        "sured",
-    ]
+    {kind.value for kind in Kind if kind.moves_matrices and kind.stores}
+    | {"st", "red", "cp", "prefetch", "prefetchu", "discard", "applypriority", "sust", "sured"}
+    | {"bar", "barrier", "membar", "fence", "nanosleep", "pmevent", "brkpt", "setmaxnreg", "griddepcontrol"}
+    | {"bra", "brx", "ret", "exit", "trap"}
 )
 
 

@@ -36,18 +36,8 @@ THREADS_PER_STEP: Final = 4
 MOST_COMPARED: Final = 512
 """Numbers that are kept of the comparisons of a launch."""
 _SILENT: Final = frozenset(
-    [
-        "membar",
-        "fence",
-        "nanosleep",
-        "prefetch",
-        "prefetchu",
-        "discard",
-        "pmevent",
-        "griddepcontrol",
-        "setmaxnreg",
-        "applypriority",
-    ]
+    {"membar", "fence", "nanosleep", "prefetch", "prefetchu", "discard", "applypriority"}
+    | {"pmevent", "griddepcontrol", "setmaxnreg"}
 )
 """Opcodes that change neither registers nor what a block reads."""
 _MATRIX_LOADS: Final = frozenset(kind.value for kind in Kind if kind.moves_matrices and kind.loads)
