@@ -94,8 +94,8 @@ class Registers:
 
 
 def numbered(name: str) -> tuple[str, int] | None:
-    """The front and number of a name that may be of a range; None of a name without digits or with
-    a leading zero.
+    """The front and number of a name that may belong to a range; None for a name without digits or
+    with a leading zero.
 
     >>> numbered("%rd12"), numbered("p"), numbered("%r01")
     (('%rd', 12), None, None)
@@ -111,8 +111,8 @@ class Block:
     """The names between two braces. `number` is the scope's, `parent` the block around it.
 
     `opened_at` is the number of instructions before the block; `has_late` tells that a declaration
-    stands behind an instruction of the block, so that a name may change its meaning. `cache` keeps
-    operands by their text otherwise.
+    stands behind an instruction of the block, so that a name may change its meaning. Without such a
+    declaration `cache` keeps operands by their text.
     """
 
     __slots__ = ("cache", "has_late", "labels", "module", "names", "number", "opened_at", "parent", "ranges")
@@ -170,7 +170,7 @@ class Block:
         raise UnreadableError(f"`{shown(name)}` is not declared")
 
     def here(self, name: str, parts: tuple[str, int] | None, index: int) -> Register | SymbolRef | Label | None:
-        """What this very block declares under a name, which is `numbered` in `parts`."""
+        """What this block itself declares under a name; `parts` are those of `numbered`."""
         entry = self.names.get(name)
         if entry is not None and entry[1] <= index:
             return entry[0]
