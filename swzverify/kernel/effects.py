@@ -1,7 +1,7 @@
 """Which registers an instruction writes.
 
-Of an opcode that is not known here every register counts as written that does not stand in an
-address: so no later value is wrong, whatever the opcode does.
+For an opcode that is not known here, every register outside of addresses counts as written: so no
+later value is wrong, whatever the opcode does.
 
 Source: PTX ISA, Instruction Set: the first operand is the destination.
 """
@@ -55,7 +55,7 @@ def written(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def registers_of(operand: Operand) -> Register | None:
-    """The register that a written operand changes; None of what is no register."""
+    """The register that a written operand changes; None if the operand is no register."""
     if isinstance(operand, Part | Plus):
         return operand.register
     if isinstance(operand, Negated | Minus):

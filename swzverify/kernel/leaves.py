@@ -53,14 +53,13 @@ class Leaf:
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
-    otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`, `is_exchanged` of
-    what a lane gets from others.
-    `first` is what a `CARRIED` or `TRIPS` leaf is in the first trip of each loop that an access stands
-    in; None if that is no number, or its loop is not around the access.
-    `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
-    `most` is the last trip that any thread makes of a loop, where it is counted; `symbol` the
-    variable whose address this is. `open` tells of an `OPAQUE` leaf which division it is the result
-    of where PTX does not say what it is.
+    otherwise. `is_input` tells that it is words of global memory, with the address of the first in
+    `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
+    `TRIPS` leaf is in the first trip of each loop that an access stands in; None if that is no
+    number, or its loop is not around the access. `assumed` are the conditions that hold of a
+    parameter, `candidates` some values that they allow. `most` is the last trip that any thread
+    makes of a loop, where it is counted; `symbol` the variable whose address this is. `open` is a
+    division: an `OPAQUE` leaf stands for its result where PTX does not say what that is.
     """
 
     variable: Var
@@ -112,7 +111,7 @@ class Leaves:
         return self.by_name.setdefault(leaf.name, leaf).variable
 
     def tell(self, variable: Var, division: Open) -> None:
-        """Keep of a leaf of which division it is the result."""
+        """Keep the division that a leaf is the result of."""
         self.by_name[variable.name] = replace(self[variable], open=division)
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:

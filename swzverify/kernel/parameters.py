@@ -42,7 +42,7 @@ def uses_of(function: Function) -> Uses:
     for instruction in function.instructions:
         kind = PARAMETER.fullmatch(instruction.opcode)
         if base_name(instruction) == "call":
-            # Of a parameter that is passed on it is not known here how it is reached then.
+            # How the callee reaches a parameter that is passed on is not known here.
             found.escaped |= {each for each in map(variable_of, names_in(instruction.operands)) if each[0] in own}
             continue
         place = place_of(instruction) if kind else None

@@ -57,7 +57,7 @@ class Symbols:
         return leaf.name in self.parameters
 
     def window(self, space: str, width: int) -> Expr:
-        """Where the addresses of a space begin among the generic ones."""
+        """Where the addresses of a space begin among generic addresses."""
         return widened(
             self.leaves.uniform(f"window of {space}", 64, f"where .{space} begins in generic addresses"), width
         )
