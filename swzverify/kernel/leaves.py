@@ -88,6 +88,11 @@ class Leaf:
         return self.variable.name
 
 
+def begin_of(leaf: Leaf, width: int) -> Expr:
+    """The address of the symbol that a leaf stands for, as so many bits."""
+    return shift_left(widened(leaf.variable, width), const(leaf.multiple.bit_length() - 1, width))
+
+
 def parameter_variable(name: str, begin: int, size: int) -> Var:
     """The variable for some bytes of a parameter.
 

@@ -79,8 +79,7 @@ def _needs(subject: Subject, claim: Property) -> Claim | None:
         raise DisagreementError
     names = " and ".join(spell_leaf(leaf) for leaf in claim.bases)
     said = min(leaf.multiple for leaf in claim.bases if leaf.multiple < multiple)
-    words = f"{claim.needs(names, multiple)}; PTX says {said}"
-    return not_known(words, multiple)
+    return not_known(f"it needs {names} to begin at a multiple of {multiple}; PTX says {said}", multiple)
 
 
 def _holds_from(subject: Subject, claim: Property, multiple: int) -> bool:
@@ -185,7 +184,7 @@ class _Breaking:
         known = self.subject.known_of_others(variables(whole))
         return self.subject.possible(conjunction((*known, negation(whole)))).answer is Answer.EMPTY
 
-    def _other(self, first: Mapping[str, int]) -> dict[str, int] | None:
+    def _other(self, first: dict[str, int]) -> dict[str, int] | None:
         """A lane that breaks the claim where arrays begin so that the first one does not."""
         subject, claim = self.subject, self.claim
         unknown = [subject.leaves[each.name] for each in self.read]
@@ -194,8 +193,7 @@ class _Breaking:
         own = {name: value for name, value in first.items() if not self._is_free(name, value)}
         lane = subject.lane("'")
         conditions = [self._put(each, own) for each in (self.sure, *self.makes, negation(claim.bad))]
-        others = [each for each in first if subject.loop_of(each) is not None]
-        at_once = {name: first[name] for name in others}
+        at_once = {name: value for name, value in first.items() if subject.loop_of(name) is not None}
         mine = [self._put(each, at_once) for each in (self.sure, *self.makes, claim.bad)]
         found = subject.possible(conjunction((*conditions, *subject.of_lane(lane, *mine))))
         if found.answer is not Answer.HOLDS:
@@ -205,7 +203,7 @@ class _Breaking:
         # Both lanes are of one launch.
         for name in second:
             leaf = subject.leaves.get(name)
-            if leaf is not None and is_parameter(leaf) and isinstance(first, dict):
+            if leaf is not None and is_parameter(leaf):
                 first[name] = second[name] = point.get(name, first.get(name, 0))
         return second
 
@@ -259,14 +257,12 @@ class _Breaking:
 
     def _always(self, lanes: Sequence[Mapping[str, int]], trips: Sequence[Expr]) -> bool:
         """Whether the claim is broken in each launch in which some lane makes the access."""
-        ways: list[Expr] = []
         kept = [{name: value for name, value in lane.items() if not self._is_free(name, value)} for lane in lanes]
         there = [self._put(each, lane) for lane in kept for each in (self.sure, *trips)]
         fine = [self._put(each, lane) for lane in kept for each in (*self.makes, negation(self.claim.bad))]
-        ways.append(conjunction(dict.fromkeys(fine)))
         other = self.subject.of_lane(self.subject.lane("'"), *self.makes)
-        ways.append(conjunction(dict.fromkeys((*other, negation(conjunction(there))))))
-        for way in ways:
+        for conditions in (fine, (*other, negation(conjunction(there)))):
+            way = conjunction(dict.fromkeys(conditions))
             read = tuple(each for each in variables(way) if each.name in self.subject.leaves)
             known = [*assumed_of(read, self.subject.leaves), *self.subject.known_of_others(read)]
             if self.subject.possible(conjunction(dict.fromkeys((way, *known)))).answer is not Answer.EMPTY:

@@ -35,8 +35,8 @@ def limited_by_data(question: Question, guard: Expr) -> Decision | None:
     """A conflict of as many ways as the worst data give, shown to be the worst; None if data may
     give more than a few, or need not be the lane's own inputs.
     """
-    data = [leaf for leaf in question.parts.leaves_of(question.parts.varying, guard) if not is_shared(leaf)]
-    data = [leaf for leaf in data if leaf.kind is not Kind.LANE]
+    read = question.parts.leaves_of(question.parts.varying, guard)
+    data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]
     if not all(leaf.is_input and _from_places_of_their_own(question, leaf) for leaf in data):
         return None
     least, most = 2, MOST_WAYS

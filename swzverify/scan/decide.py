@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from swzverify.errors import SwzError
@@ -19,7 +18,7 @@ from swzverify.ir.expr import TRUE, Expr, const
 from swzverify.kernel import KernelAccess, accesses, inlined
 from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.linear import Sum
-from swzverify.kernel.powers import power_of
+from swzverify.kernel.powers import power_of_terms
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
 from swzverify.ptx import Function, Location, Module
@@ -33,7 +32,7 @@ from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
 from swzverify.scan.on_chip import OnChip, on_chip
-from swzverify.scan.price import Block, DisagreementError
+from swzverify.scan.price import DisagreementError, block_of
 from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, split
@@ -247,11 +246,6 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
     return written(access, decision)
 
 
-@lru_cache(maxsize=64)
-def _block(shape: BlockShape) -> Block:
-    return Block(shape)
-
-
 class _Judge:
     """Decides the accesses of one function."""
 
@@ -308,9 +302,7 @@ class _Judge:
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
         """The verdict for every place in a bank's word at which the shared part may begin."""
-        step = BANK_WORD_BYTES
-        for term, factor in parts.shared.terms.items():
-            step = min(step, (factor & -factor) * power_of(term))
+        step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
         if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
             return self._decided(row, parts, shape, around)
         number = parts.shared.number
@@ -328,7 +320,7 @@ class _Judge:
         return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
 
     def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
-        question = Question(row, parts, _block(shape), self._possible, around)
+        question = Question(row, parts, block_of(shape), self._possible, around)
         # Lanes that are free together are free whoever of them comes; octets are not.
         anyone = question if row.by_octets else replace(question, parts=replace(parts, other_guard=TRUE))
         if anyone is not question and parts.is_exact and parts.other_guard is not TRUE:

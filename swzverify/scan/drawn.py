@@ -28,10 +28,10 @@ def drawn(leaf: Leaf, numbers: Sequence[int], shape: tuple[int, ...], source: np
     [4, 8]
     """
     if known := leaf.candidates or leaf.values:
-        return source.choice(_words(known), shape)
+        return source.choice(words(known), shape)
     if leaf.most is not None:
         return source.integers(0, leaf.most, shape, dtype=np.uint64, endpoint=True).view(np.int64)
-    found = source.choice(_words(numbers), shape).view(np.uint64)
+    found = source.choice(words(numbers), shape).view(np.uint64)
     kinds = source.random(shape)
     odd = source.integers(0, (1 << min(leaf.variable.width, 64)) - 1, shape, dtype=np.uint64, endpoint=True)
     found = np.where(kinds < SMALL + ODD, odd & np.uint64(0xFFFF), found)
@@ -40,5 +40,6 @@ def drawn(leaf: Leaf, numbers: Sequence[int], shape: tuple[int, ...], source: np
     return (found if limit >= 1 << 64 else found % np.uint64(limit)).view(np.int64)
 
 
-def _words(values: Sequence[int]) -> NDArray[np.int64]:
+def words(values: Sequence[int]) -> NDArray[np.int64]:
+    """The low 64 bits of each value, as the bits of an int64."""
     return np.array([value & 0xFFFFFFFFFFFFFFFF for value in values], dtype=np.uint64).view(np.int64)

@@ -21,11 +21,11 @@ from swzverify.ir.expr import Expr, conjunction, postorder, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.scan.claim import Property
 from swzverify.scan.collide import assumed_of
-from swzverify.scan.drawn import drawn
+from swzverify.scan.drawn import drawn, words
+from swzverify.scan.price import Array
 from swzverify.scan.split import is_shared
 from swzverify.scan.subject import Subject
 
-Array = NDArray[np.int64]
 _SEED: Final = 20_250_103
 _SAMPLES: Final = 96
 _MOST: Final = 256
@@ -50,7 +50,8 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     bad = claim.bad
     conditions = subject.makes(bad, with_loops=True)
     assumed = assumed_of(variables(bad, *conditions), subject.leaves)
-    if not all(_fits(each) for each in (claim.address, *conditions) if each not in assumed):
+    checked = [each for each in conditions if each not in assumed]
+    if any(node.width > MAX_ARRAY_WIDTH for node in postorder(claim.address, *checked)):
         return Seen(is_whole=False, is_bad=False, is_made=False, largest=0)
     names = {each.name: None for each in variables(claim.address, bad, *conditions, *assumed)}
     leaves = [subject.leaves[name] for name in names if subject.leaves[name].kind is not Kind.LANE]
@@ -59,7 +60,6 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     count = max((len(values) for values in env.values()), default=1)
     active = np.broadcast_to(subject.block.exists, (count, *subject.block.exists.shape))
     active = active & (np.arange(LANES) < subject.address_lanes)
-    checked = [each for each in conditions if each not in assumed]
     # Conditions and address have most of their parts in common, and each part is evaluated once.
     known = dict(zip((claim.address, *checked), subject.block.all_values((claim.address, *checked), env), strict=True))
     for each in checked:
@@ -87,10 +87,6 @@ def at_point(claim: Property, point: Mapping[str, int]) -> tuple[int, bool]:
 
     place, is_bad = claim.place(values)
     return int(place[0, 0, 0]), bool(is_bad[0, 0, 0])
-
-
-def _fits(value: Expr) -> bool:
-    return all(node.width <= MAX_ARRAY_WIDTH for node in postorder(value))
 
 
 def _fulfilled(assumed: Sequence[Expr], env: Mapping[str, Array], count: int) -> NDArray[np.bool_]:
@@ -156,5 +152,4 @@ def _value(leaf: Leaf, draw: random.Random, at: int, multiple: int) -> int:
 
 
 def _array(values: Sequence[int]) -> Array:
-    found = np.array([value & 0xFFFFFFFFFFFFFFFF for value in values], dtype=np.uint64).view(np.int64)
-    return found[:, None, None]
+    return words(values)[:, None, None]

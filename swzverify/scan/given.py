@@ -78,8 +78,7 @@ class Facts:
             return access
         for each in concerned:
             for name, leaf in each.leaves.items():
-                told = replace(leaves.get(name, leaf), assumed=(each.condition,), candidates=leaf.candidates)
-                leaves[name] = told
+                leaves[name] = replace(leaves.get(name, leaf), assumed=(each.condition,), candidates=leaf.candidates)
         return replace(access, leaves=tuple(leaves.values()))
 
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
@@ -217,7 +216,7 @@ def _groups(read: Mapping[str, Mapping[str, Parameter]], function: Function, arg
     """Conditions with parameters in common, together; each group is fulfilled by some values."""
     groups: list[tuple[list[str], list[str]]] = []
     for text, found in read.items():
-        texts, names = [text], list(dict.fromkeys(each.name for each in found.values()))
+        texts, names = [text], _distinct(found)
         rest: list[tuple[list[str], list[str]]] = []
         for others, of_others in groups:
             if set(of_others) & set(names):
@@ -242,7 +241,7 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     if found.answer is not Answer.HOLDS:
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
         raise SwzError("SWZ552", message, hint="give simpler conditions")
-    alone = [_condition((text,), function, _read(text, function), arguments) for text in texts]
+    alone = [_condition((text,), function, _distinct(_names(text, function) or {}), arguments) for text in texts]
     leaves: dict[str, Leaf] = {}
     for each in variables(whole):
         name = each.name.rpartition("+")[0]
@@ -253,8 +252,8 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     return Assumed(texts, whole, leaves)
 
 
-def _read(text: str, function: Function) -> list[str]:
-    return list(dict.fromkeys(each.name for each in (_names(text, function) or {}).values()))
+def _distinct(found: Mapping[str, Parameter]) -> list[str]:
+    return list(dict.fromkeys(each.name for each in found.values()))
 
 
 def _quoted(texts: tuple[str, ...]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from swzverify.hardware import LANES
 from swzverify.profiler import Counts
 from swzverify.sass import SassInstruction
 from swzverify.scan.claim import NEVER_MADE
@@ -21,7 +22,6 @@ from swzverify.scan.verdict import Verdict
 
 Counted = Mapping[tuple[str, int], Counts]
 """Counters by the section and the place of an instruction in it."""
-_LANES: Final = 32
 _NO_BOUND: Final = "the cost of this instruction is not known"
 _WORD_BITS: Final = 32
 
@@ -129,7 +129,7 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
         return Measured(Status.AGREES, "" if bound is not None else "at least so many; more is no contradiction", rows)
     if decision.is_for_some:
         return Measured(Status.OPEN, "this run had no conflict; other arguments or data have", rows)
-    if access.is_certain and all(row.counts.lanes == _LANES * row.counts.executed for row in rows):
+    if access.is_certain and all(row.counts.lanes == LANES * row.counts.executed for row in rows):
         return Measured(Status.DISAGREES, "every thread made it, and no conflict was counted", rows)
     return Measured(Status.OPEN, "this run had no conflict; others may have one, or the verdict is wrong", rows)
 

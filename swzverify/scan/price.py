@@ -1,4 +1,4 @@
-"""What the warps of a block take, in plain numbers: every thread's address is computed.
+"""What the warps of a block cost, in plain numbers: every thread's address is computed.
 
 The costs of all warps are counted by `hardware.cost_many`, the worst ones again by
 `hardware.access_cost`, which shares no code with it.
@@ -71,6 +71,12 @@ class Block:
         if found.ndim == 3:  # samples by warps by lanes, where each of the two may be 1
             return (found.shape[0], *self.exists.shape)
         return np.broadcast_shapes(found.shape, self.exists.shape)
+
+
+@lru_cache(maxsize=64)
+def block_of(shape: BlockShape) -> Block:
+    """The block of a shape, made once."""
+    return Block(shape)
 
 
 @lru_cache(maxsize=64)

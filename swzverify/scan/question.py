@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.hardware import LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction
-from swzverify.obligations import Answer, Finding
+from swzverify.obligations import Answer
+from swzverify.scan.asker import Possible
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.collide import lane_runs
-from swzverify.scan.price import Block, DisagreementError, Price, alone, lane_rows
+from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
-
-Possible = Callable[[Expr], Finding]
-"""Asks the SMT engine whether a condition can hold."""
-Array = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

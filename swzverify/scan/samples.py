@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.evaluate import evaluate
@@ -16,12 +15,10 @@ from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
 from swzverify.scan.collide import assumed_of, found_of
-from swzverify.scan.drawn import drawn
-from swzverify.scan.price import Block, Price, price
+from swzverify.scan.drawn import drawn, words
+from swzverify.scan.price import Array, Block, Mask, Price, price
 from swzverify.scan.split import Parts, is_shared
 
-Array = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 _SEED = 20_250_101
 _PARAMETERS = 24
 _TRIPS = 24
@@ -84,7 +81,7 @@ class Sampler:
         env: dict[str, Array] = {}
         for leaf in self.free:
             if is_shared(leaf):
-                env[leaf.name] = _array([_value(leaf, draw, at) for at in range(count)])[:, None, None]
+                env[leaf.name] = words([_value(leaf, draw, at) for at in range(count)])[:, None, None]
             else:
                 env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
         found = self._priced(env)
@@ -118,7 +115,7 @@ class Sampler:
         for row in rows:
             for leaf in missing:
                 row.setdefault(leaf.name, 0)
-        env = {leaf.name: _array([row[leaf.name] for row in rows])[:, None, None] for leaf in self.free}
+        env = {leaf.name: words([row[leaf.name] for row in rows])[:, None, None] for leaf in self.free}
         found = self._priced(env)
         if found is None:
             return None
@@ -327,7 +324,3 @@ def _value(leaf: Leaf, draw: random.Random, at: int) -> int:
     if draw.random() < 0.05:
         number = draw.getrandbits(leaf.variable.width)
     return number % limit
-
-
-def _array(values: list[int]) -> Array:
-    return np.array([value & 0xFFFFFFFFFFFFFFFF for value in values], dtype=np.uint64).view(np.int64)

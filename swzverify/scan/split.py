@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from swzverify.ir.expr import (
-    TRUE,
-    Expr,
-    conjunction,
-    conjuncts,
-    const,
-    variables,
-)
+from swzverify.ir.expr import Expr, conjunction, conjuncts, const, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.linear import Sum, sum_of
 
@@ -72,8 +65,8 @@ def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
         Sum(groups[0], whole.number, 32),
         Sum(groups[1], 0, 32).expression(),
         Sum(groups[2], 0, 32).expression(),
-        conjunction(own) if own else TRUE,
-        conjunction(other) if other else TRUE,
+        conjunction(own),
+        conjunction(other),
         leaves,
     )
 

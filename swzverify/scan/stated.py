@@ -13,10 +13,11 @@ from typing import Final
 import numpy as np
 
 from swzverify.hardware import INSTRUCTIONS, Instruction
-from swzverify.ir.expr import TRUE, Expr, conjuncts, const, variables
+from swzverify.ir.expr import Expr, conjuncts, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf, accesses
 from swzverify.kernel.accesses import LoopAround
-from swzverify.kernel.arithmetic import shift_left, sub, widened
+from swzverify.kernel.arithmetic import sub
+from swzverify.kernel.leaves import begin_of
 from swzverify.kernel.linear import normal
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Location, Module, Symbol
@@ -145,9 +146,8 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     if access.sure is None:
         raise NotWrittenError("it is not known whether each lane that may come here does")
     array = _array(access)
-    begin = shift_left(widened(array.variable, 32), const(array.multiple.bit_length() - 1, 32))
-    offset = normal(sub(access.address, begin))
-    guards = [each for each in conjuncts(access.guard) if each is not TRUE]
+    offset = normal(sub(access.address, begin_of(array, 32)))
+    guards = conjuncts(access.guard)
     names = _Names()
     for variable in variables(offset, *guards):
         _name(next(each for each in access.leaves if each.name == variable.name), access, block, names)

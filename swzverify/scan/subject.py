@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, const, substitute, variables
+from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf, LoopAround
 from swzverify.kernel.arithmetic import bit_and, either, is_zero, less, sub
 from swzverify.kernel.symbols import SHARED_LIMIT
 from swzverify.obligations import Answer, Finding
+from swzverify.scan.asker import Possible
 from swzverify.scan.collide import Lane, found_of, known_of
 from swzverify.scan.price import Block
 
-Possible = Callable[[Expr], Finding]
 _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 
 
@@ -92,9 +92,8 @@ class Subject:
         """
         found: list[Expr] = []
         names = {each.name: each for each in read}
-        leaves = self.leaves
         for name, each in names.items():
-            leaf = leaves[name]
+            leaf = self.leaves[name]
             if leaf.most is not None:
                 found.append(less(each, const(leaf.most + 1, each.width), signed=False))
             if leaf.symbol is not None and leaf.symbol.size_bytes:
@@ -131,4 +130,4 @@ def multiple_of(leaf: Leaf, multiple: int) -> Expr:
     """Whether an array begins at a multiple of a power of two."""
     factor = max(1, multiple // leaf.multiple)
     low = bit_and(leaf.variable, const(factor - 1, leaf.variable.width))
-    return compare(Comparison.EQ, low, const(0, leaf.variable.width))
+    return is_zero(low)
