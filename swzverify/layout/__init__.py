@@ -12,15 +12,7 @@ notation; nothing else of the package.
 True
 """
 
-from swzverify.layout.algebra import (
-    coalesce,
-    complement,
-    composition,
-    filter,
-    left_inverse,
-    make_layout,
-    right_inverse,
-)
+from swzverify.layout.algebra import coalesce, complement, composition, filter, left_inverse, make_layout, right_inverse
 from swzverify.layout.composed import ComposedLayout, PointerLayout
 from swzverify.layout.int_tuple import (
     Coord,

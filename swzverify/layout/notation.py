@@ -66,8 +66,7 @@ def parse_swizzle(text: str, constants: Mapping[str, int] | None = None) -> Swiz
     >>> parse_swizzle("Swizzle<B,M,B + 1>", {"B": 2, "M": 4})
     Swizzle(2, 4, 3)
     """
-    source = _Source(text, constants or {})
-    return source.swizzle((0, len(text)))
+    return _Source(text, constants or {}).swizzle((0, len(text)))
 
 
 def parse_notation(text: str, constants: Mapping[str, int] | None = None) -> Layout | ComposedLayout | PointerLayout:

@@ -67,21 +67,23 @@ OTHERS: Final = frozenset(
     | {"S2R", "SHFL", "VOTE", "MATCH", "REDUX", "R2UR", "S2UR", "ULDC", "UMOV", "UIADD3", "UIMAD", "ULOP3", "USHF"}
     | {"ULEA", "UISETP", "USEL", "UPRMT", "UFLO", "UPOPC", "UBREV", "UPLOP3", "UP2UR", "VOTEU"}
 )
-"""Those that read their registers otherwise: memory, textures, conversions, special functions."""
+"""Instructions that read their registers in other ways: memory, textures, conversions, special
+functions.
+"""
 
 CONTROL: Final = frozenset(
     {"BRA", "BRX", "JMP", "JMX", "SSY", "SYNC", "PBK", "BRK", "PCNT", "CONT", "EXIT", "RET", "PRET", "BPT", "KILL"}
     | {"RTT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "BAR", "NOP", "DEPBAR", "MEMBAR", "FENCE", "ERRBAR"}
     | {"NANOSLEEP", "BMOV", "B2R", "R2B", "PSETP", "PSET", "PLOP3", "P2R", "R2P", "CS2R", "GETCRSPTR"}
 )
-"""Those after which nothing is surely in the cache, though they count for nothing themselves."""
+"""Instructions that count for nothing themselves, but after them nothing is surely in the cache."""
 CALLS: Final = frozenset({"CAL", "JCAL", "CALL"})
 INDIRECT: Final = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
-"""Those whose targets the listing does not name."""
+"""Branches with targets that the listing does not name."""
 _TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY"})
-"""Those that always name a place in the code, to which control may come."""
+"""Instructions that always name a place in the code, to which control may come."""
 _PERHAPS_TARGETED: Final = CALLS | {"PRET", "RET"}
-"""Those that name a place of this code, or other code, or a register."""
+"""Instructions that name a place of this code, or other code, or a register."""
 
 
 def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
@@ -95,8 +97,8 @@ def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
 
 
 def must_name_a_place(name: str) -> bool:
-    """Whether one of these that names no place of the listing may go anywhere in it: a branch does, and
-    a call or a return goes to other code.
+    """Whether an instruction of these kinds that names no place of the listing may go anywhere in
+    it: a branch may, but a call or a return goes to other code.
 
     >>> must_name_a_place("BRA"), must_name_a_place("CALL")
     (True, False)

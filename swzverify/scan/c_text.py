@@ -114,7 +114,7 @@ def c_text(
 def _made(node: Expr, parts: list[_Text], names: Mapping[str, str], limits: Mapping[str, int]) -> _Text:
     match node:
         case Const(value, width):
-            number = to_signed(value, width) if width > 1 and value >> (width - 1) else value
+            number = to_signed(value, width) if width > 1 else value
             return _Text(str(number) if number >= 0 else f"({number})", number, number, width)
         case Var(name, limit, width):
             if name not in names:

@@ -120,17 +120,21 @@ def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:
     return found
 
 
-def lane_rows(row: Instruction, block: Block, warp: int, addresses: Array, active: Mask) -> tuple[LaneRow, ...]:
-    """The lanes of one warp as a table; those that collide in the worst bank are marked."""
+def lane_rows(
+    row: Instruction, block: Block, warp: int, addresses: Array, active: Mask
+) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
+    """The lanes of one warp as a table, in which those that collide in the worst bank are marked,
+    and the addresses of all 32 lanes as they are priced.
+    """
     row = alone(row)
     on = np.flatnonzero(active[: row.address_lanes])
-    if not on.size:
-        return ()
     made = on.tolist()
     wide: list[int] = (addresses & 0xFFFFFFFF).tolist()
     lanes: list[int | None] = [None] * LANES
     for lane in made:
         lanes[lane] = wide[lane]
+    if not made:
+        return (), tuple(lanes)
     groups = access_cost(row, lanes).groups
     worst = max(groups, key=lambda group: group.wavefronts)
     words = max(1, row.width_bytes // BANK_WORD_BYTES)
@@ -150,4 +154,4 @@ def lane_rows(row: Instruction, block: Block, warp: int, addresses: Array, activ
                 hit and lane in worst.lanes and worst.wavefronts > 1,
             )
         )
-    return tuple(rows)
+    return tuple(rows), tuple(lanes)

@@ -86,10 +86,7 @@ class Question:
     def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
         """The lanes of a warp instruction as a table, and their addresses as they are priced."""
         here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
-        rows = lane_rows(self.row, self.block, warp % self.block.warps, here, on)
-        made = {row.lane for row in rows}
-        wide = (here & 0xFFFFFFFF).tolist()
-        return rows, tuple(wide[lane] if lane in made else None for lane in range(LANES))
+        return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
     def free(self, engine: str, guard: Expr) -> Decision:
         """Free, as an engine says that found no two lanes that meet, unless some sample contradicts it."""

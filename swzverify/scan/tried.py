@@ -210,8 +210,7 @@ class _Met:
         at = worst.worst
         addresses, active = self._addresses[at] + shift, self._active[at]
         warp = int(self._warps[at])
-        rows = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
-        made = {row.lane for row in rows}
+        rows, by_lane = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
         alike = price(self._row, addresses[None], active[None]) or worst
         words = words_of(launch, self._kernel.function)
         return Decision(
@@ -227,7 +226,7 @@ class _Met:
             warp=warp,
             lanes=rows,
             instruction=alone(self._row),
-            addresses=tuple(int(addresses[lane]) if lane in made else None for lane in range(LANES)),
+            addresses=by_lane,
         )
 
 

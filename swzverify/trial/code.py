@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -19,7 +20,7 @@ from swzverify.kernel.arithmetic import either
 from swzverify.kernel.effects import written
 from swzverify.kernel.evaluate import space_of
 from swzverify.kernel.flow import base_name
-from swzverify.kernel.meaning import Operation, operation
+from swzverify.kernel.meaning import operation
 from swzverify.kernel.plain import plain
 from swzverify.kernel.slices import width_of
 from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
@@ -49,8 +50,8 @@ _LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
 _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
 
 Watch = Callable[[Instruction, Array | None, Mask], None]
-"""Is told of each access to shared memory: addresses in its window, and the threads that make
-it; None for addresses of which some are not known.
+"""Is told each access to shared memory: the addresses in its window, None if some of them are not
+known, and the threads that make it.
 """
 
 
@@ -63,8 +64,8 @@ class CutOffError(EndError):
 
 
 class Code:
-    """Runs instructions of one function one by one. `steps` are what threads cost that are run
-    alone, `compared` numbers of comparisons that came out the same for all lanes.
+    """Runs instructions of one function one by one. `steps` counts the cost of threads that run alone;
+    `compared` are numbers of comparisons that came out the same for all lanes.
     """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
@@ -123,8 +124,8 @@ class Code:
                     self._lose(instruction, active)
 
     def _call(self, instruction: Instruction) -> None:
-        """A function that a pointer names is taken to return; what it gives and stores is not known.
-        One that a name names may be a trap.
+        """A call through a pointer is taken to return; what the function gives and stores is not
+        known. A call by name may be a trap.
         """
         if not any(isinstance(each, Register) for each in instruction.operands):
             raise EndError("a function is called")
@@ -201,8 +202,8 @@ class Code:
     # ---- memory
 
     def _reached(self, instruction: Instruction, active: Mask) -> Array | None:
-        """The generic addresses that active threads name; None where some are not known. Those in
-        shared memory are told.
+        """The generic addresses that active threads name; None where some are not known. The watch
+        is told those in shared memory.
         """
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
         found = None if operand is None else self._place(operand, active)
@@ -286,23 +287,21 @@ def _check_aligned(places: Array, width_bytes: int) -> None:
         raise FaultError("an address is not aligned")
 
 
+@dataclass(frozen=True, slots=True)
 class _Formula:
     """An instruction as expressions of its sources; `numbers` are those that it names."""
 
-    __slots__ = ("numbers", "results", "signed", "sources", "undefined", "widths")
-
-    def __init__(
-        self, meaning: Operation, sources: list[tuple[str, Operand, int]], numbers: list[int], values: tuple[Expr, ...]
-    ) -> None:
-        self.sources, self.numbers = sources, numbers
-        self.results = values
-        self.widths, self.signed = meaning.results, meaning.signed
-        self.undefined: Expr = FALSE
+    sources: list[tuple[str, Operand, int]]
+    numbers: list[int]
+    results: tuple[Expr, ...]
+    undefined: Expr
+    widths: tuple[int, ...]
+    signed: bool
 
 
 @lru_cache(maxsize=1 << 14)
 def _formula(instruction: Instruction) -> _Formula | None:
-    """None for what `meaning` does not say, and for values wider than are computed."""
+    """An instruction as a formula; None if `meaning` does not know it, or its values are too wide."""
     operands = instruction.operands[1:]
     meaning = operation(instruction.opcode, len(operands))
     if meaning is None:
@@ -320,11 +319,9 @@ def _formula(instruction: Instruction) -> _Formula | None:
     built = meaning.build(tuple(values))
     if built is None:
         return None
-    found = _Formula(meaning, sources, numbers, tuple(built))
-    if meaning.undefined is not None:
-        found.undefined = either(*meaning.undefined(tuple(values)))
-    wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(found.undefined, *found.results))
-    return None if wide else found
+    undefined = FALSE if meaning.undefined is None else either(*meaning.undefined(tuple(values)))
+    wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(undefined, *built))
+    return None if wide else _Formula(sources, numbers, built, undefined, meaning.results, meaning.signed)
 
 
 def _signed(values: Array, width: int) -> Array:
