@@ -1,5 +1,5 @@
-"""Asks whether conditions can hold: by folding, else by the SMT engine, within what one function may
-use up.
+"""Asks whether conditions can hold: by folding, else by the SMT engine, within what one function
+may use up.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The claim that an access is in bounds: the bytes that each lane touches lie inside the array whose
-symbol its address begins with.
+"""The claim that an access is in bounds: the bytes that each lane touches lie inside the array
+whose symbol its address begins with.
 
 A static array has the bytes that PTX declares, a dynamic one those of the launch. An address that
 is a choice of several is judged case by case. Addresses count modulo 2^32, generic ones with all
@@ -92,9 +92,9 @@ def in_bounds(subject: Subject, smem: int | None = None) -> Claim:
 
 
 def _is_fine_somewhere(subject: Subject, whole: Property) -> bool:
-    """Whether samples alone show that the claim is not refuted: some launch makes the access, and all
-    of its lanes stay inside. A refutation holds of each launch, but may be one of a certain trip of a
-    loop, or of the first block.
+    """Whether samples alone show that the claim is not refuted: some launch makes the access, and
+    all of its lanes stay inside. A refutation holds of each launch, but may be one of a certain
+    trip of a loop, or of the first block.
     """
     read = variables(whole.bad, subject.access.guard)
     if any(subject.loop_of(each.name) is not None or each.name.startswith("ctaid.") for each in read):

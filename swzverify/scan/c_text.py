@@ -87,8 +87,8 @@ class _Text:
 def c_text(
     root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS, *, can_wrap: bool = True
 ) -> str:
-    """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers that
-    some of them stay below. Unless it `can_wrap` the number itself must be known not to.
+    """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers
+    that some of them stay below. Without `can_wrap` the number itself must be known not to wrap.
 
     A `NotWrittenError` for numbers beyond the range of a spec, other operators, unknown names and
     long texts. Example: a sum that wraps modulo 2^8.

@@ -136,7 +136,7 @@ class _Breaking:
         return leaf.kind is Kind.LANE or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
 
     def _fixed(self, point: Mapping[str, int], mark: str) -> dict[str, int]:
-        """The values of a point that a launch can be made to have."""
+        """Those values of a point that a launch can be chosen to have."""
         found: dict[str, int] = {}
         block = self.subject.block
         for each in self.read:
@@ -270,6 +270,6 @@ class _Breaking:
         return True
 
     def _is_free(self, name: str, value: int) -> bool:
-        """Whether a number may be another one in another launch; each has a first block."""
+        """Whether a number may be another one in another launch; every launch has a first block."""
         leaf = self.subject.leaves.get(name)
         return leaf is not None and is_parameter(leaf) and not (name.startswith("ctaid.") and not value)

@@ -125,8 +125,8 @@ def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, c
 
 
 def octet_parts(block: BlockShape, parts: Parts) -> Expr:
-    """Whether of two lanes of one octet one makes the access and the other one does not, though all that
-    depends on their coordinates alone lets both of them through.
+    """Whether of two lanes of one octet one makes the access and the other one does not, though all
+    that depends on their coordinates alone lets both of them through.
     """
     first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
     octet = const(CHUNKS_PER_LINE.bit_length() - 1, _NUMBER_BITS)

@@ -55,9 +55,9 @@ class Judged:
 
 
 def cured(judged: Sequence[Judged], block: BlockShape | None, target: str) -> list[tuple[Cure, ...]]:
-    """For each access the changes that free it, the nearest of each kind. They are looked for at the
-    worst conflict of an array, and no other access of it gets worse by them. None where it has no
-    conflict, or nothing is proved.
+    """For each access the changes that free it, the nearest of each kind. They are looked for at
+    the worst conflict of an array, and no other access of it gets worse by them. None where it has
+    no conflict, or nothing is proved.
     """
     found: list[tuple[Cure, ...]] = [() for _ in judged]
     made = [number for number, each in enumerate(judged) if each.decision.reason != NEVER_MADE]
@@ -100,8 +100,8 @@ def _array_of(access: KernelAccess) -> Symbol | None:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An access as texts: bytes from the begin of the array, a condition that each lane fulfils that
-    makes it, and loops that go at least as far as its own.
+    """An access as texts: bytes from the begin of the array, a condition that each lane fulfils
+    that makes it, and loops that go at least as far as its own.
     """
 
     row: Instruction

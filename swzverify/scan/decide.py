@@ -57,9 +57,9 @@ _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, and what its verdict takes divisions for. `block` is the shape that was judged,
-    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there is
-    none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
+    depends on, and what its verdict assumes of divisions. `block` is the shape that was judged,
+    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
+    is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
     exactly once. `cures` are changes of its array that were proved to free it.
     """
 
@@ -84,8 +84,8 @@ class ScannedAccess:
 
     @property
     def settled(self) -> Decision:
-        """The verdict that findings count: that of the chip where machine code settles it, else that of
-        the PTX.
+        """The verdict that findings count: that of the chip where machine code settles it, else
+        that of the PTX.
         """
         return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
 
@@ -107,8 +107,8 @@ def scan_module(
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
     function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory; `suggest`
-    looks for changes that free conflicts.
+    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory;
+    `suggest` looks for changes that free conflicts.
     """
     found: list[ScannedAccess] = []
     for place in scanned_functions(module, kernel):
@@ -117,8 +117,8 @@ def scan_module(
 
 
 def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
-    """The places of the functions to scan one by one: the kernels, or the one of that name, and those
-    functions that are not scanned with them.
+    """The places of the functions to scan one by one: the kernels, or the one of that name, and
+    those functions that are not scanned with them.
     """
     kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
     wanted = {each.name for each in (*kernels, *_alone(module, kernels, is_whole=kernel is None))}
@@ -155,8 +155,7 @@ def scan_function(
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason. With
     machine code each has the machine instructions that it became, too. `suggest` looks for changes
-    that free conflicts; `trials` are the launches that are
-    tried at most, `MOST_LAUNCHES` without a number.
+    that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"

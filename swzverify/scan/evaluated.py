@@ -101,8 +101,8 @@ def _fulfilled(assumed: Sequence[Expr], env: Mapping[str, Array], count: int) ->
 
 
 def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, Array] | None:
-    """All values of leaves that have few, and two begins of arrays that `bad` does not read; None
-    where some has many.
+    """All values of leaves that have few, and two begins of each array that `bad` does not read;
+    None where some leaf has many.
     """
     ranges: list[Sequence[int]] = []
     total = 1

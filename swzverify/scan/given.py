@@ -1,9 +1,9 @@
 """What the user says of a kernel's parameters: values of some, and conditions on others.
 
 A parameter is named as PTX names it, or by its number: `3`, `param3` and `arg3` are the fourth one,
-as is `<kernel>_param_3`. PTX does not tell whether an integer has a sign, so that a condition holds
-of a launch if it does with or without a sign of each parameter that it reads, in numbers that never
-wrap: whatever the source says, no launch is left out.
+as is `<kernel>_param_3`. PTX does not tell whether an integer has a sign. So a launch fulfils a
+condition if the condition holds with or without a sign for each parameter that it reads, in numbers
+that never wrap: whatever the source says, no launch is left out.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def facts_of(function: Function, given: Given) -> Facts:
 
 
 def named(text: str, function: Function) -> Parameter | None:
-    """The parameter that a name or a number means; None where the function has none such."""
+    """The parameter that a name or a number means; None where the function has no such one."""
     found = function.parameter(text)
     number = _NUMBERED.fullmatch(text)
     if found is None and number is not None and int(number[1]) < len(function.parameters):
@@ -261,7 +261,9 @@ def _quoted(texts: tuple[str, ...]) -> str:
 
 
 def unknown_names(given: Given, functions: list[Function]) -> str:
-    """A sentence on the first text that no kernel has the parameters for; empty where there is none."""
+    """A sentence on the first text that no kernel has the parameters for; empty where there is
+    none.
+    """
     kernels = [each for each in functions if each.is_entry]
     known = list(dict.fromkeys(each.name for kernel in kernels for each in kernel.parameters))
     wanted = [(text, text.partition("=")[0].partition("+")[0]) for text in given.parameters]

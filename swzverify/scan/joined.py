@@ -70,7 +70,7 @@ def joined(accesses: Sequence[KernelAccess], code: Sequence[SassInstruction]) ->
 
 
 def _crowded(accesses: Sequence[KernelAccess]) -> set[int]:
-    """Lines of the PTX in which several accesses stand."""
+    """The lines of the PTX that have several accesses."""
     texts: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
     seen: defaultdict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
     for each in accesses:

@@ -43,8 +43,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A machine instruction that was executed, and the most wavefronts that one warp instruction may
-    take by the verdict; None where the verdict has no bound.
+    """A machine instruction that was executed, and the most wavefronts that one warp instruction
+    may take by the verdict; None where the verdict has no bound.
     """
 
     instruction: SassInstruction

@@ -123,7 +123,8 @@ def _ran_before(question: Question, leaf: Leaf) -> bool:
 
 
 def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -> Decision | None:
-    """The verdict where two lanes meet however often loops before ran; None where that is not shown.
+    """The verdict where two lanes meet however often loops before ran; None where that is not
+    shown.
 
     Which lanes make the access does not depend on these loops, or on what loops carry.
     """

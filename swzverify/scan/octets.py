@@ -1,9 +1,9 @@
 """The verdict by the octet rule, at every place that the shared part of the address may give.
 
-An octet's cost is not monotone in its lanes: one lane of a pair alone takes another wavefront than
-the pair. Nor is that of a warp in its octets where two of them write to one place, which only the
-lower one does. So guards are decided that let an octet's lanes through together, if no two octets
-meet.
+The cost of an octet is not monotone in its lanes: one lane of a pair alone takes another wavefront
+than the pair. Nor is the cost of a warp monotone in its octets where two of them write to one
+place: only the lower one writes. So a guard is decided only if it lets the lanes of an octet
+through together, and no two octets meet.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Question:
         return unknown(NEVER_MADE) if self._made is Answer.EMPTY else None
 
     def never_made(self) -> Decision | None:
-        """The same, and where it is not known whether some lane makes it."""
+        """As `not_made`, and unknown too where it is not known whether some lane makes the access."""
         if self._made is Answer.HOLDS or (self._made is Answer.UNDECIDED and self.sampled() is not None):
             return None
         return self.not_made() or unknown(NOT_DECIDED)
@@ -63,8 +63,8 @@ class Question:
         return Sampler(self.row, self.parts, self.block, self.guard).shared_values({})
 
     def conflict(self, found: Price, addresses: Array, active: Mask, ways: int, *, at_least: bool = False) -> Decision:
-        """The conflict of the worst of some priced warp instructions; its figures where `ways` are
-        all of its ways.
+        """The conflict of the worst of some priced warp instructions; it has figures only where
+        `ways` are all of its ways.
         """
         warp = found.worst
         all_of_them = ways == found.ways
@@ -89,7 +89,9 @@ class Question:
         return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
     def free(self, engine: str, guard: Expr) -> Decision:
-        """Free, as an engine says that found no two lanes that meet, unless some sample contradicts it."""
+        """Free, since an engine found no two lanes that meet. A `DisagreementError` where some
+        sample contradicts that.
+        """
         found = Sampler(self.row, self.parts, self.block, guard).own_values()
         if found is not None and not found.price.is_free:
             raise DisagreementError

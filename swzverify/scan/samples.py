@@ -27,8 +27,8 @@ _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 4
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Values of the blamed leaves for which each sample in which lanes take part conflicts: pairs of
-    threads that collide in all of these, and take part in a first trip, and the fewest ways.
+    """Values of the blamed leaves for which every sample with active lanes conflicts; pairs of
+    threads that collide in all these samples and take part in a first trip; and the fewest ways.
     """
 
     values: Mapping[str, int]
@@ -309,7 +309,7 @@ def _runs(leaf: Leaf) -> bool:
 
 
 def _is_listed(leaf: Leaf) -> bool:
-    """Whether all values are known that a loop carries."""
+    """Whether a loop carries a leaf of which all values are known."""
     return leaf.kind is Kind.CARRIED and bool(leaf.values)
 
 

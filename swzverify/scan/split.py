@@ -15,7 +15,8 @@ class Parts:
 
     `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
     `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
-    Where `sure` is 1 a lane makes the access, if loops come to an end; None where no such is known.
+    Where `sure` is 1 a lane makes the access, if loops come to an end; None where that is not
+    known.
     """
 
     shared: Sum

@@ -48,7 +48,7 @@ class Subject:
         return self.possible(conjunction(dict.fromkeys(self.of_lane(lane, *conditions))))
 
     def of_lane(self, lane: Lane, *conditions: Expr) -> list[Expr]:
-        """Conditions as a lane has them that the instruction looks at."""
+        """Conditions as a lane has them, and that the instruction looks at this lane."""
         found = [lane.of(each) for each in conditions]
         if self.address_lanes < LANES:
             place = bit_and(lane.number, const(LANES - 1, lane.number.width))
@@ -70,7 +70,7 @@ class Subject:
         return self.ask(self.lane(), *self.makes(const(0, 1), with_loops=False)).answer
 
     def _loop_facts(self, read: Iterable[Var]) -> list[Expr]:
-        """A trip that is made follows one that was to be followed."""
+        """Each trip but the first one follows a trip that another one was to follow."""
         found: dict[str, Expr] = {}
         names = {each.name for each in read}
         changed = True

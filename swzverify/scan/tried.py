@@ -1,10 +1,10 @@
 """Conflicts that a trial meets, where nothing was proved.
 
 A trial runs one block of a launch that is made up. It shows that an access conflicts for these
-arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are held
-off here: where the place of a variable in shared memory counts, which PTX does not say, the
-least of all places is taken; and a trial that contradicts what was proved turns the verdict into
-a fault of ours.
+arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are kept
+out here. PTX does not say where a variable lies in shared memory: where that counts, the place with
+the least cost is taken. And a trial that contradicts what was proved turns the verdict into a fault
+of ours.
 """
 
 from __future__ import annotations

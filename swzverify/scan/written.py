@@ -24,8 +24,8 @@ _LARGEST_ALIGN: Final = 128
 class Written:
     """What a spec says of an access, as texts; or, in `reason`, why it says nothing.
 
-    `loops` and `lanes` give the text of each variable's range. `claim` has the kind of the claim and
-    its number of wavefronts, which is None for `conflict_free`.
+    `loops` and `lanes` give the text of each variable's range. `claim` has the kind of the claim
+    and its number of wavefronts, which is None for `conflict_free`.
     """
 
     instruction: str = ""
@@ -39,8 +39,8 @@ class Written:
 
 
 def written(access: KernelAccess, decision: Decision) -> Written:
-    """An access as a spec says it. What all lanes share is a part of the base: no cost depends on it,
-    but for its alignment.
+    """An access as a spec says it. What all lanes share is a part of the base: no cost depends on
+    it, but for its alignment.
     """
     try:
         return _written(access, decision)
