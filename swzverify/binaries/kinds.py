@@ -59,8 +59,9 @@ def kind_of(path: str) -> tuple[Kind, str]:
 
 
 def _is_ptx(head: bytes) -> bool:
-    begin = _COMMENTS.match(head.removeprefix(b"\xef\xbb\xbf"))
-    return begin is not None and head.removeprefix(b"\xef\xbb\xbf")[begin.end() :].startswith(b".version")
+    plain = head.removeprefix(b"\xef\xbb\xbf")
+    comments = _COMMENTS.match(plain)
+    return comments is not None and plain.startswith(b".version", comments.end())
 
 
 def _head(path: str) -> bytes:

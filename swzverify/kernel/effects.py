@@ -13,8 +13,8 @@ from typing import Final
 
 from swzverify.hardware import Kind
 from swzverify.kernel.flow import base_name
-from swzverify.ptx import Address, Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
-from swzverify.ptx.operands import Bracketed, Indexed
+from swzverify.ptx import Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
+from swzverify.ptx.operands import nested
 
 DETERMINED: Final = frozenset(
     {"add", "sub", "mul", "mad", "mul24", "mad24", "sad", "div", "rem", "abs", "neg", "min", "max", "dp4a", "dp2a"}
@@ -65,25 +65,7 @@ def registers_of(operand: Operand) -> Register | None:
 
 def registers_in(operand: Operand) -> Iterator[Register]:
     """All registers that an operand names."""
-    match operand:
-        case Register():
-            yield operand
-        case Part(register) | Plus(register):
-            yield register
-        case Negated(inner) | Minus(inner):
-            yield from registers_in(inner)
-        case Pair(first, second):
-            yield from registers_in(first)
-            yield from registers_in(second)
-        case Vector(items) | Group(items) | Bracketed(items):
-            for item in items:
-                yield from registers_in(item)
-        case Address(base) if isinstance(base, Register):
-            yield base
-        case Indexed(_, index):
-            yield from registers_in(index)
-        case _:
-            pass
+    return (each for each in nested(operand) if isinstance(each, Register))
 
 
 def _split(operand: Operand) -> Iterator[Operand]:

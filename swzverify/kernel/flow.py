@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 from swzverify.kernel.graph import Tree, immediate_dominators, inverted, reached, reverse_postorder
@@ -225,10 +226,9 @@ def _blocks(function: Function) -> tuple[Block, ...]:
     starts = {0, *(at for at in function.labels.values() if at < count)}
     starts |= {each.index + 1 for each in instructions if base_name(each) in _ENDS and each.index + 1 < count}
     ordered = sorted(starts) if count else []
-    at_start = {start: index for index, start in enumerate(ordered)} | {count: len(ordered)}
+    at_start = {start: index for index, start in enumerate((*ordered, count))}
     found: list[Block] = []
-    for index, start in enumerate(ordered):
-        stop = ordered[index + 1] if index + 1 < len(ordered) else count
+    for index, (start, stop) in enumerate(pairwise((*ordered, count))):
         found.append(Block(index, start, stop, _ways(function, instructions[stop - 1], index + 1, at_start)))
     return tuple(found)
 

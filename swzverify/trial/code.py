@@ -27,7 +27,7 @@ from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Ve
 from swzverify.trial.atomics import apply, can_run
 from swzverify.trial.exchange import exchange
 from swzverify.trial.floats import compute as compute_floats
-from swzverify.trial.lanes import Lanes, cut
+from swzverify.trial.lanes import Lanes, cut, signed
 from swzverify.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
 
 _WINDOW_BYTES: Final = 1 << 32
@@ -157,7 +157,7 @@ class Code:
         if base_name(instruction) == "setp" and len(self.compared) < MOST_COMPARED:
             self._note_compared(formula, results[0], tuple(point.values()), active & known)
         for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
-            self._lanes.write(target, _signed(result, width) if formula.signed else result, known, active)
+            self._lanes.write(target, signed(result, width) if formula.signed else result, known, active)
         return True
 
     def _note_compared(self, formula: _Formula, result: Array, operands: tuple[Array, ...], active: Mask) -> None:
@@ -240,7 +240,7 @@ class Code:
             values, known = self._lanes.everything.astype(np.int64), self._lanes.everything.copy()
             found, of_found = self._memory.load((places + at * size)[active], self._threads[active], size)
             values[active], known[active] = found, of_found
-            self._lanes.write(target, _signed(values, 8 * size) if kind[0] == "s" else values, known, active)
+            self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
 
     def _store(self, instruction: Instruction, active: Mask) -> None:
         places = self._reached(instruction, active)
@@ -322,11 +322,3 @@ def _formula(instruction: Instruction) -> _Formula | None:
     undefined = FALSE if meaning.undefined is None else either(*meaning.undefined(tuple(values)))
     wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(undefined, *built))
     return None if wide else _Formula(sources, numbers, built, undefined, meaning.results, meaning.signed)
-
-
-def _signed(values: Array, width: int) -> Array:
-    """The numbers that bit patterns stand for."""
-    if width >= 64:
-        return values
-    sign = 1 << (width - 1)
-    return (cut(values, width) ^ sign) - sign
