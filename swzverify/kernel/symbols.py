@@ -41,15 +41,12 @@ class Symbols:
         if symbol is None:
             what = "parameter" if self.function.parameter(name.name) and name.scope == 1 else "name"
             base = self.leaves.uniform(f"address of {what} {label}", 64, f"the address of {name.name}")
-        elif symbol.space is Space.SHARED:
-            reason = f"the shared address of {name.name}, a multiple of {symbol.align_bytes}"
-            multiple = min(_power(symbol.align_bytes), SHARED_LIMIT)
-            base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol)
         else:
-            reason = f"the {symbol.space.value} address of {name.name}, a multiple of {symbol.align_bytes}"
-            base = self.leaves.address(
-                f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol
-            )
+            space = symbol.space.value
+            size, limit = (32, SHARED_LIMIT) if symbol.space is Space.SHARED else (64, 1 << 64)
+            multiple = min(_power(symbol.align_bytes), limit)
+            reason = f"the {space} address of {name.name}, a multiple of {symbol.align_bytes}"
+            base = self.leaves.address(f"{space} {label}", size, multiple, limit, reason, symbol)
         return add(widened(base, width), const(name.offset, width))
 
     def is_parameter(self, leaf: Var) -> bool:

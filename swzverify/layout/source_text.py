@@ -139,9 +139,7 @@ class Source:
         """The value of B, M or S."""
         part = self.slice(span)
         plain = _BITS.fullmatch(part)
-        if plain:
-            return int(plain[1])
-        return self.constant(part, span) if _NAME.fullmatch(part) else self.expression(part, span)
+        return int(plain[1]) if plain else self.value(part, span)
 
     def layout_parts(self, span: Span) -> tuple[IntTuple, IntTuple | None]:
         """The shape and the stride of `shape:stride`, nested alike; a shape alone has no stride."""
@@ -204,12 +202,7 @@ class Source:
         static = _INTEGER.fullmatch(part)
         if not part:
             raise self.error(f"a number is missing in the {role}", span)
-        if static:
-            value = self.number(static[1], span)
-        elif _NAME.fullmatch(part):
-            value = self.constant(part, span)
-        else:
-            value = self.expression(part, span)
+        value = self.number(static[1], span) if static else self.value(part, span)
         if value < 0:
             raise self.error(f"the {role} {value} is negative; tiles need values >= 0", span, code="SWZ201")
         if value == 0 and role == "shape":
@@ -225,6 +218,10 @@ class Source:
         if len(digits) > 13:
             raise self.error(f"the number {digits[:13]}... is larger than 2^40", span, code="SWZ206")
         return int(digits)
+
+    def value(self, part: str, span: Span) -> int:
+        """The value of a name or an expression."""
+        return self.constant(part, span) if _NAME.fullmatch(part) else self.expression(part, span)
 
     def constant(self, name: str, span: Span) -> int:
         """The value of a name."""

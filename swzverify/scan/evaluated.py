@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate
-from swzverify.ir.expr import Expr, conjunction, postorder, variables
+from swzverify.ir.expr import Expr, postorder, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.scan.claim import Property
 from swzverify.scan.collide import assumed_of
-from swzverify.scan.drawn import drawn, words
+from swzverify.scan.drawn import drawn, fulfilled, words
 from swzverify.scan.price import Array
 from swzverify.scan.split import is_shared
 from swzverify.scan.subject import Subject
@@ -64,8 +64,7 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     known = dict(zip((claim.address, *checked), subject.block.all_values((claim.address, *checked), env), strict=True))
     for each in checked:
         active = active & (known[each] != 0)
-    if assumed:
-        active = active & _fulfilled(assumed, env, count)
+    active = active & fulfilled(assumed, env)
 
     def values(value: Expr) -> NDArray[np.uint64]:
         if value not in known:
@@ -87,17 +86,6 @@ def at_point(claim: Property, point: Mapping[str, int]) -> tuple[int, bool]:
 
     place, is_bad = claim.place(values)
     return int(place[0, 0, 0]), bool(is_bad[0, 0, 0])
-
-
-def _fulfilled(assumed: Sequence[Expr], env: Mapping[str, Array], count: int) -> NDArray[np.bool_]:
-    """The samples whose parameters fulfil what is assumed, in plain integers of any width."""
-    held = np.ones((count, 1, 1), dtype=np.bool_)
-    condition = conjunction(assumed)
-    read = variables(condition)
-    for at in range(count if read else 0):
-        point = {each.name: int(env[each.name].reshape(len(env[each.name]), -1)[at, 0]) % each.limit for each in read}
-        held[at] = bool(evaluate(condition, point))
-    return held
 
 
 def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, Array] | None:

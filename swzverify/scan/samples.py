@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
-from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
 from swzverify.scan.collide import assumed_of, found_of
-from swzverify.scan.drawn import drawn, words
+from swzverify.scan.drawn import drawn, fulfilled, words
 from swzverify.scan.price import Array, Block, Mask, Price, price
 from swzverify.scan.split import Parts, is_shared
 
@@ -150,7 +149,7 @@ class Sampler:
         addresses = block.values(self.parts.varying, env) + self.parts.shared.number
         addresses &= 0xFFFFFFFF
         known = conjunction(found_of(variables(self.parts.varying, self.guard), self.parts.leaves))
-        allowed = (block.values(known, env) != 0) & self._fulfilled(env)
+        allowed = (block.values(known, env) != 0) & fulfilled(self.assumed, env)
         shape = np.broadcast_shapes(addresses.shape, active.shape, allowed.shape)
         if len(shape) == 2:
             shape = (1, *shape)
@@ -158,20 +157,6 @@ class Sampler:
         self._align(addresses, active)
         found = price(self.row, addresses.reshape(-1, LANES), active.reshape(-1, LANES))
         return None if found is None else Sampled(found, addresses, active)
-
-    def _fulfilled(self, env: Mapping[str, Array]) -> Mask:
-        """The samples whose parameters fulfil what is assumed, in plain integers of any width."""
-        if not self.assumed:
-            return np.ones((1, 1, 1), dtype=np.bool_)
-        whole = conjunction(self.assumed)
-        read = variables(whole)
-        columns = np.broadcast_arrays(*(env[each.name].reshape(-1) for each in read))
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        held = [
-            evaluate(whole, {each.name: value % each.limit for each, value in zip(read, row, strict=True)}) != 0
-            for row in rows
-        ]
-        return np.array(held, dtype=np.bool_)[:, None, None]
 
     def _align(self, addresses: Array, active: Mask) -> None:
         """Move each sample so that its active lanes are aligned; take it out where none can be so."""
