@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; its name counts for text only."""
+"""What a file is, by its first bytes; only for text does the name count."""
 
 from __future__ import annotations
 

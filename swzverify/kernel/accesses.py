@@ -106,8 +106,8 @@ class KernelAccess:
 def accesses(
     module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
 ) -> list[KernelAccess]:
-    """All accesses of a function and of those that it calls to shared memory, in the order in which
-    they run, and all instructions that touch it in other ways, each with a reason.
+    """All accesses to shared memory of a function and of those that it calls, in the order in which
+    they run. Instructions that touch shared memory in other ways are among them, with a reason.
 
     `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
     without that too. `arguments` are values of its parameters. Example: a lane reads the word of

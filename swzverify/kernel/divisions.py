@@ -11,8 +11,8 @@ division. So the reading takes the result as defined where all of this holds:
 
 The guard of the reading has the condition: a thread for which it does not hold takes no part.
 
-A second reading goes on from there. In a launch in which every such division has a result, what a
-division gives where it has none is the value of no thread, so nothing differs among lanes for it:
+A second reading goes on from there. In a launch in which every such division has a result, no
+thread has the value of a division without a result. So nothing differs among lanes because of it:
 not the way that they go, nor how often they go round a loop. That needs no division on each way to
 the access, and gives no guard, so a conflict in it has to be one of the launches' own condition.
 

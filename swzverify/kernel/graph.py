@@ -48,7 +48,7 @@ def inverted(following: Edges) -> list[list[int]]:
 def immediate_dominators(root: int, following: Edges) -> list[int | None]:
     """The closest node through which every way from the root to a node leads.
 
-    None of the root, and of nodes that it does not reach.
+    None for the root, and for nodes that it does not reach.
 
     >>> immediate_dominators(0, [[1, 2], [3], [3], []])
     [None, 0, 0, 0]

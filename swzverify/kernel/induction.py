@@ -148,7 +148,7 @@ class _Solver:
         return found | {variable: value for variable, value in beside.items() if value is not None}
 
     def _step(self, carried: Carried, after: Expr) -> None:
-        """Take a register for a counter, or for one that is widened, if it is one."""
+        """Keep a register as a counter, or as a widened counter, if it is one."""
         found = sum_of(after)
         if self._is_counted(carried.variable, found):
             self._count(carried, found, carried.before)
@@ -175,7 +175,7 @@ class _Solver:
         self._keep(carried, extend(counter, register.width, signed=signed), is_fixed=step is const(0, step.width))
 
     def _follow(self, carried: Carried, after: Expr) -> None:
-        """Take a register for what each trip makes of what the counters are next, if it is that."""
+        """Keep a register that each trip makes of the next values of counters, if it is one."""
         read = variables(after)
         if any(each not in self._values and varies(self._slices, each, self._loop) for each in read):
             return

@@ -1,7 +1,7 @@
 """What the variables of a kernel's expressions stand for.
 
-A value of a kernel is an `ir.expr` expression; a table of leaves says of each of its variables what
-it is, where it comes from, and on what it depends that all lanes of a warp see one value of it.
+A value of a kernel is an `ir.expr` expression. For each of its variables a table of leaves says
+what it is, where it comes from, and under which conditions all lanes of a warp see one value of it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """A result that PTX leaves open where a division is `by_zero` or has an `overflow`, and that is
-    `result` elsewhere. The division is the instruction `index`.
+    """The division that the instruction `index` makes. PTX leaves its result open where it is
+    `by_zero` or has an `overflow`; elsewhere it gives `result`.
     """
 
     by_zero: Expr

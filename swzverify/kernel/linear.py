@@ -69,7 +69,7 @@ def normal(root: Expr) -> Expr:
 
 
 def _parts(node: Expr) -> tuple[Expr, ...]:
-    """The operands whose sums make up that of a node."""
+    """The operands that contribute to the sum of a node."""
     if isinstance(node, Binary):
         match node.operator:
             case BinaryOperator.ADD | BinaryOperator.SUB:

@@ -1,9 +1,9 @@
 """The value of a register at an instruction, found backwards from where it is asked for.
 
-Registers are not in SSA form: the definitions that reach a place are looked up block by block, and
-where ways join, the value is a choice between those of the ways, by the conditions that chose them.
-A register that changes in a loop is a `CARRIED` leaf at the loop's header. All values at a place
-are those of the last time that the thread came to what they depend on.
+Registers are not in SSA form: the definitions that reach a place are looked up block by block.
+Where ways join, the value is a choice between the values of the ways, by the conditions of the
+ways. A register that changes in a loop is a `CARRIED` leaf at the loop's header. All values at a
+place are those of the last time that the thread came to what they depend on.
 
 Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013);
 PTX ISA, Predicated Execution.

@@ -29,7 +29,7 @@ class Symbols:
         """The names of leaves that are bytes of a kernel's parameters."""
 
     def find(self, name: SymbolRef) -> Symbol | None:
-        """The variable; None of a parameter or a function."""
+        """The variable; None for a parameter or a function."""
         if name.scope == 0:
             return self.module.symbol(name.name)
         return self.function.symbol(name.name, name.scope)
@@ -60,7 +60,9 @@ class Symbols:
         )
 
     def parameter(self, place: Expr) -> tuple[str, int] | None:
-        """The kernel's parameter that an address means, with the offset in it; None of others."""
+        """The kernel's parameter that an address means, with the offset in it; None for other
+        addresses.
+        """
         found = sum_of(place)
         if not self.function.is_entry or len(found.terms) != 1:
             return None

@@ -1,9 +1,9 @@
 """CuTe layouts, swizzles, TMA modes, padding and their notation: pure integer functions, the
 definitions themselves.
 
-Every map here is a plain formula on Python ints (int64 arrays too): it is what counterexamples are
-replayed with and what exhaustive checks enumerate, so it shares no code with the expression form
-that the provers read. Imports: `errors`, `shown`, and `ir` for the C expressions inside the
+Every map here is a plain formula on Python ints (int64 arrays too). Counterexamples are replayed
+with these maps, and exhaustive checks enumerate them, so they share no code with the expression
+form that the provers read. Imports: `errors`, `shown`, and `ir` for the C expressions inside the
 notation; nothing else of the package.
 
 >>> from swzverify.layout import Layout, Swizzle, ComposedLayout, parse_notation

@@ -243,7 +243,7 @@ class _Reader:
         self._body(function)
 
     def _body(self, function: Function) -> None:
-        """Go past the body, whose first brace is here."""
+        """Go past the body, which begins here with its first brace."""
         start, line = self.position + 1, self.line
         extent = extent_of_body(self.text, start, self.braces)
         self._move(extent.behind)

@@ -3,7 +3,7 @@ slots.
 
 Source: the grammar of S. Gray's maxas (fields r8, r20 and r39, and the types that take reuse flags)
 for Maxwell and Pascal; for Volta the reuse bits (122 to 125) of the encodings that nvdisasm prints
-for sm_75 to sm_90 (tests/data/reuse_slots.txt), of which only the slots that are certain are here.
+for sm_75 to sm_90 (tests/data/reuse_slots.txt). Only slots that are certain are here.
 """
 
 from __future__ import annotations

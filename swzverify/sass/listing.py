@@ -21,8 +21,8 @@ _CODE: Final = re.compile(
     r"\s*/\*([0-9a-f]{4,8})\*/\s+((?:@!?U?P[0-9T]{1,2}\s+)?([A-Z][A-Z0-9a-z_.]*)(?:\s+[^;]*)?);\s*(?:&\S+\s*)*"
 )
 _IDLE: Final = "LDS RZ, [RZ]"
-"""A load of one word for all lanes whose result nobody reads: ptxas puts it beside LDGSTS, and no
-PTX asks for it.
+"""A load of one word for all lanes that no PTX asks for: ptxas puts it beside LDGSTS, and nothing
+reads its result.
 """
 _LABEL: Final = re.compile(r"[\w$.%@]+:\s*")
 _TABLE: Final = ".nv_debug_ptx_txt"

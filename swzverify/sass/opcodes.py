@@ -48,7 +48,7 @@ _OTHERS: Final = re.compile(
 
 
 def opcode_of(text: str) -> Opcode | None:
-    """What an instruction is; None of one that leaves shared memory alone.
+    """What an instruction is; None for one that leaves shared memory alone.
 
     >>> opcode_of("LDS.128").width_bits, opcode_of("ATOMS.POPC.INC.32").adds_one
     (128, True)

@@ -1,5 +1,5 @@
-"""The claim that an access is in bounds: the bytes that each lane touches lie inside the array
-whose symbol its address begins with.
+"""The claim that an access is in bounds: the address begins with the symbol of an array, and the
+bytes that each lane touches lie inside of this array.
 
 A static array has the bytes that PTX declares, a dynamic one those of the launch. An address that
 is a choice of several is judged case by case. Addresses count modulo 2^32, generic ones with all

@@ -89,7 +89,7 @@ def _holds_from(subject: Subject, claim: Property, multiple: int) -> bool:
 
 
 class _Breaking:
-    """Looks for a lane that surely breaks a claim, or for two of which one does."""
+    """Looks for a lane that surely breaks a claim, or for two lanes such that one of them does."""
 
     def __init__(self, subject: Subject, claim: Property) -> None:
         self.subject, self.claim = subject, claim
@@ -185,7 +185,9 @@ class _Breaking:
         return self.subject.possible(conjunction((*known, negation(whole)))).answer is Answer.EMPTY
 
     def _other(self, first: dict[str, int]) -> dict[str, int] | None:
-        """A lane that breaks the claim where arrays begin so that the first one does not."""
+        """A lane that breaks the claim for those begins of arrays for which the first lane does
+        not.
+        """
         subject, claim = self.subject, self.claim
         unknown = [subject.leaves[each.name] for each in self.read]
         if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):

@@ -106,8 +106,8 @@ def scan_module(
     suggest: bool = False,
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
-    function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory;
+    function that is no kernel is scanned with those that call it, or by itself where that is not
+    possible. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory;
     `suggest` looks for changes that free conflicts.
     """
     found: list[ScannedAccess] = []

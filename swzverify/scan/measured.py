@@ -135,7 +135,7 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
 
 
 def _groups(instruction: SassInstruction) -> int | None:
-    """The groups of lanes of a warp instruction, each of which takes a wavefront if it is free."""
+    """The groups of lanes of a warp instruction; if it is free, each group takes one wavefront."""
     opcode = instruction.opcode
     if opcode.kind is not None and opcode.kind.moves_matrices:
         return opcode.matrices or None

@@ -106,8 +106,8 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
 
 
 def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
-    """The values of what is blamed for which the SMT engine finds no two lanes that meet, in words;
-    empty where none were found.
+    """Values of the blamed leaves, in words, for which the SMT engine finds no two lanes that meet;
+    empty where no such values were found.
     """
     for values in found.free_values[:_PARAMETERS_TRIED]:
         meet = lanes_meet(question.row, question.block.shape, sampler.fixed(values), sampler.fixed_guard(values))

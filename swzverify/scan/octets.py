@@ -155,7 +155,7 @@ def _by_array(question: Question, active: Mask, prices: list[_Placed]) -> Decisi
 
 
 def _array_that_moves(question: Question) -> Leaf | None:
-    """The array whose begin is all that is not known of the shared part modulo 128 bytes."""
+    """The array, if its begin is the only unknown of the shared part modulo 128 bytes."""
     shared, leaves = question.parts.shared, question.parts.leaves
     open_terms = [
         (term, factor) for term, factor in shared.terms.items() if power_of_terms({term: factor}) < BANK_PERIOD_BYTES

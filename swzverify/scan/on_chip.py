@@ -177,7 +177,7 @@ def _address_leaves(access: KernelAccess) -> list[Leaf]:
 
 
 def _without_cost(own: Decision) -> Decision:
-    """The verdict of the PTX, whose wavefronts are not those of wider instructions."""
+    """The verdict of the PTX without wavefronts: wider instructions take another number."""
     return replace(own, wavefronts=None, minimum=None)
 
 

@@ -110,7 +110,7 @@ class Subject:
         return [*found_of(kept, self.leaves), *self.more_of(kept)]
 
     def loop_of(self, name: str) -> LoopAround | None:
-        """The loop around the access whose trips a leaf counts."""
+        """The loop around the access if a leaf of this name counts its trips."""
         return next((loop for loop in self.access.loops if loop.trips is not None and loop.trips.name == name), None)
 
 

@@ -41,8 +41,8 @@ SHORT: Final = 2_000
 MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
 OF_ANY_SPACE: Final = 40_000
-"""Instructions of all launches after which no more are made for accesses whose space is not known:
-most of these never come to shared memory.
+"""After so many instructions of all launches, no more launches are made for accesses of an unknown
+space: most of these never come to shared memory.
 """
 PATIENCE: Final = 600
 """Launches without a new conflict or a new way, after which no more are tried."""
@@ -59,8 +59,8 @@ _NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel to try: its module, the shape of its block, the target, what is given of its
-    parameters, bytes of dynamic shared memory, None where that is not said, and how many launches
-    are tried at most, None for as many as there are.
+    parameters, the bytes of dynamic shared memory (None if they are not given), and how many
+    launches are tried at `most` (None: as many as there are).
     """
 
     module: Module

@@ -1,8 +1,8 @@
 """Arithmetic of floats, bit for bit: sums, products, quotients, roots, comparisons, conversions.
 
-Only what IEEE 754 fixes is computed, rounded to nearest: approximations are not known, what
-flushes numbers below the normal ones is not, and neither is a result that is no number, whose bits
-PTX leaves open.
+Only what IEEE 754 fixes is computed, rounded to nearest. Not known are approximations, results of
+instructions that flush numbers below the normal ones, and results that are no number: PTX leaves
+their bits open.
 
 Source: PTX ISA, Floating-Point Instructions; Comparison and Selection Instructions: setp; Data
 Movement and Conversion Instructions: cvt. That an H200 gives the same bits is measured:

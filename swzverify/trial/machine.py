@@ -167,7 +167,7 @@ class _Kept:
 
 
 class _Machine:
-    """One block: where each of its threads is, and which warps wait for what."""
+    """One block: where each of its threads is, and which warps wait at which barrier."""
 
     def __init__(self, module: Module, function: Function, launch: Launch, wanted: frozenset[int]) -> None:
         self.function, self.kept = function, _Kept(wanted)

@@ -133,8 +133,8 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A plan that went new ways, the wanted instructions to which it came, how many ways it went,
-    and what it compared.
+    """A plan that went new ways, the watched instructions to which it came, how many ways it went,
+    and the numbers that it compared.
     """
 
     plan: Plan
