@@ -161,7 +161,7 @@ class _Breaking:
             if loop.trips is None or not count:
                 continue
             if not loop.again.is_exact or count > MOST_TRIPS:
-                return f"whether a later trip of the loop at line {loop.line}, which breaks it, is made is not known"
+                return f"a later trip of the loop at line {loop.line} breaks it; whether that trip is made is not known"
             conditions += [again_at(loop, const(trip, loop.trips.width)) for trip in range(count)]
         return conditions
 

@@ -103,7 +103,7 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
         (each, counts) for each in chip.code if (counts := counted.get((each.section, each.offset_bytes))) is not None
     ]
     if not found:
-        return Measured(Status.NOT_SEEN, "the counters have nothing of its instructions")
+        return Measured(Status.NOT_SEEN, "the counters do not have its instructions")
     made = [(each, counts) for each, counts in found if counts.executed and counts.wavefronts]
     if not made:
         return Measured(Status.NOT_SEEN, "no lane made it in what was profiled")
@@ -128,7 +128,7 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
     if any(row.has_conflict for row in rows):
         return Measured(Status.AGREES, "" if bound is not None else "at least so many; more is no contradiction", rows)
     if decision.is_for_some:
-        return Measured(Status.OPEN, "this run had no conflict; other arguments or data have", rows)
+        return Measured(Status.OPEN, "this run had no conflict; other arguments or data have one", rows)
     if access.is_certain and all(row.counts.lanes == LANES * row.counts.executed for row in rows):
         return Measured(Status.DISAGREES, "every thread made it, and no conflict was counted", rows)
     return Measured(Status.OPEN, "this run had no conflict; others may have one, or the verdict is wrong", rows)

@@ -144,7 +144,7 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     if access.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("a spec has no such instruction")
     if access.sure is None:
-        raise NotWrittenError("it is not known whether each lane that may come here does")
+        raise NotWrittenError("it is not known whether each lane that may make it does")
     array = _array(access)
     offset = normal(sub(access.address, begin_of(array, 32)))
     guards = conjuncts(access.guard)

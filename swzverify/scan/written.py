@@ -99,7 +99,7 @@ class _Names:
             elif counted:
                 self.lanes[name] = str(len(leaf.values))
             else:
-                raise NotWrittenError(f"lanes have values of their own of {leaf.name}")
+                raise NotWrittenError(f"each lane has its own value of {leaf.name}")
         elif leaf.kind is Kind.OPAQUE and not is_shared(leaf) and leaf.variable.limit <= 1 << MOST_BITS:
             name = f"data_{leaf.line}_{len(self.known)}"
             self.lanes[name] = str(leaf.variable.limit)
