@@ -106,10 +106,8 @@ class _Source(Source):
         """`Sw<B,M,S>` and its spellings."""
         span = self.strip(*span)
         numbers = self.swizzle_numbers(span)
-        try:
+        with self.at(span):
             return Swizzle(*numbers)
-        except SwzError as error:
-            raise self.located(error, span) from None
 
     def cut_pointer(self, span: Span) -> tuple[Span, Span | None]:
         """A tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` cut in two; a swizzle alone has no second
@@ -128,15 +126,11 @@ class _Source(Source):
             raise self.error(
                 f"'{self.slice(span)}' is not a shared-memory pointer", span, hint="CuTe prints smem_ptr[16b](unset)"
             )
-        try:
+        with self.at(span):
             return PointerLayout(swizzle, self.number(found[1], span), layout)
-        except SwzError as error:
-            raise self.located(error, span) from None
 
     def layout(self, span: Span) -> Layout:
         """`shape:stride`, or a shape alone."""
         shape, stride = self.layout_parts(span)
-        try:
+        with self.at(span):
             return Layout(shape, stride)
-        except SwzError as error:
-            raise self.located(error, span) from None

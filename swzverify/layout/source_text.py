@@ -6,7 +6,8 @@ What the numbers mean is for `Layout`, `Swizzle` and `notation`, which all read 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -242,15 +243,15 @@ class Source:
                 span,
                 hint="CuTe prints '?' for a value known at run time only, '@' for coordinates; write a number instead",
             )
-        try:
+        with self.at(span):
             return evaluate(parse(part), self.constants)
-        except SwzError as error:
-            raise self.located(error, span) from None
 
-    def located(self, error: SwzError, span: Span) -> SwzError:
-        """The same error, pointing into this text; its own span, if any, counts from the start of
-        `span`.
-        """
-        inner = error.span or (0, span[1] - span[0])
-        place = (span[0] + inner[0], span[0] + max(inner[1], inner[0] + 1))
-        return SwzError(error.code, error.message, hint=error.hint, text=self.text, span=place)
+    @contextmanager
+    def at(self, span: Span) -> Generator[None]:
+        """Errors inside point into this text; their own spans count from the start of `span`."""
+        try:
+            yield
+        except SwzError as error:
+            inner = error.span or (0, span[1] - span[0])
+            place = (span[0] + inner[0], span[0] + max(inner[1], inner[0] + 1))
+            raise SwzError(error.code, error.message, hint=error.hint, text=self.text, span=place) from None
