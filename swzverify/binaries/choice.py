@@ -1,4 +1,4 @@
-"""Which PTX texts of a binary count for a target: of each kernel the newest that can run there."""
+"""Which PTX texts of a binary count for a target: for each kernel the newest that can run there."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Held:
 
 
 def chosen(held: Sequence[Held], target: str) -> list[Held]:
-    """The texts to scan, in their order: those that are the newest which `target` runs for one of
-    their kernels; of texts without kernels the newest.
+    """The texts to scan, in their order: each is the newest for one of its kernels among those that
+    `target` runs. Of texts without kernels the newest is scanned.
 
     >>> old, new, last = (Held(name, ".entry k()") for name in ("sm_80", "sm_90", "sm_100"))
     >>> [each.target for each in chosen([old, new, last], "sm_90")]

@@ -14,8 +14,8 @@ _NO_BITS: Final = 8
 
 
 def section_of(data: bytes, wanted: str) -> bytes | None:
-    """The bytes of a section of a 64-bit little-endian ELF file; None where there is no such section,
-    or the file is not of that kind.
+    """The bytes of a section of a 64-bit little-endian ELF file; None where there is no such
+    section, or the file is not of that kind.
 
     >>> section_of(b"\\x7fELF", ".text") is None
     True

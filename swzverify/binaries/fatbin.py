@@ -1,7 +1,7 @@
 """The PTX texts in a binary, through `cuobjdump -ptx`.
 
-`cuobjdump -xptx` would write files, and those of two objects of one name over each other; the dump
-has every text.
+`cuobjdump -xptx` would write files, and two objects of one name would overwrite each other's files;
+the dump has every text.
 """
 
 from __future__ import annotations

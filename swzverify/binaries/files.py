@@ -15,14 +15,16 @@ from swzverify.errors import SwzError, graphic
 
 @dataclass(frozen=True, slots=True)
 class PtxText:
-    """PTX that a file stands for; `origin` says where in it that was found, empty of a PTX file."""
+    """PTX that a file stands for; `origin` says where in the file it was found, empty for a PTX
+    file.
+    """
 
     text: str
     origin: str
 
 
 def ptx_of_file(path: str, target: str, nvcc_arguments: Sequence[str] = ()) -> list[PtxText] | None:
-    """The PTX texts of a file for a target; None of a PTX file, which is read as it is.
+    """The PTX texts of a file for a target; None for a PTX file: it is read as it is.
 
     Errors: SWZ531 for no file, SWZ541 where there is no PTX for the target, SWZ542 and SWZ543 where
     a tool is missing or fails.

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; its name counts for text only."""
+"""What a file is, by its first bytes; only for text does the name count."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ def kind_of(path: str) -> tuple[Kind, str]:
 
 
 def _is_ptx(head: bytes) -> bool:
-    begin = _COMMENTS.match(head.removeprefix(b"\xef\xbb\xbf"))
-    return begin is not None and head.removeprefix(b"\xef\xbb\xbf")[begin.end() :].startswith(b".version")
+    plain = head.removeprefix(b"\xef\xbb\xbf")
+    comments = _COMMENTS.match(plain)
+    return comments is not None and plain.startswith(b".version", comments.end())
 
 
 def _head(path: str) -> bytes:

@@ -1,7 +1,7 @@
 """The machine code that was made of a PTX text, as nvdisasm lists it.
 
-Only a cubin that holds the very text counts, for its lines are those of that text. What cannot be
-had is no error: there is a reason then, and the PTX is scanned without machine code.
+Only a cubin that holds exactly this text counts, since its line numbers are those of the text.
+Missing machine code is no error: there is a reason then, and the PTX is scanned without it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _HEAD: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine code of one PTX text: nvdisasm's listing, and what to add to its lines for lines of
-    the text. Without it `reason` says why, and `listing` is empty.
+    """The machine code of one PTX text: nvdisasm's listing, and the `shift` to add to its line
+    numbers for those of the text. Without machine code `reason` says why, and `listing` is empty.
     """
 
     listing: str = ""
@@ -53,8 +53,8 @@ class Cubin:
 def machine_of_file(
     path: str, texts: Sequence[str], target: str, cubins: Sequence[str] = (), nvcc_arguments: Sequence[str] = ()
 ) -> list[Machine]:
-    """The machine code of each PTX text of a file. Of a CUDA source nvcc makes it; else it is in the
-    file, or in one of `cubins`.
+    """The machine code of each PTX text of a file. For a CUDA source nvcc makes it; otherwise it is
+    in the file, or in one of `cubins`.
 
     Errors: SWZ531 for a file of `cubins` that cannot be read.
     """

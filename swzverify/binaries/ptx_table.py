@@ -1,7 +1,7 @@
 """The PTX that a cubin says it was made of, and whether a PTX text is that one.
 
-With -lineinfo ptxas keeps the text in `.nv_debug_ptx_txt`, a zero byte behind each line, without
-comments, `.loc`, `.file` and debug data. The table of lines counts in it.
+With -lineinfo ptxas keeps the text in `.nv_debug_ptx_txt`, with a zero byte behind each line and
+without comments, `.loc`, `.file` and debug data. The table of lines has line numbers of this text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """NVIDIA's tools: where they are, and running one with limits on time and output.
 
-No shell is started, and a tool that does not end is ended together with what it started.
+No shell is started. A tool that does not end is killed, with all processes that it started.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIMIT_S: Final = 120.0
 """Seconds that cuobjdump may take; nvcc has `COMPILE_S`."""
 COMPILE_S: Final = 600.0
 MOST_BYTES: Final = 256 * 1024 * 1024
-"""What a tool may write."""
+"""Bytes that a tool may write."""
 _FOLDERS: Final = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 _USUAL: Final = "/usr/local/cuda"
 _WHEELS: Final = {
@@ -47,7 +47,8 @@ class Ran:
 
 
 def find_tool(name: str) -> str:
-    """The path of a tool: from PATH, CUDA_HOME, /usr/local/cuda, or the PyPI wheels. Errors: SWZ542.
+    """The path of a tool: from PATH, CUDA_HOME, /usr/local/cuda, or the PyPI wheels. Errors:
+    SWZ542.
 
     >>> import sys
     >>> find_tool(sys.executable) == sys.executable

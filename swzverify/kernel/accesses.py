@@ -42,14 +42,15 @@ _LATE: Final = re.compile(
 _COUNT_FIRST: Final = re.compile(r"^((?:ld|st)matrix\.sync\.aligned)(\.x[124](?:\.trans)?)(\.m8n8)\b")
 """A matrix instruction with its count before its shape, as CUTLASS writes it."""
 _MOST_STARTS: Final = 8
-"""Loops within loops, each of which begins with what the outer one carries."""
+"""Nested loops that are followed where each begins with what the outer one carries."""
 _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
 
 
 @dataclass(frozen=True, slots=True)
 class LoopAround:
     """A loop that an access stands in: the line of its begin, and whether all lanes of a warp leave
-    it at the same trip. `trips` counts its trips, `again` says of a trip whether another one follows.
+    it at the same trip. `trips` counts its trips, `again` says of a trip whether another one
+    follows.
     """
 
     line: int
@@ -66,16 +67,16 @@ class KernelAccess:
     is not known. `guard` is one bit: where it is 0, the lane surely takes no part. `leaves` are the
     variables of both. `row` is the instruction in the hardware's table; None if it is not there,
     for the reason in `no_row`. With a `note` the row says which lanes meet, and not what it costs.
-    `is_result_used` is False of an atomic whose result nobody reads. `is_generic` tells that the
+    `is_result_used` is False for an atomic if nothing reads its result. `is_generic` tells that the
     address is a generic one; with a `reason` it may then belong to another space, and `address`
     holds only where it does not. `calls` are the lines of the calls that lead to it, the outermost
-    first. `whole` is a generic address less the begin of the window, with all its bits; of others it
-    is `address`. A lane surely makes the access where `sure` is 1, if loops come to an end; None where
-    that is not known. `around` are the leaves of `loops` and `whole` that are not among `leaves`. `index`
-    is the instruction's place in the function with its calls put in place; -1 of a function that cannot
-    be read. `defined` is the same access in launches whose divisions all have a result, if that changes
-    what is read of it; `assumes` says so in words, there. Its guard may hold in other launches too:
-    `launches` is 1 in those alone.
+    first. `whole` is a generic address less the begin of the window, with all its bits; for other
+    addresses it is `address`. A lane surely makes the access where `sure` is 1, if loops come to an
+    end; None where that is not known. `around` are the leaves of `loops` and `whole` that are not
+    among `leaves`. `index` is the instruction's place in the function with its calls put in place;
+    -1 of a function that cannot be read. `defined` is the same access in launches whose divisions
+    all have a result, if that changes what is read of it; `assumes` says so in words, there. Its
+    guard may hold in other launches too: `launches` is 1 in those alone.
     """
 
     line: int
@@ -105,8 +106,8 @@ class KernelAccess:
 def accesses(
     module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
 ) -> list[KernelAccess]:
-    """All accesses of a function and of those that it calls to shared memory, in the order in which
-    they run, and all instructions that touch it in other ways, each with a reason.
+    """All accesses to shared memory of a function and of those that it calls, in the order in which
+    they run. Instructions that touch shared memory in other ways are among them, with a reason.
 
     `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
     without that too. `arguments` are values of its parameters. Example: a lane reads the word of
@@ -248,8 +249,8 @@ class _Reader:
     def _finished(
         self, raw: _Raw, forms: Forms, shared: tuple[Uniformity, Uniformity], known: dict[Var, Open]
     ) -> KernelAccess:
-        """The access, with the readings of it in which divisions have a result. `shared` is what lanes
-        share in every launch, and in those.
+        """The access, with the readings of it in which divisions have a result. `shared` is what
+        lanes share in every launch, and in launches in which all divisions have a result.
         """
         everywhere, in_launches = shared
         access = self._read(raw, forms, everywhere)
@@ -266,15 +267,10 @@ class _Reader:
         return replace(access, defined=replace(self._read(raw, forms, everywhere, divisions), defined=wider))
 
     def _read(
-        self,
-        raw: _Raw,
-        forms: Forms,
-        shared: Uniformity,
-        divisions: Divisions | None = None,
-        launches: Expr = TRUE,
+        self, raw: _Raw, forms: Forms, shared: Uniformity, divisions: Divisions | None = None, launches: Expr = TRUE
     ) -> KernelAccess:
-        flow = self.slices.flow
-        inside = {loop.header for loop in flow.around(raw.block)}
+        loops_around = self.slices.flow.around(raw.block)
+        inside = {loop.header for loop in loops_around}
 
         def resolved(value: Expr) -> Expr:
             value = forms.resolve(value)
@@ -301,13 +297,10 @@ class _Reader:
             conditions += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
         guard = conjunction(dict.fromkeys(conditions))
         read = variables(guard, launches) if address is None else variables(address, guard, launches)
-        headers = frozenset(loop.header for loop in flow.around(raw.block))
-        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, headers) for each in read)
-        loops = tuple(self._around(loop, forms, shared) for loop in flow.around(raw.block))
+        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
+        loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
         more = variables(*(() if whole is None else (whole,)), *(loop.again.condition for loop in loops))
-        around = tuple(
-            self._told(self.slices.leaves[each], forms, shared, headers) for each in more if each not in read
-        )
+        around = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in more if each not in read)
         return replace(
             access,
             address=address,
@@ -328,8 +321,8 @@ class _Reader:
         return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again)
 
     def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
-        """A value at a place behind loops: how often they went back to their begin, where it is one
-        number for all threads.
+        """A value at a place behind loops: the number of trips of such a loop is put in where it is
+        the same for all threads.
         """
         known: dict[Var, Expr] = {}
         for each in variables(value):
@@ -340,8 +333,8 @@ class _Reader:
                     known[each] = const(count.of_all, each.width)
         return substitute(value, known) if known else value
 
-    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: frozenset[int]) -> Leaf:
-        """A leaf with what the analysis found of it."""
+    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
+        """A leaf with what the analysis found out about it."""
         carried = self.slices.carried.get(leaf.variable)
         values = None if carried is None else few_values(carried)
         most: int | None = None
@@ -354,8 +347,10 @@ class _Reader:
         uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
         return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)
 
-    def _first(self, leaf: Leaf, around: frozenset[int]) -> int | None:
-        """What a leaf is in the first trip of the loops around an access."""
+    def _first(self, leaf: Leaf, around: set[int]) -> int | None:
+        """The value of a leaf in the first trip of the loops around an access; None if it is no
+        number.
+        """
         value: Expr = leaf.variable
         for _ in range(_MOST_STARTS):
             new: dict[Var, Expr] = {}

@@ -15,17 +15,14 @@ class Field:
     value: int
 
 
-def _no_fields() -> Mapping[str, tuple[Field, ...]]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """`known` has fields of parameters by the parameters' names. Of those in `whole`, which have 8
-    bytes at most, every read is a part of one variable, so that a condition on it holds for all.
+    """`known` has fields of parameters by the parameters' names. `whole` names parameters of at
+    most 8 bytes: every read of such a parameter is a part of one variable, so that a condition on
+    the variable holds for all reads.
     """
 
-    known: Mapping[str, tuple[Field, ...]] = field(default_factory=_no_fields)
+    known: Mapping[str, tuple[Field, ...]] = field(default_factory=dict[str, tuple[Field, ...]])
     whole: frozenset[str] = frozenset()
 
     def value(self, name: str, offset: int, size: int) -> int | None:

@@ -56,7 +56,7 @@ def bit_and(left: Expr, right: Expr) -> Expr:
 
 
 def bit_or(left: Expr, right: Expr) -> Expr:
-    """The bits that one of both has."""
+    """The bits that at least one has."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and one.value == ones(one.width).value:
             return one
@@ -71,7 +71,7 @@ def bit_xor(left: Expr, right: Expr) -> Expr:
 
 
 def bit_not(value: Expr) -> Expr:
-    """All bits turned round."""
+    """All bits inverted."""
     if isinstance(value, Binary) and value.operator is BinaryOperator.XOR and value.right is ones(value.width):
         return value.left
     return binary(BinaryOperator.XOR, value, ones(value.width))
@@ -114,14 +114,10 @@ def is_negative(value: Expr) -> Expr:
     return extract(value, value.width - 1, 1)
 
 
-def either(left: Expr, right: Expr) -> Expr:
-    """Whether one of two conditions holds."""
-    return bit_or(left, right)
-
-
-def both(left: Expr, right: Expr) -> Expr:
-    """Whether two conditions hold."""
-    return bit_and(left, right)
+either = bit_or
+"""Whether one of two conditions holds, or both do."""
+both = bit_and
+"""Whether two conditions hold."""
 
 
 def choose(condition: Expr, then: Expr, otherwise: Expr) -> Expr:

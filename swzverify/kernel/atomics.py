@@ -37,7 +37,7 @@ def adds_one(opcode: str, text: str) -> bool:
 
 
 def row_of_parts(opcode: str) -> Row | None:
-    """A row with the groups and banks of an atomic that runs in parts; None of other instructions.
+    """A row with the groups and banks of an atomic that runs in parts; None for other instructions.
 
     >>> row_of_parts("atom.shared.add.f64").group_lanes, row_of_parts("atom.shared.add.u32")
     (16, None)

@@ -2,7 +2,7 @@
 
 Arguments and results pass through `.param` variables. Each piece of such a variable that all
 instructions reach with one offset and one size becomes a register. A variable that is reached in
-another way stays what it is, and what is loaded from it is not known.
+another way stays a variable, and the values loaded from it are not known.
 
 Source: PTX ISA, Control Flow Instructions: call, ret; Parameter State Space: Device Function
 Parameters.
@@ -51,7 +51,7 @@ from swzverify.ptx.operands import Bracketed, Group, Indexed, Minus, Negated, Pa
 MOST_INSTRUCTIONS: Final = 60_000
 """Instructions of a function with what it calls; calls beyond that stay calls."""
 MOST_DEPTH: Final = 12
-"""Calls in one another that are put in place."""
+"""Nested calls that are put in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class _Frame:
     location: Location | None = None
 
     def scope(self, number: int) -> int:
-        """A scope of the function in the whole."""
+        """The number that a scope of the function has in the whole."""
         return number + self.shift if number else 0
 
 
@@ -155,7 +155,7 @@ class _Maker:
     def emit(self, frame: _Frame) -> None:
         """Write one function."""
         function = frame.function
-        self.scopes = max(self.scopes, frame.shift + _most_scope(function))
+        self.scopes = max(self.scopes, frame.shift + max((1, *(each.scope for each in function.instructions))))
         self.symbols += [replace(each, scope=frame.scope(each.scope)) for each in function.symbols]
         frame = replace(frame, callees=self._callees(frame))
         frame = replace(frame, cells={**frame.cells, **self._cells(frame)})
@@ -167,11 +167,13 @@ class _Maker:
         for label, place in function.labels.items():
             self.labels[Label(label.name, frame.scope(label.scope))] = at[place]
         for label, names in function.targets.items():
-            moved = tuple(_moved_name(each, frame) for each in names)
-            self.targets[Label(label.name, frame.scope(label.scope))] = moved
+            shifted = tuple(replace(each, scope=frame.scope(each.scope)) for each in names)
+            self.targets[Label(label.name, frame.scope(label.scope))] = shifted
 
     def _cells(self, frame: _Frame) -> dict[Variable, Variable]:
-        """The variables of a function that pass to those which it calls, and may be registers."""
+        """The variables that a function passes to the functions it calls, and that may be
+        registers.
+        """
         reached = {each: set(pieces) for each, pieces in frame.uses.pieces.items()}
         passed: set[Variable] = set()
         barred = set(frame.uses.escaped)
@@ -183,7 +185,7 @@ class _Maker:
                 barred |= {*map(variable_of, names_in(instruction.operands))}
                 continue
             uses, parts = self._uses_of(callee), instruction.call_parts()
-            # The callee has a copy of an argument, which writing the result does not change.
+            # The callee has a copy of an argument: writing the result does not change the copy.
             results = [*map(variable_of, names_in(parts.results))]
             barred |= {*map(variable_of, names_in(parts.arguments))} & {*results}
             barred |= {each for each in results if results.count(each) > 1}
@@ -309,10 +311,8 @@ class _Maker:
                     after.append((other, own))
         over = self._label("behind")
         if call.guard is not None:
-            turned = Guard(_moved_register(call.guard.register, frame), not call.guard.negated)
-            location = _called_from(call.location, frame)
-            self.instructions.append(call.copied(len(self.instructions), "bra", (over,), turned, location))
-            self.calls.append(frame.calls)
+            turned = Guard(call.guard.register, not call.guard.negated)
+            self._add(frame, call.copied(0, call.opcode, (), turned, call.location), "bra", (over,))
         plain = call.copied(0, call.opcode, (), None, call.location)
         for target, value in before:
             self._add(frame, plain, f"mov.{_move_type(target)}", (target, value))
@@ -328,10 +328,6 @@ class _Maker:
         return Label(f"{what} of call {self.made_labels}", -1)
 
 
-def _most_scope(function: Function) -> int:
-    return max([1, *(each.scope for each in function.instructions)])
-
-
 def _pairs(call: Instruction, callee: Function) -> list[tuple[Operand, Parameter]]:
     """What a call gives and takes, with the parameters and results of the callee."""
     parts = call.call_parts()
@@ -345,10 +341,6 @@ def _move_type(register: Operand) -> str:
 
 def _moved_register(register: Register, frame: _Frame) -> Register:
     return replace(register, scope=frame.scope(register.scope))
-
-
-def _moved_name(name: Label | SymbolRef, frame: _Frame) -> Label | SymbolRef:
-    return replace(name, scope=frame.scope(name.scope))
 
 
 def _called_from(location: Location | None, frame: _Frame) -> Location | None:

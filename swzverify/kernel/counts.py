@@ -37,7 +37,7 @@ class Count:
 
     @property
     def of_all(self) -> int | None:
-        """The last trip, where it is the same for all threads and surely made."""
+        """The last trip if it is the same for all threads and surely made; None otherwise."""
         first = int(self.last.flat[0])
         return first if self.is_only_way and bool((self.last == first).all()) else None
 
@@ -52,7 +52,7 @@ class Counts:
         self._known: dict[tuple[int, int], Count | None] = {}
 
     def of_loop(self, loop: Loop) -> Count | None:
-        """The count by the choice that is passed first to leave; None without one."""
+        """The count by the choice by which threads leave first; None if no choice is counted."""
         found = [self.of_choice(loop, block) for block in sorted(loop.blocks) if self._flow.blocks[block].is_choice]
         counted = [each for each in found if each is not None]
         return min(counted, key=lambda each: each.most, default=None)

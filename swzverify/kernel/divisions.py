@@ -11,8 +11,8 @@ division. So the reading takes the result as defined where all of this holds:
 
 The guard of the reading has the condition: a thread for which it does not hold takes no part.
 
-A second reading goes on from there. In a launch in which every such division has a result, what a
-division gives where it has none is the value of no thread, so nothing differs among lanes for it:
+A second reading goes on from there. In a launch in which every such division has a result, no
+thread has the value of a division without a result. So nothing differs among lanes because of it:
 not the way that they go, nor how often they go round a loop. That needs no division on each way to
 the access, and gives no guard, so a conflict in it has to be one of the launches' own condition.
 
@@ -31,12 +31,12 @@ from swzverify.kernel.leaves import Kind, Open
 from swzverify.kernel.slices import Slices
 
 _MOST_NESTED: Final = 16
-"""Divisions of results of divisions that are looked into."""
+"""Nested divisions that are looked into."""
 
 
 def with_results(slices: Slices, forms: Forms) -> dict[Var, Open]:
-    """The divisions of a function that have a result in every launch that is no fault of the program:
-    those without a predicate, by one number for all threads.
+    """The divisions of a function that have a result in every launch that is no fault of the
+    program: those without a predicate, by one number for all threads.
     """
 
     def has_one(division: Open) -> bool:
@@ -75,7 +75,7 @@ class Divisions:
         return any(self._made(each) is not None for each in variables(value))
 
     def conditions(self) -> list[Expr]:
-        """That the divisions which were met are defined."""
+        """The conditions under which the divisions that were met are defined."""
         found: dict[Var, Expr] = {}
         for _ in range(_MOST_NESTED):
             waiting = [each for each in self._met if each not in found]
@@ -86,8 +86,8 @@ class Divisions:
         return list(found.values())
 
     def launches(self) -> Expr:
-        """That all divisions of the function have a result; 0 where that needs more than what is one
-        number for all threads.
+        """The condition that all divisions of the function have a result; 0 where it reads a value
+        that is not one number for all threads.
         """
         every: dict[Expr, None] = {}
         for each in self._known.values():
@@ -98,8 +98,8 @@ class Divisions:
         return conjunction(every)
 
     def texts(self, *, all_known: bool = False) -> tuple[str, ...]:
-        """The conditions in words, which name no line: a file of known findings outlives those. With
-        `all_known` they are those of all divisions of the function.
+        """The conditions in words, which name no line: a file of known findings outlives those.
+        With `all_known` they are those of all divisions of the function.
         """
         met = (self._known if all_known else self._met).values()
         found = ["no division by 0"] if any(self._may(each.by_zero) for each in met) else []
@@ -107,12 +107,12 @@ class Divisions:
         return (*found, *(f"no division of {-1 << (width - 1)} by -1" for width in sorted(widths)))
 
     def _may(self, condition: Expr) -> bool:
-        """Whether a condition is not seen to be impossible."""
+        """Whether a condition is not known to be impossible."""
         return bounded(self._forms.resolve(condition)) is not FALSE
 
     def _made(self, variable: Var) -> Open | None:
-        """The division that a variable is the result of, if each thread that makes the access has made
-        it.
+        """The division that a variable is the result of, if each thread that makes the access has
+        made it.
         """
         if (division := self._known.get(variable)) is None:
             return None

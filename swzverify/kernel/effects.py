@@ -1,7 +1,7 @@
 """Which registers an instruction writes.
 
-Of an opcode that is not known here every register counts as written that does not stand in an
-address: so no later value is wrong, whatever the opcode does.
+For an opcode that is not known here, every register outside of addresses counts as written: so no
+later value is wrong, whatever the opcode does.
 
 Source: PTX ISA, Instruction Set: the first operand is the destination.
 """
@@ -13,125 +13,29 @@ from typing import Final
 
 from swzverify.hardware import Kind
 from swzverify.kernel.flow import base_name
-from swzverify.ptx import Address, Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
-from swzverify.ptx.operands import Bracketed, Indexed
+from swzverify.ptx import Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
+from swzverify.ptx.operands import nested
 
 DETERMINED: Final = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "mad",
-        "mul24",
-        "mad24",
-        "sad",
-        "div",
-        "rem",
-        "abs",
-        "neg",
-        "min",
-        "max",
-        "popc",
-        "clz",
-        "bfind",
-        "fns",
-        "brev",
-        "bfe",
-        "bfi",
-        "szext",
-        "bmsk",
-        "dp4a",
-        "dp2a",
-        "fma",
-        "rcp",
-        "sqrt",
-        "rsqrt",
-        "sin",
-        "cos",
-        "lg2",
-        "ex2",
-        "tanh",
-        "testp",
-        "copysign",
-        "set",
-        "setp",
-        "selp",
-        "slct",
-        "and",
-        "or",
-        "xor",
-        "not",
-        "cnot",
-        "lop3",
-        "shf",
-        "shl",
-        "shr",
-        "mov",
-        "prmt",
-        "cvt",
-        "cvta",
-        "isspacep",
-        "mapa",
-        "getctarank",
-    ]
+    {"add", "sub", "mul", "mad", "mul24", "mad24", "sad", "div", "rem", "abs", "neg", "min", "max", "dp4a", "dp2a"}
+    | {"popc", "clz", "bfind", "fns", "brev", "bfe", "bfi", "szext", "bmsk"}
+    | {"fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "testp", "copysign"}
+    | {"set", "setp", "selp", "slct", "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr"}
+    | {"mov", "prmt", "cvt", "cvta", "isspacep", "mapa", "getctarank"}
 )
 """Opcodes whose results depend on nothing but their operands."""
 _FIRST: Final = DETERMINED | frozenset(
-    [
-        "addc",
-        "subc",
-        "madc",
-        "ld",
-        "ldu",
-        *(kind.value for kind in Kind if kind.moves_matrices and kind.loads),
-        "atom",
-        "shfl",
-        "vote",
-        "match",
-        "redux",
-        "activemask",
-        "elect",
-        "mma",
-        "wmma",
-        "movmatrix",
-        "mbarrier",
-        "tex",
-        "tld4",
-        "txq",
-        "suld",
-        "suq",
-        "createpolicy",
-        "istypep",
-    ]
+    {kind.value for kind in Kind if kind.moves_matrices and kind.loads}
+    | {"addc", "subc", "madc", "ld", "ldu", "atom", "mbarrier", "createpolicy", "istypep"}
+    | {"shfl", "vote", "match", "redux", "activemask", "elect", "mma", "wmma", "movmatrix"}
+    | {"tex", "tld4", "txq", "suld", "suq"}
 )
 """Opcodes that write their first operand, and nothing else of their operands."""
 _NOTHING: Final = frozenset(
-    [
-        "st",
-        *(kind.value for kind in Kind if kind.moves_matrices and kind.stores),
-        "red",
-        "bar",
-        "barrier",
-        "membar",
-        "fence",
-        "nanosleep",
-        "prefetch",
-        "prefetchu",
-        "cp",
-        "pmevent",
-        "discard",
-        "applypriority",
-        "brkpt",
-        "setmaxnreg",
-        "griddepcontrol",
-        "bra",
-        "brx",
-        "ret",
-        "exit",
-        "trap",
-        "sust",
-        "sured",
-    ]
+    {kind.value for kind in Kind if kind.moves_matrices and kind.stores}
+    | {"st", "red", "cp", "prefetch", "prefetchu", "discard", "applypriority", "sust", "sured"}
+    | {"bar", "barrier", "membar", "fence", "nanosleep", "pmevent", "brkpt", "setmaxnreg", "griddepcontrol"}
+    | {"bra", "brx", "ret", "exit", "trap"}
 )
 
 
@@ -151,7 +55,7 @@ def written(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def registers_of(operand: Operand) -> Register | None:
-    """The register that a written operand changes; None of what is no register."""
+    """The register that a written operand changes; None if the operand is no register."""
     if isinstance(operand, Part | Plus):
         return operand.register
     if isinstance(operand, Negated | Minus):
@@ -161,25 +65,7 @@ def registers_of(operand: Operand) -> Register | None:
 
 def registers_in(operand: Operand) -> Iterator[Register]:
     """All registers that an operand names."""
-    match operand:
-        case Register():
-            yield operand
-        case Part(register) | Plus(register):
-            yield register
-        case Negated(inner) | Minus(inner):
-            yield from registers_in(inner)
-        case Pair(first, second):
-            yield from registers_in(first)
-            yield from registers_in(second)
-        case Vector(items) | Group(items) | Bracketed(items):
-            for item in items:
-                yield from registers_in(item)
-        case Address(base) if isinstance(base, Register):
-            yield base
-        case Indexed(_, index):
-            yield from registers_in(index)
-        case _:
-            pass
+    return (each for each in nested(operand) if isinstance(each, Register))
 
 
 def _split(operand: Operand) -> Iterator[Operand]:

@@ -16,7 +16,7 @@ from swzverify.kernel.flow import base_name
 from swzverify.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.kernel.linear import Sum, normal, sum_of
 from swzverify.kernel.meaning import Operation, operation
-from swzverify.kernel.slices import Slices, Steps, Wanted, width_of
+from swzverify.kernel.slices import MaybeSteps, Slices, Steps, Wanted, width_of
 from swzverify.ptx import (
     Address,
     Immediate,
@@ -38,7 +38,7 @@ _SHUFFLE: Final = re.compile(r"shfl\.sync\.idx\.b32")
 _CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
 MOST_CHOICES: Final = 8
-"""Choices in one another that are looked into for a shared address."""
+"""Nested choices that are looked into for a shared address."""
 _ALL_LANES: Final = 0xFFFFFFFF
 SPACES: Final = ("shared", "global", "const", "local", "param")
 
@@ -66,9 +66,7 @@ def evaluate(slices: Slices, instruction: Instruction, at: int) -> Steps:
     return slices.opaque(instruction, at, width, f"`{opcode}` is not followed")
 
 
-def _compute(
-    slices: Slices, instruction: Instruction, meaning: Operation, at: int
-) -> Generator[Wanted, Expr, Expr | None]:
+def _compute(slices: Slices, instruction: Instruction, meaning: Operation, at: int) -> MaybeSteps:
     values: list[Expr] = []
     for operand, width in zip(instruction.operands[1:], meaning.sources, strict=True):
         value = yield from slices.read(operand, width, instruction)
@@ -103,7 +101,7 @@ def _determined(slices: Slices, instruction: Instruction, at: int, width: int) -
     return slices.determined(instruction, at, width, reason, tuple(feeds))
 
 
-def _whole(slices: Slices, operand: Operand, instruction: Instruction) -> Generator[Wanted, Expr, Expr | None]:
+def _whole(slices: Slices, operand: Operand, instruction: Instruction) -> MaybeSteps:
     """All bits of an operand, whatever its type is."""
     if isinstance(operand, Register):
         return (yield from slices.before(operand, instruction.index))
@@ -119,12 +117,11 @@ def _whole(slices: Slices, operand: Operand, instruction: Instruction) -> Genera
         return const(operand.value, 64)
     if isinstance(operand, SpecialRegister | SymbolRef):
         return (yield from slices.read(operand, 64, instruction))
-    value = yield from slices.read(operand, 1, instruction)
-    if value is None:
-        value = yield from slices.read(operand, 32, instruction)
-    if value is None:
-        value = yield from slices.read(operand, 64, instruction)
-    return value
+    for width in (1, 32, 64):
+        value = yield from slices.read(operand, width, instruction)
+        if value is not None:
+            return value
+    return None
 
 
 def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
@@ -177,8 +174,8 @@ def space_of(opcode: str) -> str:
 
 
 class InShared(NamedTuple):
-    """A shared address of 32 bits, and where the generic one that it was made of is a shared one.
-    `whole` is the generic one less the window's begin, with all its bits.
+    """A shared address of 32 bits. `holds` tells where the generic address that it was made of is a
+    shared one; `whole` is the generic address less the window's begin, with all its bits.
     """
 
     address: Expr
@@ -187,8 +184,8 @@ class InShared(NamedTuple):
 
 
 def in_shared(slices: Slices, generic: Expr) -> InShared | None:
-    """The shared address that a generic one stands for; None if it may be one of another space at
-    points that are not known.
+    """The shared address that a generic one stands for; None if it may belong to another space in
+    cases that are not known.
 
     An address that is the window's begin plus a number stays in the window: it was made of a shared
     address, and what is computed from that may not leave its variable. One that begins with a
@@ -292,7 +289,7 @@ def parameter_leaf(slices: Slices, name: str, begin: int, size: int) -> Expr:
 
 
 def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
-    """Results that all lanes share: votes, reductions, and the value of one lane, of all lanes."""
+    """Results that all lanes share: votes and reductions over all lanes, and the value of one lane."""
     opcode, operands = instruction.opcode, instruction.operands
     shared = f"`{opcode}` gives all lanes one value"
     if opcode == "activemask.b32" or _OLD_VOTES.fullmatch(opcode):

@@ -5,9 +5,9 @@ Source: PTX ISA, Control Flow Instructions (bra, brx.idx, call, ret, exit), trap
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 from swzverify.kernel.graph import Tree, immediate_dominators, inverted, reached, reverse_postorder
@@ -122,12 +122,13 @@ class Flow:
 
     def parted(self, block: int) -> set[int]:
         """The blocks between a choice and the place where its lanes meet again."""
-        return reached(self.following[block], self.following, self._stop(block))
+        ends = {self.meeting[block], self.exit, block}
+        return reached(self.following[block], self.following, ends.__contains__)
 
     @cached_property
     def shared_sides(self) -> dict[int, list[int]]:
-        """For a block the choices whose lanes may come to it at different times: by both sides, or by
-        one side in different trips of a loop, before the place where all of them meet.
+        """For a block the choices whose lanes may come to it at different times: by both sides, or
+        by one side in different trips of a loop, before the place where all of them meet.
         """
         found: dict[int, list[int]] = {}
         for block in self.blocks:
@@ -135,18 +136,14 @@ class Flow:
                 continue
             seen: set[int] = set()
             twice: set[int] = set()
+            ends = {self.meeting[block.index], self.exit}
             for target in self.following[block.index]:
-                ends = {self.meeting[block.index], self.exit}
                 side = reached([target], self.following, ends.__contains__)
                 twice |= seen & side
                 seen |= side
             for each in twice:
                 found.setdefault(each, []).append(block.index)
         return found
-
-    def _stop(self, block: int) -> Callable[[int], bool]:
-        ends = {self.meeting[block], self.exit, block}
-        return lambda node: node in ends
 
     def controlling(self, block: int) -> list[tuple[int, int]]:
         """The edges (from, to) through which every way to a block leads, the closest first."""
@@ -181,7 +178,8 @@ class Flow:
 
 
 def in_one_piece(flow: Flow) -> list[int]:
-    """The blocks that some way leads to: each behind those that lead to it, and each loop in one piece.
+    """The blocks that some way leads to: each behind those that lead to it, and each loop in one
+    piece.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k() { .reg .pred %p;"
@@ -228,10 +226,9 @@ def _blocks(function: Function) -> tuple[Block, ...]:
     starts = {0, *(at for at in function.labels.values() if at < count)}
     starts |= {each.index + 1 for each in instructions if base_name(each) in _ENDS and each.index + 1 < count}
     ordered = sorted(starts) if count else []
-    at_start = {start: index for index, start in enumerate(ordered)} | {count: len(ordered)}
+    at_start = {start: index for index, start in enumerate((*ordered, count))}
     found: list[Block] = []
-    for index, start in enumerate(ordered):
-        stop = ordered[index + 1] if index + 1 < len(ordered) else count
+    for index, (start, stop) in enumerate(pairwise((*ordered, count))):
         found.append(Block(index, start, stop, _ways(function, instructions[stop - 1], index + 1, at_start)))
     return tuple(found)
 

@@ -1,4 +1,4 @@
-"""Graphs of numbered nodes: an order, dominators, and what is reachable.
+"""Graphs of numbered nodes: an order, dominators, what is reachable, and values made of parts.
 
 Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
 """
@@ -6,9 +6,11 @@ Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Edges: TypeAlias = Sequence[Sequence[int]]
+_Node = TypeVar("_Node")
+_Value = TypeVar("_Value")
 
 
 def reverse_postorder(root: int, following: Edges) -> list[int]:
@@ -46,7 +48,7 @@ def inverted(following: Edges) -> list[list[int]]:
 def immediate_dominators(root: int, following: Edges) -> list[int | None]:
     """The closest node through which every way from the root to a node leads.
 
-    None of the root, and of nodes that it does not reach.
+    None for the root, and for nodes that it does not reach.
 
     >>> immediate_dominators(0, [[1, 2], [3], [3], []])
     [None, 0, 0, 0]
@@ -132,3 +134,26 @@ def reached(starts: Iterable[int], following: Edges, is_end: Callable[[int], boo
             found.add(node)
             pending += [after for after in following[node] if after not in found and not is_end(after)]
     return found
+
+
+def folded(
+    root: _Node, parts: Callable[[_Node], Sequence[_Node]], combined: Callable[[_Node, list[_Value]], _Value]
+) -> _Value:
+    """The value of a node, combined from the values of its parts; no recursion, so depth has no
+    limit.
+
+    >>> folded(3, lambda node: [node - 1] if node else [], lambda node, below: node + sum(below))
+    6
+    """
+    known: dict[_Node, _Value] = {}
+    pending = [root]
+    while pending:
+        node = pending[-1]
+        needed = () if node in known else parts(node)
+        if waiting := [part for part in needed if part not in known]:
+            pending += waiting
+            continue
+        if node not in known:
+            known[node] = combined(node, [known[part] for part in needed])
+        pending.pop()
+    return known[root]

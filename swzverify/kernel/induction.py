@@ -49,9 +49,9 @@ from swzverify.kernel.slices import Carried, Slices
 
 MOST_VALUES: Final = 64
 MOST_CHOICES: Final = 8
-"""Choices in a choice of what a register is next."""
+"""Nested choices in the next value of a register."""
 MOST_BITS: Final = 10
-"""Low bits up to which multiples of powers of two are told from other numbers."""
+"""Low bits up to which multiples of powers of two are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,14 @@ class _Solver:
             if each.variable not in self._values and (self._reads_lanes(each.before) or few_values(each) is None)
         }
         ends = {
-            variable: add(each.begin, mul(trips(self._slices, self._loop, each.begin.width), each.step))
+            variable: add(each.begin, mul(extract(trips_of(self._slices, self._loop), 0, each.begin.width), each.step))
             for variable, each in self._counters.items()
         }
         found = {variable: substitute(value, ends) for variable, value in self._values.items()}
         return found | {variable: value for variable, value in beside.items() if value is not None}
 
     def _step(self, carried: Carried, after: Expr) -> None:
-        """Take a register for a counter, or for one that is widened, if it is one."""
+        """Keep a register as a counter, or as a widened counter, if it is one."""
         found = sum_of(after)
         if self._is_counted(carried.variable, found):
             self._count(carried, found, carried.before)
@@ -163,7 +163,9 @@ class _Solver:
         """Whether a sum is the low bits of a register plus what does not change in the loop."""
         own = extract(register, 0, after.width)
         rest = [each for each in after.terms if each is not own]
-        return after.terms.get(own) == 1 and not any(self._varies(each) for each in variables(*rest))
+        return after.terms.get(own) == 1 and not any(
+            varies(self._slices, each, self._loop) for each in variables(*rest)
+        )
 
     def _count(self, carried: Carried, after: Sum, begin: Expr, *, signed: bool = False) -> None:
         register = carried.variable
@@ -173,9 +175,9 @@ class _Solver:
         self._keep(carried, extend(counter, register.width, signed=signed), is_fixed=step is const(0, step.width))
 
     def _follow(self, carried: Carried, after: Expr) -> None:
-        """Take a register for what each trip makes of what the counters are next, if it is that."""
+        """Keep a register that each trip makes of the next values of counters, if it is one."""
         read = variables(after)
-        if any(each not in self._values and self._varies(each) for each in read):
+        if any(each not in self._values and varies(self._slices, each, self._loop) for each in read):
             return
         last = {each: sub(each, counter.step) for each, counter in self._counters.items()}
         values = {each: substitute(self._values[each], last) for each in read if each in self._values}
@@ -234,9 +236,6 @@ class _Solver:
         if is_fixed:
             self._known[carried.variable] = carried.before
 
-    def _varies(self, variable: Var) -> bool:
-        return varies(self._slices, variable, self._loop)
-
 
 def _adds(value: Expr, register: Var, multiple: int, known: dict[Expr, bool] | None = None) -> bool:
     """Whether a value is a multiple of a register plus something, or something else, in each case."""
@@ -267,11 +266,6 @@ def varies(slices: Slices, variable: Var, loop: Loop) -> bool:
     """Whether a leaf may be another one in the next trip of a loop."""
     leaf = slices.leaves[variable]
     return leaf.kind in (Kind.TRIPS, Kind.CARRIED, Kind.OPAQUE) and leaf.block in loop.blocks
-
-
-def trips(slices: Slices, loop: Loop, width: int) -> Expr:
-    """How often a loop has gone back to its header, modulo 2^width."""
-    return extract(trips_of(slices, loop), 0, width)
 
 
 def trips_of(slices: Slices, loop: Loop) -> Var:

@@ -14,7 +14,7 @@ MOST_TRIPS = 4096
 """Trips of a loop that are counted through."""
 CHUNK = 64
 MOST_NODES = 400
-"""Parts of an expression up to which it is evaluated for all threads."""
+"""An expression with more parts is not evaluated for all threads."""
 
 
 class Threads:
@@ -64,8 +64,7 @@ class Threads:
         if not _is_small(value):
             return False
         (found,) = evaluate_many((value,), self.point)
-        spread = np.broadcast_to(found, self.first_of_warp.shape)
-        return bool((spread == spread[self.first_of_warp]).all())
+        return self.are_alike(np.broadcast_to(found, self.first_of_warp.shape))
 
     def last_trip(self, condition: Expr, trips: str, leaves_if: int) -> NDArray[np.int64] | None:
         """In which trip each thread leaves a loop, if it does so as soon as a condition of

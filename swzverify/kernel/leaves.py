@@ -1,7 +1,7 @@
 """What the variables of a kernel's expressions stand for.
 
-A value of a kernel is an `ir.expr` expression; a table of leaves says of each of its variables what
-it is, where it comes from, and on what it depends that all lanes of a warp see one value of it.
+A value of a kernel is an `ir.expr` expression. For each of its variables a table of leaves says
+what it is, where it comes from, and under which conditions all lanes of a warp see one value of it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """A result that PTX leaves open where a division is `by_zero` or has an `overflow`, and that is
-    `result` elsewhere. The division is the instruction `index`.
+    """The division that the instruction `index` makes. PTX leaves its result open where it is
+    `by_zero` or has an `overflow`; elsewhere it gives `result`.
     """
 
     by_zero: Expr
@@ -53,14 +53,13 @@ class Leaf:
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
-    otherwise. `is_input` tells of words of global memory, whose first address is in `feeds`, `is_exchanged` of
-    what a lane gets from others.
-    `first` is what a `CARRIED` or `TRIPS` leaf is in the first trip of each loop that an access stands
-    in; None if that is no number, or its loop is not around the access.
-    `assumed` are the conditions that hold of a parameter, `candidates` some values that they allow.
-    `most` is the last trip that any thread makes of a loop, where it is counted; `symbol` the
-    variable whose address this is. `open` tells of an `OPAQUE` leaf which division it is the result
-    of where PTX does not say what it is.
+    otherwise. `is_input` tells that it is words of global memory, with the address of the first in
+    `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
+    `TRIPS` leaf is in the first trip of each loop that an access stands in; None if that is no
+    number, or its loop is not around the access. `assumed` are the conditions that hold of a
+    parameter, `candidates` some values that they allow. `most` is the last trip that any thread
+    makes of a loop, where it is counted; `symbol` the variable whose address this is. `open` is a
+    division: an `OPAQUE` leaf stands for its result where PTX does not say what that is.
     """
 
     variable: Var
@@ -89,6 +88,11 @@ class Leaf:
         return self.variable.name
 
 
+def begin_of(leaf: Leaf, width: int) -> Expr:
+    """The address of the symbol that a leaf stands for, as so many bits."""
+    return shift_left(widened(leaf.variable, width), const(leaf.multiple.bit_length() - 1, width))
+
+
 def parameter_variable(name: str, begin: int, size: int) -> Var:
     """The variable for some bytes of a parameter.
 
@@ -112,7 +116,7 @@ class Leaves:
         return self.by_name.setdefault(leaf.name, leaf).variable
 
     def tell(self, variable: Var, division: Open) -> None:
-        """Keep of a leaf of which division it is the result."""
+        """Keep the division that a leaf is the result of."""
         self.by_name[variable.name] = replace(self[variable], open=division)
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:

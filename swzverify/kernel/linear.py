@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, const, extract, operands
 from swzverify.kernel.arithmetic import add, mul, shift_left
+from swzverify.kernel.graph import folded
 
 MOST_TERMS: Final = 200
 """Terms of a sum; a longer one counts as one term."""
@@ -58,21 +59,7 @@ def sum_of(root: Expr) -> Sum:
     >>> term is x, factor
     (True, 5)
     """
-    known: dict[Expr, Sum] = {}
-    pending = [root]
-    while pending:
-        node = pending[-1]
-        if node in known:
-            pending.pop()
-            continue
-        parts = _parts(node)
-        waiting = [part for part in parts if part not in known]
-        if waiting:
-            pending += waiting
-            continue
-        known[node] = _combined(node, [known[part] for part in parts])
-        pending.pop()
-    return known[root]
+    return folded(root, _parts, _combined)
 
 
 @lru_cache(maxsize=4096)
@@ -82,7 +69,7 @@ def normal(root: Expr) -> Expr:
 
 
 def _parts(node: Expr) -> tuple[Expr, ...]:
-    """The operands whose sums make up that of a node."""
+    """The operands that contribute to the sum of a node."""
     if isinstance(node, Binary):
         match node.operator:
             case BinaryOperator.ADD | BinaryOperator.SUB:
@@ -98,20 +85,19 @@ def _parts(node: Expr) -> tuple[Expr, ...]:
     return ()
 
 
+def _alone(node: Expr) -> Sum:
+    """A number, or an expression that is one term."""
+    return Sum({}, node.value, node.width) if isinstance(node, Const) else Sum({node: 1}, 0, node.width)
+
+
 def _combined(node: Expr, parts: list[Sum]) -> Sum:
     width = node.width
-    zero = Sum({}, 0, width)
-    if isinstance(node, Const):
-        return Sum({}, node.value, width)
     if not parts:
-        return Sum({node: 1}, 0, width)
+        return _alone(node)
     if isinstance(node, Extract):
         found = Sum({}, parts[0].number % (1 << width), width)
         for term, count in parts[0].terms.items():
-            narrow = extract(term, 0, width)
-            found = found.plus(
-                Sum({}, narrow.value, width) if isinstance(narrow, Const) else Sum({narrow: 1}, 0, width), count
-            )
+            found = found.plus(_alone(extract(term, 0, width)), count)
         return found
     if sum(len(part.terms) for part in parts) > MOST_TERMS:
         return Sum({node: 1}, 0, width)
@@ -121,5 +107,5 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
         factor = node.left if isinstance(node.left, Const) else node.right
         if isinstance(factor, Const):
             count = factor.value if node.operator is BinaryOperator.MUL else 1 << min(factor.value, width)
-            return zero.plus(parts[0], count)
+            return Sum({}, 0, width).plus(parts[0], count)
     raise AssertionError(f"no sum of {node}")

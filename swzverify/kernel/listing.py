@@ -66,9 +66,9 @@ def use_of(instruction: Instruction) -> Use | None:
         return None
     if name == "call":
         return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
-    if name in _PLAIN:
-        return _plain(opcode)
-    if name in MATRIX_OPCODES:
+    if name in _PLAIN and not {"async", "bulk"}.isdisjoint(opcode.split(".")):
+        return Use(Touch.OTHER, "asynchronous stores and reductions are not looked at")
+    if name in _PLAIN or name in MATRIX_OPCODES:
         return _of_space(opcode)
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
@@ -79,13 +79,6 @@ def use_of(instruction: Instruction) -> Use | None:
     if "shared" in words or (has_address and not words & set(SPACES)):
         return Use(Touch.OTHER, f"`{opcode}` is not known")
     return None
-
-
-def _plain(opcode: str) -> Use | None:
-    words = opcode.split(".")
-    if "async" in words or "bulk" in words:
-        return Use(Touch.OTHER, "asynchronous stores and reductions are not looked at")
-    return _of_space(opcode)
 
 
 def _of_space(opcode: str) -> Use | None:

@@ -56,9 +56,10 @@ Build: TypeAlias = Callable[[Values], Values | None]
 class Operation:
     """How an opcode computes: bits of each source and result, and the results as expressions.
 
-    `build` gives None where the values of these operands have no expression. Where `undefined` of
-    the sources holds, the results may be anything: it is for divisions by the second source that are
-    by zero, and that overflow. `signed` tells how a wider register takes a result.
+    `build` gives None where the values of these operands have no expression. `undefined` gives two
+    conditions on the sources of a division by the second one: that it is by zero, and that it
+    overflows. Where one of them holds, the results may be anything. `signed` tells how a wider
+    register takes a result.
     """
 
     sources: tuple[int, ...]
@@ -68,7 +69,7 @@ class Operation:
     undefined: Callable[[Values], tuple[Expr, Expr]] | None = None
 
 
-Rule: TypeAlias = Callable[[re.Match[str], int], Operation | None]
+Rule: TypeAlias = Callable[[re.Match[str]], Operation | None]
 _RULES: list[tuple[re.Pattern[str], Rule]] = []
 
 
@@ -90,7 +91,7 @@ def operation(opcode: str, count: int) -> Operation | None:
     """
     for pattern, rule in _RULES:
         if found := pattern.fullmatch(opcode):
-            made = rule(found, count)
+            made = rule(found)
             if made is not None and len(made.sources) == count:
                 return made
     return None
@@ -116,22 +117,22 @@ def _of_three(width: int, build: Callable[[Expr, Expr, Expr], Expr]) -> Operatio
 
 
 @_rule(r"mov\.(?:pred|[busf](?:16|32|64))")
-def _mov(found: re.Match[str], _: int) -> Operation:
+def _mov(found: re.Match[str]) -> Operation:
     return _of_one(_width(found[0][4:]), lambda a: a)
 
 
 @_rule(r"(add|sub)(?:\.cc)?\.([us](?:16|32|64))")
-def _add(found: re.Match[str], _: int) -> Operation:
+def _add(found: re.Match[str]) -> Operation:
     return _of_two(_width(found[2]), add if found[1] == "add" else sub)
 
 
 @_rule(r"mul\.lo\.([us](?:16|32|64))")
-def _mul(found: re.Match[str], _: int) -> Operation:
+def _mul(found: re.Match[str]) -> Operation:
     return _of_two(_width(found[1]), mul)
 
 
 @_rule(r"mad\.lo(?:\.cc)?\.([us](?:16|32|64))")
-def _mad(found: re.Match[str], _: int) -> Operation:
+def _mad(found: re.Match[str]) -> Operation:
     return _of_three(_width(found[1]), lambda a, b, c: add(mul(a, b), c))
 
 
@@ -141,7 +142,7 @@ def _product(a: Expr, b: Expr, *, signed: bool) -> Expr:
 
 
 @_rule(r"(mul|mad)\.hi\.([us])(16|32)")
-def _high(found: re.Match[str], _: int) -> Operation:
+def _high(found: re.Match[str]) -> Operation:
     width, signed = int(found[3]), found[2] == "s"
 
     def high(a: Expr, b: Expr) -> Expr:
@@ -153,7 +154,7 @@ def _high(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"(mul|mad)\.wide\.([us])(16|32)")
-def _wide(found: re.Match[str], _: int) -> Operation:
+def _wide(found: re.Match[str]) -> Operation:
     width, signed = int(found[3]), found[2] == "s"
     if found[1] == "mul":
         return Operation((width,) * 2, (2 * width,), lambda v: (_product(v[0], v[1], signed=signed),))
@@ -162,7 +163,7 @@ def _wide(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"(mul24|mad24)\.(lo|hi)\.([us])32")
-def _mul24(found: re.Match[str], _: int) -> Operation | None:
+def _mul24(found: re.Match[str]) -> Operation | None:
     signed, low = found[3] == "s", 0 if found[2] == "lo" else 16
 
     def product(a: Expr, b: Expr) -> Expr:
@@ -175,8 +176,8 @@ def _mul24(found: re.Match[str], _: int) -> Operation | None:
 
 
 @_rule(r"(div|rem)\.([us])(16|32|64)")
-def _divide(found: re.Match[str], _: int) -> Operation:
-    """Division by zero, and the quotient that does not fit, give what the machine likes."""
+def _divide(found: re.Match[str]) -> Operation:
+    """PTX leaves open what a division by zero gives, and what a quotient that does not fit is."""
     width, signed = int(found[3]), found[2] == "s"
     names = {"divu": BinaryOperator.UDIV, "divs": BinaryOperator.SDIV}
     names |= {"remu": BinaryOperator.UREM, "rems": BinaryOperator.SREM}
@@ -196,7 +197,7 @@ def _divide(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"(min|max)\.([us])(16|32|64)")
-def _least(found: re.Match[str], _: int) -> Operation:
+def _least(found: re.Match[str]) -> Operation:
     signed, is_min = found[2] == "s", found[1] == "min"
 
     def pick(a: Expr, b: Expr) -> Expr:
@@ -206,7 +207,7 @@ def _least(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"(abs|neg)\.s(16|32|64)")
-def _sign(found: re.Match[str], _: int) -> Operation:
+def _sign(found: re.Match[str]) -> Operation:
     def minus(a: Expr) -> Expr:
         return sub(const(0, a.width), a)
 
@@ -216,31 +217,32 @@ def _sign(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"sad\.([us])(16|32|64)")
-def _sad(found: re.Match[str], _: int) -> Operation:
+def _sad(found: re.Match[str]) -> Operation:
     signed = found[1] == "s"
     return _of_three(int(found[2]), lambda a, b, c: add(c, ite(less(a, b, signed=signed), sub(b, a), sub(a, b))))
 
 
+_TWO: Final = {"and": bit_and, "or": bit_or, "xor": bit_xor}
+
+
 @_rule(r"(and|or|xor)\.(pred|b16|b32|b64)")
-def _logic(found: re.Match[str], _: int) -> Operation:
-    return _of_two(_width(found[2]), {"and": bit_and, "or": bit_or, "xor": bit_xor}[found[1]])
+def _logic(found: re.Match[str]) -> Operation:
+    return _of_two(_width(found[2]), _TWO[found[1]])
 
 
 @_rule(r"not\.(pred|b16|b32|b64)")
-def _not(found: re.Match[str], _: int) -> Operation:
+def _not(found: re.Match[str]) -> Operation:
     return _of_one(_width(found[1]), bit_not)
 
 
 @_rule(r"cnot\.b(16|32|64)")
-def _cnot(found: re.Match[str], _: int) -> Operation:
+def _cnot(found: re.Match[str]) -> Operation:
     return _of_one(int(found[1]), lambda a: widened(is_zero(a), a.width))
 
 
 @_rule(r"(shl|shr)\.([bus])(16|32|64)")
-def _shift(found: re.Match[str], _: int) -> Operation:
-    """The count has 32 bits and is not cut off: from the width on nothing but the filling is
-    left.
-    """
+def _shift(found: re.Match[str]) -> Operation:
+    """The count has 32 bits and does not wrap: from the width on, only filling bits are left."""
     width, signed = int(found[3]), found[2] == "s"
     inner = max(width, 32)
 
@@ -253,15 +255,19 @@ def _shift(found: re.Match[str], _: int) -> Operation:
     return Operation((width, 32), (width,), build)
 
 
+def _limited(count: Expr, *, clamp: bool) -> Expr:
+    """A count of bits: at most 32, or modulo 32."""
+    limit = const(32, 32)
+    return ite(less(limit, count, signed=False), limit, count) if clamp else bit_and(count, const(31, 32))
+
+
 @_rule(r"shf\.([lr])\.(wrap|clamp)\.b32")
-def _funnel(found: re.Match[str], _: int) -> Operation:
+def _funnel(found: re.Match[str]) -> Operation:
     to_left, clamp = found[1] == "l", found[2] == "clamp"
 
     def build(values: Values) -> Values:
         pair, count = joined(values[:2]), values[2]
-        limit = const(32, 32)
-        count = ite(less(limit, count, signed=False), limit, count) if clamp else bit_and(count, const(31, 32))
-        count = widened(count, 64)
+        count = widened(_limited(count, clamp=clamp), 64)
         if to_left:
             return (extract(shift_left(pair, count), 32, 32),)
         return (extract(shift_right(pair, count, signed=False), 0, 32),)
@@ -274,15 +280,20 @@ def _byte(value: Expr, width: int) -> Expr:
     return widened(bit_and(value, const(0xFF, 32)), width)
 
 
+def _low_ones(count: Expr) -> Expr:
+    """A mask of so many low bits, as wide as the count."""
+    one = const(1, count.width)
+    return sub(shift_left(one, count), one)
+
+
 @_rule(r"bfe\.([us])(32|64)")
-def _field(found: re.Match[str], _: int) -> Operation:
+def _field(found: re.Match[str]) -> Operation:
     width, signed = int(found[2]), found[1] == "s"
 
     def build(values: Values) -> Values:
         value, start, count = values[0], _byte(values[1], width), _byte(values[2], width)
         if not signed:
-            mask = sub(shift_left(const(1, width), count), const(1, width))
-            return (bit_and(shift_right(value, start, signed=False), mask),)
+            return (bit_and(shift_right(value, start, signed=False), _low_ones(count)),)
         end, last = add(start, count), const(width, width)
         unused = ite(less(end, last, signed=False), sub(last, end), const(0, width))
         field = shift_right(shift_left(value, unused), add(unused, start), signed=True)
@@ -292,12 +303,12 @@ def _field(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"bfi\.b(32|64)")
-def _insert(found: re.Match[str], _: int) -> Operation:
+def _insert(found: re.Match[str]) -> Operation:
     width = int(found[1])
 
     def build(values: Values) -> Values:
         start, count = _byte(values[2], width), _byte(values[3], width)
-        mask = shift_left(sub(shift_left(const(1, width), count), const(1, width)), start)
+        mask = shift_left(_low_ones(count), start)
         return (bit_or(bit_and(shift_left(values[0], start), mask), bit_and(values[1], bit_not(mask))),)
 
     return Operation((width, width, 32, 32), (width,), build)
@@ -312,7 +323,7 @@ def _highest(value: Expr) -> Expr:
 
 
 @_rule(r"bfind(\.shiftamt)?\.([us])(32|64)")
-def _find(found: re.Match[str], _: int) -> Operation:
+def _find(found: re.Match[str]) -> Operation:
     width, signed = int(found[3]), found[2] == "s"
 
     def build(values: Values) -> Values:
@@ -326,7 +337,7 @@ def _find(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"(popc|clz)\.b(32|64)")
-def _count(found: re.Match[str], _: int) -> Operation:
+def _count(found: re.Match[str]) -> Operation:
     width = int(found[2])
 
     def build(values: Values) -> Values:
@@ -341,12 +352,12 @@ def _count(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"brev\.b(32|64)")
-def _reverse(found: re.Match[str], _: int) -> Operation:
+def _reverse(found: re.Match[str]) -> Operation:
     return _of_one(int(found[1]), lambda a: joined(tuple(extract(a, at, 1) for at in reversed(range(a.width)))))
 
 
 @_rule(r"prmt\.b32")
-def _permute(_found: re.Match[str], _: int) -> Operation:
+def _permute(_: re.Match[str]) -> Operation:
     def build(values: Values) -> Values:
         pair, selector = joined(values[:2]), values[2]
         parts: list[Expr] = []
@@ -361,7 +372,6 @@ def _permute(_found: re.Match[str], _: int) -> Operation:
 
 
 _TRUTH: Final = (0xF0, 0xCC, 0xAA)
-_TWO: Final = {"and": bit_and, "or": bit_or, "xor": bit_xor}
 
 
 def _tabled(name: str, left: int, right: int) -> int:
@@ -370,7 +380,7 @@ def _tabled(name: str, left: int, right: int) -> int:
 
 @lru_cache(maxsize=1)
 def _short_forms() -> dict[int, tuple[str, str, tuple[int, int, int], bool]]:
-    """Tables of `(x op y) op z`: the names of both operators, the order, whether it is turned."""
+    """Truth tables of `(x op y) op z`: both operators, the order, whether the result is inverted."""
     found: dict[int, tuple[str, str, tuple[int, int, int], bool]] = {}
     for order in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
         x, y, z = (_TRUTH[each] for each in order)
@@ -383,7 +393,7 @@ def _short_forms() -> dict[int, tuple[str, str, tuple[int, int, int], bool]]:
 
 
 @_rule(r"lop3\.b32")
-def _three(_found: re.Match[str], _: int) -> Operation:
+def _three(_: re.Match[str]) -> Operation:
     def build(values: Values) -> Values | None:
         table = values[3]
         if not isinstance(table, Const):
@@ -415,7 +425,7 @@ _COMPARE: Final[dict[str, tuple[Comparison, bool, bool]]] = {
     "hi": (Comparison.ULT, True, False),
     "hs": (Comparison.ULE, True, False),
 }
-"""The comparison, whether the operands change places, whether the answer is turned round."""
+"""The comparison, whether the operands change places, whether the answer is inverted."""
 _UNSIGNED: Final = {"lt": "lo", "le": "ls", "gt": "hi", "ge": "hs"}
 _NAMES: Final = "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
 
@@ -431,7 +441,7 @@ def _compared(name: str, type_letter: str, a: Expr, b: Expr) -> Expr | None:
 
 
 @_rule(rf"setp\.({_NAMES})(?:\.(and|or|xor))?\.([bus])(16|32|64)")
-def _setp(found: re.Match[str], _: int) -> Operation:
+def _setp(found: re.Match[str]) -> Operation:
     """The second result combines the opposite of the comparison."""
     width, combine = int(found[4]), found[2]
 
@@ -447,7 +457,7 @@ def _setp(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(rf"set\.({_NAMES})(?:\.(and|or|xor))?\.([usf])32\.([bus])(16|32|64)")
-def _set(found: re.Match[str], _: int) -> Operation:
+def _set(found: re.Match[str]) -> Operation:
     width, combine = int(found[5]), found[2]
     yes = const(0x3F800000 if found[3] == "f" else -1, 32)
 
@@ -463,19 +473,19 @@ def _set(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"selp\.[busf](16|32|64)")
-def _select(found: re.Match[str], _: int) -> Operation:
+def _select(found: re.Match[str]) -> Operation:
     width = int(found[1])
     return Operation((width, width, 1), (width,), lambda v: (choose(v[2], v[0], v[1]),))
 
 
 @_rule(r"slct\.[busf](16|32|64)\.s32")
-def _select_sign(found: re.Match[str], _: int) -> Operation:
+def _select_sign(found: re.Match[str]) -> Operation:
     width = int(found[1])
     return Operation((width, width, 32), (width,), lambda v: (ite(is_negative(v[2]), v[1], v[0]),))
 
 
 @_rule(r"cvt\.([us])(8|16|32|64)\.([us])(8|16|32|64)")
-def _convert(found: re.Match[str], _: int) -> Operation:
+def _convert(found: re.Match[str]) -> Operation:
     """The source's type tells how it is widened, the result's how a wider register takes it."""
     width, source = int(found[2]), int(found[4])
     signed = found[3] == "s"
@@ -483,14 +493,13 @@ def _convert(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"szext\.(wrap|clamp)\.([us])32")
-def _keep(found: re.Match[str], _: int) -> Operation:
-    wrap, signed = found[1] == "wrap", found[2] == "s"
+def _keep(found: re.Match[str]) -> Operation:
+    clamp, signed = found[1] == "clamp", found[2] == "s"
 
     def build(values: Values) -> Values:
         value, count = values
-        limit = const(32, 32)
-        count = bit_and(count, const(31, 32)) if wrap else ite(less(limit, count, signed=False), limit, count)
-        away = sub(limit, count)
+        count = _limited(count, clamp=clamp)
+        away = sub(const(32, 32), count)
         kept = shift_right(shift_left(value, away), away, signed=signed)
         return (ite(is_zero(count), const(0, 32), kept),)
 
@@ -498,11 +507,11 @@ def _keep(found: re.Match[str], _: int) -> Operation:
 
 
 @_rule(r"bmsk\.(wrap|clamp)\.b32")
-def _mask(found: re.Match[str], _: int) -> Operation:
+def _mask(found: re.Match[str]) -> Operation:
     wrap = found[1] == "wrap"
 
     def build(values: Values) -> Values:
         start, count = (bit_and(each, const(31, 32)) if wrap else each for each in values)
-        return (shift_left(sub(shift_left(const(1, 32), count), const(1, 32)), start),)
+        return (shift_left(_low_ones(count), start),)
 
     return Operation((32, 32), (32,), build)

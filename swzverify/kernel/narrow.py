@@ -1,4 +1,4 @@
-"""Expressions written by the low bits that they depend on.
+"""Expressions, rewritten over the low bits that they depend on.
 
 Compilers cut a number to its low bits in several ways: a mask, a conversion, a shift to the left
 and back. Here all of them become extensions of low bits, so that equal values are often equal
@@ -27,10 +27,11 @@ from swzverify.ir.expr import (
     rebuilt,
 )
 from swzverify.kernel.arithmetic import shift_left, shift_right, sub
+from swzverify.kernel.graph import folded
 from swzverify.kernel.linear import normal, sum_of
 
 MOST_NODES: Final = 400
-"""Parts of an expression up to which it is written anew."""
+"""An expression with more parts stays as it is."""
 _RING: Final = frozenset({BinaryOperator.ADD, BinaryOperator.SUB, BinaryOperator.MUL})
 _BY_BITS: Final = frozenset({BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR})
 _RIGHT: Final = frozenset({BinaryOperator.ASHR, BinaryOperator.LSHR})
@@ -44,10 +45,10 @@ class _Low(NamedTuple):
 
 
 def low_bits(root: Expr, width: int) -> Expr:
-    """The low bits of an expression, 1 <= width <= its width, by the low bits of what it is made of.
+    """The low bits of an expression, 1 <= width <= its width, from the low bits of its operands.
 
-    Sums, products and shifts to the left need no higher bits of their operands than they have
-    themselves; operations by bits need the same bits.
+    For their low bits, sums, products and shifts to the left need no higher bits of their operands;
+    bitwise operations need the same bits.
 
     >>> from swzverify.ir.expr import var
     >>> x = var("x", 1 << 32)
@@ -57,25 +58,11 @@ def low_bits(root: Expr, width: int) -> Expr:
     """
     if len(postorder(root)) > MOST_NODES:
         return extract(root, 0, width)
-    known: dict[_Low, Expr] = {}
-    pending = [_Low(root, width)]
-    while pending:
-        wanted = pending[-1]
-        if wanted in known:
-            pending.pop()
-            continue
-        parts = _parts(wanted)
-        waiting = [part for part in parts if part not in known]
-        if waiting:
-            pending += waiting
-            continue
-        known[wanted] = _combined(wanted, [known[part] for part in parts])
-        pending.pop()
-    return known[_Low(root, width)]
+    return folded(_Low(root, width), _parts, _combined)
 
 
 def narrowed(value: Expr) -> Expr:
-    """The same value, written by the low bits that it depends on.
+    """The same value, rewritten over the low bits that it depends on.
 
     >>> from swzverify.ir.expr import binary, var
     >>> x = var("x", 1 << 32)
@@ -86,7 +73,7 @@ def narrowed(value: Expr) -> Expr:
 
 
 def is_same(left: Expr, right: Expr) -> bool:
-    """Whether two expressions of one width are seen to have one value. False says nothing.
+    """Whether two expressions of one width are shown to have the same value. False says nothing.
 
     >>> from swzverify.ir.expr import var
     >>> x = var("x", 1 << 32)

@@ -13,7 +13,7 @@ from typing import Final
 
 from swzverify.kernel.flow import base_name
 from swzverify.ptx import Address, Function, Instruction, Operand, Register, SymbolRef, Vector, size_of_type
-from swzverify.ptx.operands import Bracketed, Group, Indexed, Minus, Negated, Pair
+from swzverify.ptx.operands import nested
 
 PARAMETER: Final = re.compile(r"(ld|st)\.param(?:::\w+)?(?:\.v[248])?\.([bsuf]\d+)")
 """A load or a store of a parameter: which, and the type."""
@@ -42,7 +42,7 @@ def uses_of(function: Function) -> Uses:
     for instruction in function.instructions:
         kind = PARAMETER.fullmatch(instruction.opcode)
         if base_name(instruction) == "call":
-            # Of a parameter that is passed on it is not known here how it is reached then.
+            # How the callee reaches a parameter that is passed on is not known here.
             found.escaped |= {each for each in map(variable_of, names_in(instruction.operands)) if each[0] in own}
             continue
         place = place_of(instruction) if kind else None
@@ -85,22 +85,7 @@ def _fit(items: tuple[Operand, ...], kind: str) -> bool:
 
 def names_in(operands: tuple[Operand, ...]) -> Iterator[SymbolRef]:
     """All variables that some operands name."""
-    for each in operands:
-        match each:
-            case SymbolRef():
-                yield each
-            case Address(base) if isinstance(base, SymbolRef):
-                yield base
-            case Vector(items) | Group(items) | Bracketed(items):
-                yield from names_in(items)
-            case Pair(first, second):
-                yield from names_in((first, second))
-            case Indexed(symbol, index):
-                yield from names_in((symbol, index))
-            case Negated(inner) | Minus(inner):
-                yield from names_in((inner,))
-            case _:
-                pass
+    return (each for operand in operands for each in nested(operand) if isinstance(each, SymbolRef))
 
 
 def variable_of(name: SymbolRef) -> Variable:

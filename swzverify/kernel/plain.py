@@ -1,5 +1,5 @@
-"""What opcodes compute, in plain Python integers: written apart from `meaning`, to hold against it,
-and for trials, whose arrays have 64 bits.
+"""What opcodes compute, in plain Python integers: written apart from `meaning`, to check it, and
+for products of trials that do not fit 64 bits.
 
 Source: PTX ISA, Integer Arithmetic Instructions; Logic and Shift Instructions; Comparison and
 Selection Instructions; Data Movement and Conversion Instructions (mov, prmt, cvt).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extend, Extract, Ite, operands, postorder
 
 
@@ -17,6 +19,16 @@ def power_of(root: Expr, most: int = 128) -> int:
     for node in postorder(root):
         found[node] = min(most, _power(node, [found[each] for each in operands(node)], most))
     return found[root]
+
+
+def power_of_terms(terms: Mapping[Expr, int], most: int = 128) -> int:
+    """A power of two that divides every value of a sum of multiples of terms, `most` at most.
+
+    >>> from swzverify.ir.expr import var
+    >>> power_of_terms({var("x", 256): 12, var("y", 256): 8})
+    4
+    """
+    return min((most, *((factor & -factor) * power_of(term) for term, factor in terms.items())))
 
 
 def _power(node: Expr, parts: list[int], most: int) -> int:

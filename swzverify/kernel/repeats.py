@@ -6,7 +6,7 @@ step up the dominator tree the way is the one side of a choice, or all ways lead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,8 +20,8 @@ from swzverify.kernel.slices import Slices
 @dataclass(frozen=True, slots=True)
 class Again:
     """The condition under which a trip of a loop is followed by another one, in terms of its
-    number. A thread that makes another trip fulfils it; if it `is_exact`, and only then, each thread
-    that fulfils it makes another one.
+    number. A thread that makes another trip fulfils it; if it `is_exact`, and only then, each
+    thread that fulfils it makes another one.
     """
 
     condition: Expr = TRUE
@@ -32,7 +32,8 @@ NO_AGAIN: Final = Again()
 
 
 class Ways:
-    """The ways of one function. Values of registers are asked for by `ask`, before loops are solved.
+    """The ways of one function. Values of registers are asked for by `ask`, before loops are
+    solved.
 
     >>> from swzverify.kernel.evaluate import evaluate
     >>> from swzverify.ptx import read_module
@@ -73,30 +74,28 @@ class Ways:
         return Again(whole, is_exact)
 
     def is_sure(self, block: int) -> bool:
-        """Whether each thread gets to a block that fulfils the conditions of its controlling edges,
-        in a trip of the loops around it that it makes.
+        """Whether each thread that fulfils the conditions of a block's controlling edges gets to
+        the block, in a trip that it makes of the loops around the block.
         """
         if block not in self._sure:
             self._sure[block] = self._leads(0, block)
         return self._sure[block]
 
     def ends_a_loop(self, source: int, target: int) -> bool:
-        """Whether an edge leads out of a loop whose ways all lead there: whoever is in the loop takes
-        it in the end.
+        """Whether an edge leads out of a loop whose ways all lead there: whoever is in the loop
+        takes it in the end.
         """
         flow = self._flow
         left = any(source in loop.blocks and target not in loop.blocks for loop in flow.loops)
         return left and _is_behind(flow, source, target)
 
     def _back(self, loop: Loop, latch: int) -> tuple[Expr, bool]:
-        edges = self._controlling(loop, latch)
+        """The condition of the edges inside a loop through which every way to a latch and back to
+        the header leads, and whether nothing else decides.
+        """
+        edges = [each for each in self._flow.controlling(latch) if each[0] in loop.blocks and each[1] != loop.header]
         conditions = [self._slices.edge(source, target) for source, target in (*edges, (latch, loop.header))]
         return conjunction(conditions), self._leads(loop.header, latch)
-
-    def _controlling(self, loop: Loop, latch: int) -> Iterable[tuple[int, int]]:
-        """The edges inside of a loop through which every way to one of its blocks leads."""
-        found = self._flow.controlling(latch)
-        return [(source, to) for source, to in found if source in loop.blocks and to != loop.header]
 
     def _leads(self, top: int, block: int) -> bool:
         """Whether nothing but the controlling edges decides on the way down from a block."""

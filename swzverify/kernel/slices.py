@@ -1,9 +1,9 @@
 """The value of a register at an instruction, found backwards from where it is asked for.
 
-Registers are not in SSA form: the definitions that reach a place are looked up block by block, and
-where ways join, the value is a choice between those of the ways, by the conditions that chose them.
-A register that changes in a loop is a `CARRIED` leaf at the loop's header. All values at a place
-are those of the last time that the thread came to what they depend on.
+Registers are not in SSA form: the definitions that reach a place are looked up block by block.
+Where ways join, the value is a choice between the values of the ways, by the conditions of the
+ways. A register that changes in a loop is a `CARRIED` leaf at the loop's header. All values at a
+place are those of the last time that the thread came to what they depend on.
 
 Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013);
 PTX ISA, Predicated Execution.
@@ -123,7 +123,7 @@ class Slices:
 
     # ---- asking
 
-    def run(self, steps: Generator[Wanted, Expr, Expr]) -> Expr:
+    def run(self, steps: Steps) -> Expr:
         """The value that some steps come to, and what loops carry into it."""
         value = self._run(steps)
         while self._waiting:
@@ -133,9 +133,9 @@ class Slices:
             self.carried[variable] = Carried(variable, loop, before, after)
         return value
 
-    def _run(self, steps: Generator[Wanted, Expr, Expr]) -> Expr:
+    def _run(self, steps: Steps) -> Expr:
         """Steps ask for values, and those for others: a stack in place of recursion."""
-        stack: list[tuple[Wanted | None, Generator[Wanted, Expr, Expr]]] = [(None, steps)]
+        stack: list[tuple[Wanted | None, Steps]] = [(None, steps)]
         sent: Expr | None = None
         while True:
             wanted, top = stack[-1]
@@ -246,8 +246,7 @@ class Slices:
         key = (upper, block)
         if key not in self._regions:
             entries = self.flow.entries(block)
-            inside = reached(entries, self.flow.before, lambda node: node == upper)
-            self._regions[key] = frozenset(inside)
+            self._regions[key] = frozenset(reached(entries, self.flow.before, lambda node: node == upper))
         return self._regions[key]
 
     # ---- joins
@@ -390,11 +389,11 @@ class Slices:
     # ---- unknown values
 
     def opaque(self, instruction: Instruction, at: int, width: int, reason: str, *, is_exchanged: bool = False) -> Var:
-        """A value of which nothing is known, of each lane its own."""
+        """A value of which nothing is known; each lane has its own."""
         return self._unknown(instruction, at, width, reason, per_lane=True, is_exchanged=is_exchanged)
 
     def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
-        """A value of which is known only what it depends on."""
+        """A value that is not known, and depends on `feeds` alone."""
         return self._unknown(instruction, at, width, reason, feeds=feeds)
 
     def moment(

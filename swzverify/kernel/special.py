@@ -51,11 +51,11 @@ def _coordinate(name: str, axis: str, block: BlockShape | None, leaves: Leaves) 
 
 def _mask(which: str, leaves: Leaves) -> Expr:
     own = shift_left(const(1, 32), leaves.lane("laneid", 32))
-    below = sub(own, const(1, 32))
+    below, up_to = sub(own, const(1, 32)), sub(shift_left(own, const(1, 32)), const(1, 32))
     return {
         "eq": own,
         "lt": below,
-        "le": sub(shift_left(own, const(1, 32)), const(1, 32)),
+        "le": up_to,
         "ge": bit_not(below),
-        "gt": bit_not(sub(shift_left(own, const(1, 32)), const(1, 32))),
+        "gt": bit_not(up_to),
     }[which]

@@ -29,7 +29,7 @@ class Symbols:
         """The names of leaves that are bytes of a kernel's parameters."""
 
     def find(self, name: SymbolRef) -> Symbol | None:
-        """The variable; None of a parameter or a function."""
+        """The variable; None for a parameter or a function."""
         if name.scope == 0:
             return self.module.symbol(name.name)
         return self.function.symbol(name.name, name.scope)
@@ -41,15 +41,12 @@ class Symbols:
         if symbol is None:
             what = "parameter" if self.function.parameter(name.name) and name.scope == 1 else "name"
             base = self.leaves.uniform(f"address of {what} {label}", 64, f"the address of {name.name}")
-        elif symbol.space is Space.SHARED:
-            reason = f"the shared address of {name.name}, a multiple of {symbol.align_bytes}"
-            multiple = min(_power(symbol.align_bytes), SHARED_LIMIT)
-            base = self.leaves.address(f"shared {label}", 32, multiple, SHARED_LIMIT, reason, symbol)
         else:
-            reason = f"the {symbol.space.value} address of {name.name}, a multiple of {symbol.align_bytes}"
-            base = self.leaves.address(
-                f"{symbol.space.value} {label}", 64, _power(symbol.align_bytes), 1 << 64, reason, symbol
-            )
+            space = symbol.space.value
+            size, limit = (32, SHARED_LIMIT) if symbol.space is Space.SHARED else (64, 1 << 64)
+            multiple = min(_power(symbol.align_bytes), limit)
+            reason = f"the {space} address of {name.name}, a multiple of {symbol.align_bytes}"
+            base = self.leaves.address(f"{space} {label}", size, multiple, limit, reason, symbol)
         return add(widened(base, width), const(name.offset, width))
 
     def is_parameter(self, leaf: Var) -> bool:
@@ -57,13 +54,15 @@ class Symbols:
         return leaf.name in self.parameters
 
     def window(self, space: str, width: int) -> Expr:
-        """Where the addresses of a space begin among the generic ones."""
+        """Where the addresses of a space begin among generic addresses."""
         return widened(
             self.leaves.uniform(f"window of {space}", 64, f"where .{space} begins in generic addresses"), width
         )
 
     def parameter(self, place: Expr) -> tuple[str, int] | None:
-        """The kernel's parameter that an address means, with the offset in it; None of others."""
+        """The kernel's parameter that an address means, with the offset in it; None for other
+        addresses.
+        """
         found = sum_of(place)
         if not self.function.is_entry or len(found.terms) != 1:
             return None

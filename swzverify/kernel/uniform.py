@@ -1,16 +1,17 @@
-"""Which values all lanes of a warp share that come to an access together.
+"""Which values are the same for all lanes of a warp that come to an access together.
 
-The analysis starts from the assumption that every value may be shared that is not a lane's own by
-its kind, and that lanes leave every loop at the same trip. It takes back what does not follow from
-the rest, until all that is left does: what is shared at one step of a run is so by what was shared
-before.
+The analysis starts from the assumption that every value is shared, unless its kind makes it a
+lane's own, and that lanes leave every loop at the same trip. It takes back what does not follow
+from the rest, until all that is left does: what is shared at one step of a run is so by what was
+shared before.
 
-What it relies on: lanes that part at a branch run together again from the block on that all their
-ways lead to (the branch's immediate post-dominator), and in a loop that all of them leave at the
-same trip each trip is run by all of them together.
+What it relies on: lanes that part at a branch run together again from the block on to which all
+their ways lead (the branch's immediate post-dominator). In a loop that all of them leave at the
+same trip, they run each trip together.
 
 Source: Sampaio, Souza, Collange, Pereira, "Divergence Analysis" (2013), with the loops of Rosemann,
-Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control Flow Graphs" (2021).
+Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control Flow Graphs"
+(2021).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """CuTe layouts, swizzles, TMA modes, padding and their notation: pure integer functions, the
 definitions themselves.
 
-Every map here is a plain formula on Python ints (int64 arrays too): it is what counterexamples are
-replayed with and what exhaustive checks enumerate, so it shares no code with the expression form
-that the provers read. Imports: `errors`, `shown`, and `ir` for the C expressions inside the
+Every map here is a plain formula on Python ints (int64 arrays too). Counterexamples are replayed
+with these maps, and exhaustive checks enumerate them, so they share no code with the expression
+form that the provers read. Imports: `errors`, `shown`, and `ir` for the C expressions inside the
 notation; nothing else of the package.
 
 >>> from swzverify.layout import Layout, Swizzle, ComposedLayout, parse_notation
@@ -12,15 +12,7 @@ notation; nothing else of the package.
 True
 """
 
-from swzverify.layout.algebra import (
-    coalesce,
-    complement,
-    composition,
-    filter,
-    left_inverse,
-    make_layout,
-    right_inverse,
-)
+from swzverify.layout.algebra import coalesce, complement, composition, filter, left_inverse, make_layout, right_inverse
 from swzverify.layout.composed import ComposedLayout, PointerLayout
 from swzverify.layout.int_tuple import (
     Coord,

@@ -40,9 +40,8 @@ def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
     """
     if profile is None or isinstance(profile, int):
         return from_leaves(_merged(leaf for leaf in layout.leaves if leaf[0] != 1))
-    return make_layout(
-        *(coalesce(mode, part) for mode, part in pair_modes(layout, profile)), *layout.modes[len(profile) :]
-    )
+    modes = [coalesce(mode, part) for mode, part in pair_modes(layout, profile)]
+    return make_layout(*modes, *layout.modes[len(profile) :])
 
 
 def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:  # CuTe's name
@@ -54,9 +53,8 @@ def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:  # CuTe's
     """
     if profile is None or isinstance(profile, int):
         return from_leaves(_merged((shape, stride) for shape, stride in layout.leaves if shape != 1 and stride != 0))
-    return make_layout(
-        *(filter(mode, part) for mode, part in pair_modes(layout, profile)), *layout.modes[len(profile) :]
-    )
+    modes = [filter(mode, part) for mode, part in pair_modes(layout, profile)]
+    return make_layout(*modes, *layout.modes[len(profile) :])
 
 
 def composition(outer: Layout, inner: Layout) -> Layout:

@@ -7,6 +7,9 @@ may go in instead and an array comes out. numpy itself is needed for the type an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
+from math import prod
+from operator import mul
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swzverify.errors import SwzError
@@ -27,8 +30,8 @@ MAX_VALUE = 2**62  # sums and shifts of values below this stay inside int64, so 
 
 
 def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
-    """`value` once it is known to be a nested tuple of ints, each at least `minimum` and below 2^62;
-    numpy's integers become ints.
+    """`value` once it is known to be a nested tuple of ints, each at least `minimum` and below
+    2^62; numpy's integers become ints.
 
     `what` names the object in messages ("shape"). Errors: SWZ201 negative, SWZ202 not an int,
     SWZ203 zero or empty, SWZ206 too deep, too many leaves or too large.
@@ -60,7 +63,7 @@ def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
 
 
 def _plain(value: object) -> IntTuple:
-    """The same with Python ints, of what was checked."""
+    """A checked value, with numpy's integers turned into Python ints."""
     if isinstance(value, tuple):
         return tuple([_plain(entry) for entry in cast("tuple[object, ...]", value)])
     return required(value, "an entry")
@@ -98,8 +101,8 @@ def _check_leaf(given: object, around: object, what: str, minimum: int) -> int:
 
 
 def check_index(value: Ints) -> Ints:
-    """A coordinate, index or offset: a non-negative int, which one of numpy's integers becomes, or a
-    non-negative int64 array.
+    """A coordinate, index or offset: a non-negative int, which one of numpy's integers becomes, or
+    a non-negative int64 array.
 
     Errors: SWZ202 for a bool, a float, an array of another type (narrow ones would wrap in
     silence); SWZ306 negative.
@@ -130,19 +133,6 @@ def _smallest_of_array(value: Array) -> int:
     return int(value.min()) if value.size else 0
 
 
-def leaves_of(value: IntTuple) -> Iterator[int]:
-    """The integers of `value` in order.
-
-    >>> list(leaves_of((8, (4, 2))))
-    [8, 4, 2]
-    """
-    if isinstance(value, int):
-        yield value
-    else:
-        for entry in value:
-            yield from leaves_of(entry)
-
-
 def flatten(value: IntTuple) -> tuple[int, ...]:
     """The integers of `value` in order, as one flat tuple.
 
@@ -166,10 +156,7 @@ def product(value: IntTuple) -> int:
     >>> product((8, (4, 2)))
     64
     """
-    result = 1
-    for leaf in leaves_of(value):
-        result *= leaf
-    return result
+    return prod(flatten(value))
 
 
 def rank(value: IntTuple) -> int:
@@ -226,11 +213,7 @@ def compact_strides(shape: IntTuple) -> IntTuple:
     >>> compact_strides((8, (4, 2)))
     (1, (8, 32))
     """
-    strides: list[int] = []
-    stride = 1
-    for extent in leaves_of(shape):
-        strides.append(stride)
-        stride *= extent
+    *strides, _ = accumulate(flatten(shape), mul, initial=1)
     return unflatten(tuple(strides), shape)
 
 

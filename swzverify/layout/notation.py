@@ -66,8 +66,7 @@ def parse_swizzle(text: str, constants: Mapping[str, int] | None = None) -> Swiz
     >>> parse_swizzle("Swizzle<B,M,B + 1>", {"B": 2, "M": 4})
     Swizzle(2, 4, 3)
     """
-    source = _Source(text, constants or {})
-    return source.swizzle((0, len(text)))
+    return _Source(text, constants or {}).swizzle((0, len(text)))
 
 
 def parse_notation(text: str, constants: Mapping[str, int] | None = None) -> Layout | ComposedLayout | PointerLayout:
@@ -107,10 +106,8 @@ class _Source(Source):
         """`Sw<B,M,S>` and its spellings."""
         span = self.strip(*span)
         numbers = self.swizzle_numbers(span)
-        try:
+        with self.at(span):
             return Swizzle(*numbers)
-        except SwzError as error:
-            raise self.located(error, span) from None
 
     def cut_pointer(self, span: Span) -> tuple[Span, Span | None]:
         """A tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` cut in two; a swizzle alone has no second
@@ -129,15 +126,11 @@ class _Source(Source):
             raise self.error(
                 f"'{self.slice(span)}' is not a shared-memory pointer", span, hint="CuTe prints smem_ptr[16b](unset)"
             )
-        try:
+        with self.at(span):
             return PointerLayout(swizzle, self.number(found[1], span), layout)
-        except SwzError as error:
-            raise self.located(error, span) from None
 
     def layout(self, span: Span) -> Layout:
         """`shape:stride`, or a shape alone."""
         shape, stride = self.layout_parts(span)
-        try:
+        with self.at(span):
             return Layout(shape, stride)
-        except SwzError as error:
-            raise self.located(error, span) from None

@@ -4,10 +4,12 @@ t[R][C + pad]`.
 
 from __future__ import annotations
 
+from itertools import accumulate
+from operator import mul
 from typing import Literal, cast
 
 from swzverify.errors import SwzError
-from swzverify.layout.int_tuple import check_int, check_int_tuple, depth, product
+from swzverify.layout.int_tuple import check_int, check_int_tuple, depth
 from swzverify.layout.layout import Layout
 
 
@@ -32,9 +34,6 @@ def padded_layout(shape: tuple[int, ...], order: Literal["row", "col"] = "row", 
     if order not in ("row", "col"):
         raise SwzError("SWZ214", f"the order {order!r} is unknown", hint="'row' (last index fastest) or 'col' (first)")
     fastest_first = shape[::-1] if order == "row" else shape
-    strides = [1]
-    for i, extent in enumerate(fastest_first):
-        strides.append(strides[-1] * (extent + (pad if i == 0 else 0)))
-    strides.pop()
-    allocation = (fastest_first[0] + pad) * product(fastest_first[1:])
+    padded = (fastest_first[0] + pad, *fastest_first[1:])
+    *strides, allocation = accumulate(padded, mul, initial=1)
     return Layout(shape, tuple(strides[::-1] if order == "row" else strides)), allocation

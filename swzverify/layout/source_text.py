@@ -6,7 +6,8 @@ What the numbers mean is for `Layout`, `Swizzle` and `notation`, which all read 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -139,9 +140,7 @@ class Source:
         """The value of B, M or S."""
         part = self.slice(span)
         plain = _BITS.fullmatch(part)
-        if plain:
-            return int(plain[1])
-        return self.constant(part, span) if _NAME.fullmatch(part) else self.expression(part, span)
+        return int(plain[1]) if plain else self.value(part, span)
 
     def layout_parts(self, span: Span) -> tuple[IntTuple, IntTuple | None]:
         """The shape and the stride of `shape:stride`, nested alike; a shape alone has no stride."""
@@ -204,12 +203,7 @@ class Source:
         static = _INTEGER.fullmatch(part)
         if not part:
             raise self.error(f"a number is missing in the {role}", span)
-        if static:
-            value = self.number(static[1], span)
-        elif _NAME.fullmatch(part):
-            value = self.constant(part, span)
-        else:
-            value = self.expression(part, span)
+        value = self.number(static[1], span) if static else self.value(part, span)
         if value < 0:
             raise self.error(f"the {role} {value} is negative; tiles need values >= 0", span, code="SWZ201")
         if value == 0 and role == "shape":
@@ -225,6 +219,10 @@ class Source:
         if len(digits) > 13:
             raise self.error(f"the number {digits[:13]}... is larger than 2^40", span, code="SWZ206")
         return int(digits)
+
+    def value(self, part: str, span: Span) -> int:
+        """The value of a name or an expression."""
+        return self.constant(part, span) if _NAME.fullmatch(part) else self.expression(part, span)
 
     def constant(self, name: str, span: Span) -> int:
         """The value of a name."""
@@ -245,15 +243,15 @@ class Source:
                 span,
                 hint="CuTe prints '?' for a value known at run time only, '@' for coordinates; write a number instead",
             )
-        try:
+        with self.at(span):
             return evaluate(parse(part), self.constants)
-        except SwzError as error:
-            raise self.located(error, span) from None
 
-    def located(self, error: SwzError, span: Span) -> SwzError:
-        """The same error, pointing into this text; its own span, if any, counts from the start of
-        `span`.
-        """
-        inner = error.span or (0, span[1] - span[0])
-        place = (span[0] + inner[0], span[0] + max(inner[1], inner[0] + 1))
-        return SwzError(error.code, error.message, hint=error.hint, text=self.text, span=place)
+    @contextmanager
+    def at(self, span: Span) -> Generator[None]:
+        """Errors inside point into this text; their own spans count from the start of `span`."""
+        try:
+            yield
+        except SwzError as error:
+            inner = error.span or (0, span[1] - span[0])
+            place = (span[0] + inner[0], span[0] + max(inner[1], inner[0] + 1))
+            raise SwzError(error.code, error.message, hint=error.hint, text=self.text, span=place) from None

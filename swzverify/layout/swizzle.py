@@ -73,7 +73,7 @@ class Swizzle(Drawn):
         return swizzle
 
     def _keep(self, bits: object, base: object, shift: object) -> None:
-        """Store the three numbers, once they are known to be some."""
+        """Check the three numbers and store them."""
         for name, value in zip(("bits", "base", "shift"), _checked_fields(bits, base, shift), strict=True):
             object.__setattr__(self, name, value)
 

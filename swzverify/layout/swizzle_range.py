@@ -10,12 +10,12 @@ def swizzle_fields(
 ) -> Iterator[tuple[int, int, int]]:
     """(B, M, S) of every swizzle that reads and changes bits `least` to `reach - 1` only.
 
-    1 <= B <= |S|, M >= `least`, M + B + |S| <= `reach`; B <= `most_bits` where that is given. Fewest
-    bits first, then S > 0 before S < 0, then the lowest base, then the smallest |S|. Negative S only
-    with `backwards`.
+    1 <= B <= |S|, M >= `least`, M + B + |S| <= `reach`; B <= `most_bits` where that is given.
+    Fewest bits first, then S > 0 before S < 0, then the lowest base, then the smallest |S|.
+    Negative S only with `backwards`.
 
-    A swizzle that reads bits above `reach` of what has none there does what one with fewer bits
-    does, so that nothing is left out.
+    Values with no bits above `reach` lose nothing: a swizzle that reads such bits does the same as
+    one with fewer bits.
 
     >>> list(swizzle_fields(4, 1))
     [(1, 1, 1), (1, 1, 2), (1, 2, 1)]

@@ -48,9 +48,9 @@ _WORD: Final = compiled(rf"{NAME}")
 _DIRECTIVE: Final = compiled(r"\.(\w*+)")
 _PERCENT: Final = compiled(r"%[\w$]++(?!\s*+<)")
 _NOT_BARE: Final = frozenset("%$_-0123456789[{(!")
-"""What the text of operands begins with when it is no bare word."""
+"""The first characters of operands that do not begin with a bare word."""
 _PRICE: Final = 5
-"""An instruction of another form counts as so many statements: it takes so much longer."""
+"""The number of statements that an instruction of another form counts as: it takes longer."""
 _DECLARING: Final = SPACES | {"extern", "visible", "weak", "common", "attribute"}
 
 
@@ -68,8 +68,8 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a body needs of its module: names, strings for `.loc`, how many statements and names may
-    still come.
+    """What a body takes from its module: names, strings for `.loc`, and how many statements and names
+    the module may still have.
 
     `opcodes` has every opcode by its spelling.
     """
@@ -95,8 +95,8 @@ class BodyReader:
     """One pass over a body: `text` from `start`, behind its first brace, to `end`, before its last
     one.
 
-    `line` is that of `start` at first, then that of the statement at hand. Comments are gone from
-    the text.
+    `line` is the line of `start` at first, then that of the current statement. The text has no
+    comments.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class BodyReader:
         self.block = self.block.parent
 
     def _other(self) -> bool:
-        """Read a statement that is rare; False at the end of the body."""
+        """Read a statement of a rare form; False at the end of the body."""
         blanks = _BLANKS.match(self.text, self.position, self.end)
         begin = blanks.end() if blanks else self.position
         self.line += self.text.count("\n", self.counted, begin)
@@ -222,8 +222,8 @@ class BodyReader:
         return True
 
     def _semicolon(self, position: int) -> int | None:
-        """The semicolon that ends the statement, past braces that hold none; None if there is
-        none.
+        """The place of the semicolon that ends the statement, behind its braces; None if the
+        statement has no semicolon, or has one inside braces.
         """
         text, end = self.text, self.end
         while found := _UNBRACED.match(text, position, end):
@@ -291,10 +291,10 @@ class BodyReader:
         return tuple(found)
 
     def _check_names(self) -> None:
-        """Every name with `%` is declared somewhere in the function; guards and first operands
-        without it are declared.
+        """Check that the function declares every name with `%` somewhere, and that guards and first
+        operands without `%` are declared before they are used.
 
-        The second finds a semicolon that is missing behind an instruction without operands.
+        The second check finds a missing semicolon behind an instruction without operands.
         """
         known = {each.name for each in (*self.labels, *self.symbols, *self.parameters)}
         ranges: dict[str, int] = {}
@@ -322,5 +322,5 @@ def _place(found: re.Match[str], first: int) -> tuple[int, int, int]:
 
 
 def _any_name(name: str) -> Operand:
-    """Stands for what a name means where only the form of operands is looked at."""
+    """A stand-in for the meaning of a name, where only the form of operands is checked."""
     return Register(name, 0, "b32") if name.startswith("%") else SymbolRef(name, 0)

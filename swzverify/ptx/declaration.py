@@ -59,7 +59,7 @@ class Declared:
 
 def read_head(text: str, position: int) -> tuple[Head, int]:
     """The dotted words before the names, and where they end; an `UnreadableError` for a word that
-    may not be there.
+    is not allowed there.
     """
     linkage: set[str] = set()
     space, vector, type_name = "", "", ""
@@ -103,7 +103,7 @@ def _align(text: str) -> int:
 
 
 def read_declared(text: str, position: int) -> tuple[Declared, int]:
-    """One name with what belongs to it, and where that ends."""
+    """One name with its count, extents and value, and where these end."""
     found = _DECLARED.match(text, position)
     if found is None:
         raise UnreadableError(f"found `{excerpt(text, position)}`, expected a name")
@@ -149,8 +149,8 @@ def _shape(head: Head, declared: Declared) -> Shape:
 
 
 def symbol_of(head: Head, declared: Declared, scope: int, line: int) -> Symbol:
-    """The variable that a declaration gives; an `UnreadableError` if it can be none."""
-    if head.space == "tex":  # a texture of old PTX, which is a .global .texref
+    """The variable of a declaration; an `UnreadableError` if it cannot be a variable."""
+    if head.space == "tex":  # old PTX: the same as .global .texref
         head = head._replace(space=Space.GLOBAL, type="texref")
     shape = _shape(head, declared)
     size, data, note = shape.bytes(), None, ""

@@ -40,8 +40,8 @@ _DEEPEST: Final = MAX_SCOPES + MAX_NESTING
 
 @dataclass(slots=True)
 class Found:
-    """A function's head and, unless it is a declaration, its body: `start` behind its first brace,
-    `end`, the line.
+    """A function's head and, unless it is a declaration, the place of its body: from `start`,
+    behind its first brace, to `end`; it begins at `line`.
     """
 
     function: Function
@@ -51,8 +51,8 @@ class Found:
 
 
 class Extent(NamedTuple):
-    """Where a body ends: before `inside`; the text goes on at `behind`. `problem`: what is wrong
-    with its braces.
+    """Where a body ends: before `inside`; the text goes on at `behind`. `problem` says what is
+    wrong with its braces.
     """
 
     inside: int
@@ -119,8 +119,8 @@ def _tuning(text: str, position: int) -> tuple[Tuning, int]:
 
 
 def extent_of_body(text: str, start: int, braces: Counter) -> Extent:
-    """Where the body ends whose first brace is before `start`; one that does not end stops before
-    the next function.
+    """Where the body behind `start` ends; its first brace stands before `start`. A body without an
+    end stops before the next function.
     """
     depth = 1
     for found in _BRACE.finditer(text, start):
@@ -144,10 +144,10 @@ def extent_of_body(text: str, start: int, braces: Counter) -> Extent:
 
 
 def broken(text: str, position: int, line: int, problem: Problem) -> tuple[Function, int] | None:
-    """A function whose head cannot be read but for its name, and where its body or the next
-    statement begins.
+    """A function with an unreadable head, of which the name is known, and where its body or the
+    next statement begins.
 
-    None where even the name is not clear.
+    None where not even the name is clear.
     """
     found = _NAMED.match(text, position)
     if found is None:
@@ -161,8 +161,8 @@ def broken(text: str, position: int, line: int, problem: Problem) -> tuple[Funct
 
 
 def kept(functions: list[Found]) -> list[Found]:
-    """The functions without declarations of what is defined; two definitions of one name are a
-    problem of both.
+    """The functions, without declarations of those that the text defines too. Two definitions of
+    one name are a problem of both functions.
     """
     definitions = Counts(each.function.name for each in functions if not each.function.is_declaration)
     declared: set[str] = set()

@@ -33,12 +33,10 @@ class Shape(NamedTuple):
     element_bytes: int
     extents: tuple[int | None, ...]
 
-    def bytes(self) -> int | None:
-        """Bytes of the whole array; None if an extent is open."""
-        return self.below(0)
-
-    def below(self, level: int) -> int | None:
-        """Bytes of what a brace at this level (from 0) stands for; None if an extent is open."""
+    def bytes(self, level: int = 0) -> int | None:
+        """Bytes of the whole array, or of what a brace at a deeper level stands for; None if an
+        extent is open.
+        """
         size = self.element_bytes
         for extent in self.extents[level:]:
             if extent is None:
@@ -51,8 +49,8 @@ def initial_bytes(text: str, shape: Shape) -> tuple[bytes | None, int | None, st
     """The bytes of an initialiser, the variable's size, and why there are no bytes (empty where
     there are).
 
-    What the initialiser leaves out is zero. An `UnreadableError` for what is no initialiser of this
-    shape.
+    Bytes that the initialiser leaves out are zero. An `UnreadableError` for a text that is no
+    initialiser of this shape.
 
     >>> initial_bytes("{1, -1}", Shape("s16", 2, (3,)))
     (b'\\x01\\x00\\xff\\xff\\x00\\x00', 6, '')
@@ -70,7 +68,7 @@ def initial_bytes(text: str, shape: Shape) -> tuple[bytes | None, int | None, st
     if isinstance(data, str):
         return None, size, data
     if size is None:
-        inner = shape.below(1) or 1
+        inner = shape.bytes(1) or 1
         size = -(-len(data) // inner) * inner
     if len(data) > size:
         raise UnreadableError(f"found an initialiser of {len(data)} bytes for a variable of {size}")
@@ -91,7 +89,7 @@ def _elements(text: str, shape: Shape) -> bytearray | str:
                 raise UnreadableError("found an initialiser that is nested deeper than its array")
             starts.append(len(data))
         elif sign == "}":
-            start, size = starts.pop(), shape.below(len(starts))
+            start, size = starts.pop(), shape.bytes(len(starts))
             if size is not None and starts:
                 data.extend(bytes(max(0, min(start + size - len(data), MAX_DATA_CHARACTERS))))
         elif _NAMED.match(item):

@@ -60,8 +60,9 @@ class Instruction:
     """One instruction: `line` (from 1) of the text, `index` in its function, and `opcode`, the
     whole dotted word.
 
-    `text` are the operands as written, without comments. `location` is what the last `.loc` before
-    it says. Two instructions are equal only if they are one object. Example: see `read_module`.
+    `text` are the operands as written, without comments. `location` is the place that the last
+    `.loc` before it names. Two instructions are equal only if they are one object. Example: see
+    `read_module`.
 
     Source: PTX ISA, Syntax: Instruction Statements.
     """
@@ -146,8 +147,8 @@ class Instruction:
     def copied(
         self, index: int, opcode: str, operands: tuple[Operand, ...], guard: Guard | None, location: Location | None
     ) -> Instruction:
-        """This instruction at another index, with an opcode, operands and a guard that need no
-        reading. Line and text stay.
+        """This instruction at another index, with these operands and this guard instead of those in
+        its text. Line and text stay.
         """
         made = replace(self, index=index, opcode=opcode, location=location)
         object.__setattr__(made, "_operands", operands)
@@ -155,8 +156,7 @@ class Instruction:
         return made
 
     def _refusal(self, error: UnreadableError) -> PtxError:
-        name = self.block.module.file_name
-        return PtxError("SWZ532", str(error), hint="", line=self.line, name=name)
+        return PtxError("SWZ532", str(error), line=self.line, name=self.block.module.file_name)
 
 
 def _usual(text: str, block: Block, index: int) -> tuple[Operand, ...] | None:

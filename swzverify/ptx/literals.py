@@ -44,7 +44,7 @@ def integer(text: str) -> int:
 
 
 def plain_bytes(text: str) -> bytes | None:
-    r"""The bytes that a list of decimal numbers from 0 to 255 gives; None of another text.
+    r"""The bytes that a list of decimal numbers from 0 to 255 gives; None for another text.
 
     >>> plain_bytes("1, 20,255"), plain_bytes("-1"), plain_bytes("017")
     (b'\x01\x14\xff', None, None)
@@ -57,7 +57,7 @@ def plain_bytes(text: str) -> bytes | None:
 
 def floating(text: str) -> FloatImmediate | None:
     """A floating-point number, its bits as written (`0f3F800000`, `0d...`) or those of a decimal;
-    None of another text.
+    None for another text.
 
     >>> floating("0f40000000").value, floating("2.5").width_bits, floating("25")
     (2.0, 64, None)

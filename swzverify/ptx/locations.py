@@ -36,8 +36,8 @@ class DebugStrings:
         self._labels: dict[str, int] = {".debug_str": 0}
 
     def add(self, text: str) -> None:
-        """Add what stands between the section's braces; a text that is too long, or something else,
-        adds nothing.
+        """Add what stands between the section's braces; a text that is too long or cannot be read adds
+        nothing.
         """
         if len(text) > MAX_DATA_CHARACTERS:
             return
@@ -59,8 +59,8 @@ class DebugStrings:
         self._labels |= labels
 
     def name(self, label: str, offset: int) -> str:
-        """The string so many bytes behind a label; the label itself where the section does not have
-        it.
+        """The string `offset` bytes behind a label; the label itself if the section has no such
+        string.
         """
         start = self._labels.get(label, len(self._data)) + offset
         end = self._data.find(b"\0", start, start + _LONGEST_NAME)
@@ -87,10 +87,10 @@ class Locations:
         return found
 
     def inlined(self, place: Place, label: str, offset: int, caller: Place) -> Location:
-        """A place in a function that was inlined at the caller's place, which the latest `.loc` of
-        it describes.
+        """A place in a function that was inlined at `caller`; the latest `.loc` of that place
+        describes the caller.
 
-        Behind 32 calls in one another the outer ones are left out.
+        Of more than 32 nested calls the outer ones are left out.
         """
         outer = self._latest.get(caller)
         if outer is None or self._depths[id(outer)] >= MAX_INLINED:

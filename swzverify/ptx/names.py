@@ -12,7 +12,7 @@ of digits at the name's end, and what shadows what, was tried with ptxas 13.0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from swzverify.ptx.operands import Label, Operand, Register, SpecialRegister, SymbolRef
@@ -94,8 +94,8 @@ class Registers:
 
 
 def numbered(name: str) -> tuple[str, int] | None:
-    """The front and number of a name that may be of a range; None of a name without digits or with
-    a leading zero.
+    """The front and number of a name that may belong to a range; None for a name without digits or
+    with a leading zero.
 
     >>> numbered("%rd12"), numbered("p"), numbered("%r01")
     (('%rd', 12), None, None)
@@ -107,26 +107,26 @@ def numbered(name: str) -> tuple[str, int] | None:
     return front, int(digits)
 
 
+@dataclass(slots=True, eq=False)
 class Block:
     """The names between two braces. `number` is the scope's, `parent` the block around it.
 
     `opened_at` is the number of instructions before the block; `has_late` tells that a declaration
-    stands behind an instruction of the block, so that a name may change its meaning. `cache` keeps
-    operands by their text otherwise.
+    stands behind an instruction of the block, so that a name may change its meaning. Without such a
+    declaration `cache` keeps operands by their text.
     """
 
-    __slots__ = ("cache", "has_late", "labels", "module", "names", "number", "opened_at", "parent", "ranges")
-
-    def __init__(self, number: int, parent: Block | None, opened_at: int, module: ModuleNames) -> None:
-        self.number = number
-        self.parent = parent
-        self.module = module
-        self.opened_at = opened_at
-        self.has_late = False
-        self.names: dict[str, tuple[Register | SymbolRef, int]] = {}
-        self.ranges: dict[str, tuple[int, str, int]] = {}
-        self.labels: dict[str, Label] = {}
-        self.cache: dict[str, Operand] = {}
+    number: int
+    parent: Block | None
+    opened_at: int
+    module: ModuleNames
+    has_late: bool = False
+    names: dict[str, tuple[Register | SymbolRef, int]] = field(
+        default_factory=dict[str, tuple[Register | SymbolRef, int]]
+    )
+    ranges: dict[str, tuple[int, str, int]] = field(default_factory=dict[str, tuple[int, str, int]])
+    labels: dict[str, Label] = field(default_factory=dict[str, Label])
+    cache: dict[str, Operand] = field(default_factory=dict[str, Operand])
 
     def declare(self, name: str, meaning: Register | SymbolRef, instructions: int) -> None:
         """Add a register or variable, declared behind so many instructions; an `UnreadableError`
@@ -170,7 +170,7 @@ class Block:
         raise UnreadableError(f"`{shown(name)}` is not declared")
 
     def here(self, name: str, parts: tuple[str, int] | None, index: int) -> Register | SymbolRef | Label | None:
-        """What this very block declares under a name, which is `numbered` in `parts`."""
+        """What this block itself declares under a name; `parts` are those of `numbered`."""
         entry = self.names.get(name)
         if entry is not None and entry[1] <= index:
             return entry[0]
@@ -181,14 +181,12 @@ class Block:
         return self.labels.get(name)
 
 
+@dataclass(frozen=True, slots=True)
 class ModuleNames:
     """The names outside of functions, and the name of the file for messages."""
 
-    __slots__ = ("file_name", "names")
-
-    def __init__(self, file_name: str) -> None:
-        self.file_name = file_name
-        self.names: dict[str, SymbolRef] = {}
+    file_name: str
+    names: dict[str, SymbolRef] = field(default_factory=dict[str, SymbolRef])
 
     def add(self, name: str) -> None:
         """Add a variable or function."""

@@ -1,7 +1,7 @@
 """Reads the operands of one instruction from their text.
 
-Operands in the usual forms are read by one regular expression each; whatever else by descent, with
-bounded depth.
+One regular expression reads each operand of the usual forms; recursive descent of bounded depth
+reads all others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from swzverify.ptx.problems import MAX_NESTING, UnreadableError, shown
 from swzverify.ptx.syntax import BLANKS, NAME, SELECTOR, compiled
 
 Resolve = Callable[[str], Operand]
-"""What a name means; an `UnreadableError` if nothing."""
+"""Gives what a name means; an `UnreadableError` for a name without a meaning."""
 
 _TOKEN: Final = compiled(
     rf"\s*+(?:({NAME})({SELECTOR})?|((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\w*)|(_)(?![\w$])|(<<|>>|[-\[\]{{}}(),|!~+*/&^]))"
@@ -54,8 +54,7 @@ def read_operands(text: str, resolve: Resolve, *, is_call: bool = False) -> tupl
     >>> read_operands("_, [4+4]", resolve=lambda name: SymbolRef(name, 0))
     (Sink(), Address(base=None, offset=8))
     """
-    reader = _Reader(text, resolve, is_call=is_call)
-    return reader.all()
+    return _Reader(text, resolve, is_call=is_call).all()
 
 
 class _Reader:
@@ -107,11 +106,15 @@ class _Reader:
             raise self.unexpected(f"`{sign}`")
         self.advance()
 
-    def operand(self) -> Operand:
-        """One operand, `p|q` among them."""
+    def deepen(self) -> None:
+        """Enter one more level of brackets or signs; whoever enters it also leaves it."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise UnreadableError(f"brackets and signs are nested deeper than {MAX_NESTING}")
+
+    def operand(self) -> Operand:
+        """One operand, which may be a pair `p|q`."""
+        self.deepen()
         first = self.plain()
         if self.word == "|" and isinstance(first, Register | SymbolRef | Sink):
             self.advance()
@@ -207,10 +210,8 @@ class _Reader:
         return Immediate(self.sum(0))
 
     def sum(self, binding: int, left: int | None = None) -> int:
-        """An integer expression whose operators bind at least so tightly."""
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise UnreadableError(f"brackets and signs are nested deeper than {MAX_NESTING}")
+        """An integer expression of operators that bind at least as tightly as `binding`."""
+        self.deepen()
         value = self.factor() if left is None else left
         while (strength := _BINDING.get(self.word, -1)) >= max(binding, 1):
             operator = self.word
@@ -235,9 +236,7 @@ class _Reader:
             return value
         if word in {"-", "+", "~"}:
             self.advance()
-            self.depth += 1
-            if self.depth > MAX_NESTING:
-                raise UnreadableError(f"brackets and signs are nested deeper than {MAX_NESTING}")
+            self.deepen()
             value = self.factor()
             self.depth -= 1
             return combined("-", -1, value) if word == "~" else combined(word, 0, value)

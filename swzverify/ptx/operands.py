@@ -6,6 +6,7 @@ Source: PTX ISA, Instruction Operands.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -193,3 +194,25 @@ Operand: TypeAlias = (
     | Part
     | Sink
 )
+
+
+def nested(operand: Operand) -> Iterator[Operand]:
+    """An operand, and all operands inside of it.
+
+    >>> list(nested(Pair(Sink(), Negated(Register("%p", 1, "pred")))))[3]
+    Register(name='%p', scope=1, type='pred')
+    """
+    yield operand
+    match operand:
+        case Pair(first, second) | Indexed(first, second):
+            yield from nested(first)
+            yield from nested(second)
+        case Vector(items) | Group(items) | Bracketed(items):
+            for item in items:
+                yield from nested(item)
+        case Negated(inner) | Minus(inner) | Part(inner) | Plus(inner):
+            yield from nested(inner)
+        case Address(base) if base is not None:
+            yield base
+        case _:
+            pass

@@ -1,8 +1,8 @@
 """The text of a PTX file without its comments, every line on its old line; and files, read with
 care.
 
-A file may come from a stranger: what is no regular file, too large, or no UTF-8 text is refused
-before it is read on.
+A file may come from a stranger: one that is not regular, is too large, or is not UTF-8 text is
+refused before anything else reads it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def without_comments(text: str, name: str) -> str:
         raise PtxError("SWZ531", "not text: it holds zero bytes", hint=_HINT, line=line, name=name)
     if text.count('"') + text.count("//") + text.count("/*") > MAX_COMMENTS:
         message = f"found more than {MAX_COMMENTS} comments and strings"
-        raise PtxError("SWZ533", message, hint="", line=0, name=name)
+        raise PtxError("SWZ533", message, line=0, name=name)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -60,15 +60,15 @@ def without_comments(text: str, name: str) -> str:
             return " "
         if len(comment) < 4 or not comment.endswith("*/"):
             line = text.count("\n", 0, found.start()) + 1
-            raise PtxError("SWZ532", "found a comment `/*` without its `*/`", hint="", line=line, name=name)
+            raise PtxError("SWZ532", "found a comment `/*` without its `*/`", line=line, name=name)
         return "\n" * comment.count("\n") or " "
 
     return COMMENT.sub(replaced, text)
 
 
 def text_of_file(path: str | os.PathLike[str]) -> str:
-    """The text of a regular file of at most 32 MiB; a `PtxError` (SWZ531, SWZ533) says why there is
-    none.
+    """The text of a regular file of at most 32 MiB; a `PtxError` (SWZ531, SWZ533) says why it
+    cannot be read.
     """
     name = os.fspath(path)
     data = _bytes_of(Path(path), name)
@@ -86,15 +86,15 @@ def text_of_file(path: str | os.PathLike[str]) -> str:
 def _bytes_of(path: Path, name: str) -> bytes:
     try:
         _refuse_irregular(os.stat(path).st_mode, name)
-        # The path may have come to mean a pipe since: not to wait for a writer then. No effect on
-        # regular files.
+        # The path may name a pipe by now: O_NONBLOCK does not wait for a writer then. It has no
+        # effect on regular files.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as file:
             _refuse_irregular(os.fstat(descriptor).st_mode, name)
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise PtxError("SWZ531", f"cannot be read: {reason}", hint="", line=0, name=name) from None
+        raise PtxError("SWZ531", f"cannot be read: {reason}", line=0, name=name) from None
     if len(data) > MAX_BYTES:
         raise _too_large(name)
     return data

@@ -1,6 +1,4 @@
-"""What is wrong with a PTX text: the codes, the errors, and the limits that a stranger's file may
-not exceed.
-"""
+"""What is wrong with a PTX text: the codes, the errors, and the limits for a stranger's file."""
 
 from __future__ import annotations
 
@@ -24,30 +22,30 @@ MAX_COMMENTS: Final = 2_000_000
 MAX_OPERANDS: Final = 100_000
 """Characters of one instruction's operands."""
 MAX_SCOPES: Final = 64
-"""Braces in one another inside a function."""
+"""Nested braces inside a function."""
 MAX_NESTING: Final = 16
-"""Brackets and signs in one another inside an operand."""
+"""Nested brackets and signs inside an operand."""
 MAX_INLINED: Final = 32
-"""Calls in one another that a location tells."""
+"""Nested calls that a location keeps."""
 MAX_PROBLEMS: Final = 20
-"""Unreadable statements outside of functions, behind which the text is not read on."""
+"""Unreadable statements outside of functions after which reading stops."""
 MAX_DATA_CHARACTERS: Final = 4 * 1024 * 1024
-"""The text of one initialiser, or of `.debug_str`, whose bytes are kept."""
+"""Characters of an initialiser, or of `.debug_str`, up to which its bytes are kept."""
 
 _EXCERPT: Final = 60
 _BLANKS: Final = compiled(r"\s+")
 
 
 class PtxError(SwzError):
-    """A PTX text that cannot be read: `line` (from 1) says where; 0 where no line can be told.
+    """A PTX text that cannot be read: `line` (from 1) says where; 0 where no line is known.
 
-    >>> raise PtxError("SWZ532", "found 'x'", hint="", line=3, name="k.ptx")
+    >>> raise PtxError("SWZ532", "found 'x'", line=3, name="k.ptx")
     Traceback (most recent call last):
         ...
     swzverify.ptx.problems.PtxError: SWZ532: k.ptx, line 3: found 'x'
     """
 
-    def __init__(self, code: str, message: str, *, hint: str, line: int, name: str) -> None:
+    def __init__(self, code: str, message: str, *, hint: str = "", line: int, name: str) -> None:
         place = f"{shown(name)}, line {line}" if line else shown(name)
         super().__init__(code, f"{place}: {message}", hint=hint)
         self.line = line

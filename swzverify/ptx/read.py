@@ -1,6 +1,6 @@
 """Reads a PTX text: first what stands outside of functions, then the bodies, each by itself.
 
-A body that cannot be read costs its function only. Source: PTX ISA, Syntax; PTX Module Directives.
+If a body cannot be read, only its function is lost. Source: PTX ISA, Syntax; PTX Module Directives.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from swzverify.errors import Problem, graphic
-from swzverify.ptx.body import Body, BodyReader, Surroundings
+from swzverify.ptx.body import BodyReader, Surroundings
 from swzverify.ptx.declaration import SPACES, read_head, read_names, symbol_of
 from swzverify.ptx.function import Found, broken, extent_of_body, kept
 from swzverify.ptx.function import read_head as read_function_head
@@ -46,15 +46,14 @@ _ALIAS: Final = compiled(rf"\.alias\s++({NAME})\s*+,\s*+({NAME})\s*+;")
 _PRAGMA: Final = compiled(PRAGMA)
 _DWARF: Final = compiled(r"@@[Dd][Ww][Aa][Rr][Ff][^\n]*+")
 _RESUME: Final = compiled(rf"[;}}]|{LINKAGE}\.(?:entry|func|file|section|global|const|shared)\b")
-_NO_HINT: Final = ""
 
 
 def read_module(text: str, name: str) -> Module:
     """The module that a PTX text holds; `name` is that of the file, for messages.
 
-    A `PtxError` with the line: SWZ531 for what is no PTX, SWZ533 beyond the limits. What cannot be
-    read otherwise is in `Function.problem` and `Module.problems` (SWZ532, SWZ533), unless there is
-    too much of it.
+    A `PtxError` with the line: SWZ531 for a text that is not PTX, SWZ533 beyond the limits.
+    `Function.problem` and `Module.problems` (SWZ532, SWZ533) say what else cannot be read; too
+    many of them are a `PtxError` too.
 
     >>> text = ".version 9.0 .target sm_90a .address_size 64 .shared .b8 tile[64]; .entry k() {\\n"
     >>> text += ".reg .b32 %r<3>; .reg .pred %p;\\n@!%p ld.shared.b32 %r1, [%r2+-4]; ret; }"
@@ -67,18 +66,18 @@ def read_module(text: str, name: str) -> Module:
 
     Source: PTX ISA, Syntax.
     """
-    plain = without_comments(text, name)
-    reader = _Reader(plain, name)
+    reader = _Reader(without_comments(text, name), name)
     try:
         return reader.module()
     except LimitError as error:
-        raise PtxError("SWZ533", str(error), hint=_NO_HINT, line=reader.line, name=name) from None
+        raise PtxError("SWZ533", str(error), line=reader.line, name=name) from None
 
 
 def read_module_file(path: str | os.PathLike[str]) -> Module:
     """The module in a file, which must be a regular one of at most 32 MiB in UTF-8.
 
-    A `PtxError`: SWZ531 for what is no such file or no PTX, else as `read_module`.
+    A `PtxError`: SWZ531 for a file of another kind or a text that is not PTX, else as
+    `read_module`.
 
     >>> read_module_file("/no/such/file.ptx")
     Traceback (most recent call last):
@@ -89,7 +88,7 @@ def read_module_file(path: str | os.PathLike[str]) -> Module:
 
 
 class _Reader:
-    """One pass over what stands outside of functions; `line` is that of the statement at hand."""
+    """One pass over what stands outside of functions; `line` is that of the current statement."""
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text, name
@@ -118,7 +117,7 @@ class _Reader:
                 self._note(Problem(error.code, str(error), line=self.line))
                 self._resume()
         if not self.target:
-            raise PtxError("SWZ531", "found no .target", hint=_NO_HINT, line=self.line, name=self.name)
+            raise PtxError("SWZ531", "found no .target", line=self.line, name=self.name)
         for each in (*self.symbols, *(found.function.name for found in self.functions), *self.aliases):
             self.around.names.add(each)
         return Module(
@@ -205,8 +204,8 @@ class _Reader:
         self._move(found.end())
 
     def _flag_last(self) -> None:
-        """What is no directive may be the rest of the function before it, whose braces then do not
-        balance.
+        """Text that is no directive may be the rest of the function before it: the braces of that
+        function then do not balance.
         """
         if self.functions and not self.text.startswith(".", self.position):
             last = self.functions[-1]
@@ -244,7 +243,7 @@ class _Reader:
         self._body(function)
 
     def _body(self, function: Function) -> None:
-        """Go past the body, whose first brace is here."""
+        """Go past the body, which begins here with its first brace."""
         start, line = self.position + 1, self.line
         extent = extent_of_body(self.text, start, self.braces)
         self._move(extent.behind)
@@ -276,18 +275,14 @@ class _Reader:
         except LimitError:
             self.line = reader.line
             raise
-        return _with_body(function, body)
-
-
-def _with_body(function: Function, body: Body | Problem) -> Function:
-    if isinstance(body, Problem):
-        return replace(function, problem=body)
-    return replace(
-        function,
-        symbols=body.symbols,
-        registers=body.registers,
-        instructions=body.instructions,
-        labels=MappingProxyType(body.labels),
-        targets=MappingProxyType(body.targets),
-        prototypes=MappingProxyType(body.prototypes),
-    )
+        if isinstance(body, Problem):
+            return replace(function, problem=body)
+        return replace(
+            function,
+            symbols=body.symbols,
+            registers=body.registers,
+            instructions=body.instructions,
+            labels=MappingProxyType(body.labels),
+            targets=MappingProxyType(body.targets),
+            prototypes=MappingProxyType(body.prototypes),
+        )

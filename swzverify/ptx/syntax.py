@@ -29,8 +29,8 @@ ATOMS: Final = rf"\s*+{ATOM}(?:\s*+,\s*+{ATOM}){{0,255}}\s*+"
 VECTOR: Final = rf"\{{{ATOMS}\}}"
 USUAL: Final = rf"(?:{ATOM}|{ADDRESS}|{VECTOR})"
 USUAL_LIST: Final = rf"{USUAL}(?:\s*+,\s*+{USUAL}){{0,63}}"
-"""Operands of an instruction in the forms that nearly all have; whatever it takes, the operand
-reader can read too.
+"""Operands of an instruction in the forms that nearly all have; the operand reader can read all
+that this matches.
 """
 
 GUARD: Final = rf"@\s*+(!?+)\s*+({NAME})\s++"
@@ -47,8 +47,8 @@ _BRACE_OR_END: Final = re.compile(r"[{};]")
 
 
 def behind_braces(text: str, start: int, end: int) -> int | None:
-    """Where the text goes on behind the `}` of the `{` at `start`; None if a `;` or `end` comes
-    first.
+    """Where the text goes on behind the `}` that closes the `{` at `start`; None if a `;` or `end`
+    comes first.
 
     >>> behind_braces("{{1}, {2}}; }", 0, 13), behind_braces("{1; }", 0, 5)
     (10, None)

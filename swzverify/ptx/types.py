@@ -30,7 +30,7 @@ _VECTOR: Final = re.compile(r"v([248])\.(\w+)")
 
 @cache
 def size_of_type(name: str) -> int | None:
-    """Bytes of a type without its dot; None of `pred` and of what is no type.
+    """Bytes of a type without its dot; None for `pred` and for a word that is no type.
 
     >>> size_of_type("f32"), size_of_type("v4.f32"), size_of_type("pred")
     (4, 16, None)

@@ -8,13 +8,4 @@ nothing of the package.
 from swzverify.sass.listing import Listing, ListingError, SassInstruction, Section, read_listing, touches
 from swzverify.sass.opcodes import Opcode, opcode_of
 
-__all__ = [
-    "Listing",
-    "ListingError",
-    "Opcode",
-    "SassInstruction",
-    "Section",
-    "opcode_of",
-    "read_listing",
-    "touches",
-]
+__all__ = ["Listing", "ListingError", "Opcode", "SassInstruction", "Section", "opcode_of", "read_listing", "touches"]

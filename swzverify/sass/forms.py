@@ -3,7 +3,7 @@ slots.
 
 Source: the grammar of S. Gray's maxas (fields r8, r20 and r39, and the types that take reuse flags)
 for Maxwell and Pascal; for Volta the reuse bits (122 to 125) of the encodings that nvdisasm prints
-for sm_75 to sm_90 (tests/data/reuse_slots.txt), of which only the slots that are certain are here.
+for sm_75 to sm_90 (tests/data/reuse_slots.txt). Only slots that are certain are here.
 """
 
 from __future__ import annotations
@@ -60,129 +60,30 @@ _VOLTA: Final[Mapping[str, Form]] = {
 _LEA_HI: Final = {True: Form(_THREE), False: Form(_THREE_OPEN)}
 
 OTHERS: Final = frozenset(
-    [
-        "LD",
-        "LDG",
-        "LDS",
-        "LDL",
-        "LDC",
-        "LDSM",
-        "LDGSTS",
-        "LDGDEPBAR",
-        "ST",
-        "STG",
-        "STS",
-        "STL",
-        "STSM",
-        "ATOM",
-        "ATOMS",
-        "ATOMG",
-        "RED",
-        "CCTL",
-        "CCTLL",
-        "TEX",
-        "TEXS",
-        "TLD",
-        "TLDS",
-        "TLD4",
-        "TLD4S",
-        "TXQ",
-        "TXD",
-        "TMML",
-        "SULD",
-        "SUST",
-        "SUATOM",
-        "SURED",
-        "S2R",
-        "SHFL",
-        "VOTE",
-        "MUFU",
-        "RRO",
-        "F2F",
-        "F2I",
-        "I2F",
-        "I2I",
-        "FRND",
-        "F2FP",
-        "FLO",
-        "POPC",
-        "BREV",
-        "MATCH",
-        "REDUX",
-        "R2UR",
-        "S2UR",
-        "I2FP",
-        "F2IP",
-        "ULDC",
-        "UMOV",
-        "UIADD3",
-        "UIMAD",
-        "ULOP3",
-        "USHF",
-        "ULEA",
-        "UISETP",
-        "USEL",
-        "UPRMT",
-        "UFLO",
-        "UPOPC",
-        "UBREV",
-        "UPLOP3",
-        "UP2UR",
-        "VOTEU",
-    ]
+    {"LD", "LDG", "LDS", "LDL", "LDC", "LDSM", "LDGSTS", "LDGDEPBAR", "ST", "STG", "STS", "STL", "STSM"}
+    | {"ATOM", "ATOMS", "ATOMG", "RED", "CCTL", "CCTLL"}
+    | {"TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXQ", "TXD", "TMML", "SULD", "SUST", "SUATOM", "SURED"}
+    | {"MUFU", "RRO", "F2F", "F2I", "I2F", "I2I", "FRND", "F2FP", "I2FP", "F2IP", "FLO", "POPC", "BREV"}
+    | {"S2R", "SHFL", "VOTE", "MATCH", "REDUX", "R2UR", "S2UR", "ULDC", "UMOV", "UIADD3", "UIMAD", "ULOP3", "USHF"}
+    | {"ULEA", "UISETP", "USEL", "UPRMT", "UFLO", "UPOPC", "UBREV", "UPLOP3", "UP2UR", "VOTEU"}
 )
-"""Those that read their registers otherwise: memory, textures, conversions, special functions."""
+"""Instructions that read their registers in other ways: memory, textures, conversions, special
+functions.
+"""
 
 CONTROL: Final = frozenset(
-    [
-        "BRA",
-        "BRX",
-        "JMP",
-        "JMX",
-        "SSY",
-        "SYNC",
-        "PBK",
-        "BRK",
-        "PCNT",
-        "CONT",
-        "EXIT",
-        "RET",
-        "PRET",
-        "BSSY",
-        "BSYNC",
-        "BREAK",
-        "WARPSYNC",
-        "YIELD",
-        "BAR",
-        "NOP",
-        "DEPBAR",
-        "MEMBAR",
-        "FENCE",
-        "ERRBAR",
-        "NANOSLEEP",
-        "BPT",
-        "KILL",
-        "RTT",
-        "BMOV",
-        "B2R",
-        "R2B",
-        "PSETP",
-        "PSET",
-        "PLOP3",
-        "P2R",
-        "R2P",
-        "CS2R",
-        "GETCRSPTR",
-    ]
+    {"BRA", "BRX", "JMP", "JMX", "SSY", "SYNC", "PBK", "BRK", "PCNT", "CONT", "EXIT", "RET", "PRET", "BPT", "KILL"}
+    | {"RTT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "BAR", "NOP", "DEPBAR", "MEMBAR", "FENCE", "ERRBAR"}
+    | {"NANOSLEEP", "BMOV", "B2R", "R2B", "PSETP", "PSET", "PLOP3", "P2R", "R2P", "CS2R", "GETCRSPTR"}
 )
-"""Those after which nothing is surely in the cache, though they count for nothing themselves."""
+"""Instructions that count for nothing themselves, but after them nothing is surely in the cache."""
 CALLS: Final = frozenset({"CAL", "JCAL", "CALL"})
 INDIRECT: Final = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
-"""Those whose targets the listing does not name."""
+"""Branches with targets that the listing does not name."""
 _TARGETED: Final = frozenset({"BRA", "JMP", "SSY", "PBK", "PCNT", "BSSY"})
-"""Those that always name a place in the code, to which control may come."""
+"""Instructions that always name a place in the code, to which control may come."""
 _PERHAPS_TARGETED: Final = CALLS | {"PRET", "RET"}
-"""Those that name a place of this code, or other code, or a register."""
+"""Instructions that name a place of this code, or other code, or a register."""
 
 
 def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
@@ -196,8 +97,8 @@ def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
 
 
 def must_name_a_place(name: str) -> bool:
-    """Whether one of these that names no place of the listing may go anywhere in it: a branch does, and
-    a call or a return goes to other code.
+    """Whether an instruction of these kinds that names no place of the listing may go anywhere in
+    it: a branch may, but a call or a return goes to other code.
 
     >>> must_name_a_place("BRA"), must_name_a_place("CALL")
     (True, False)

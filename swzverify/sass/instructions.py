@@ -1,7 +1,7 @@
 """A listing as `subjects.Listing` needs it: maxas's, nvdisasm's or cuobjdump's text, line by line.
 
-What is no instruction, label, comment or directive is an error. An instruction that is not
-understood is none: it says so, and no claim on it is proved.
+A line that is no instruction, label, comment or directive is an error. An instruction that is not
+understood is no error: it says so, and no claim on it is proved.
 """
 
 from __future__ import annotations
@@ -13,15 +13,7 @@ from typing import Final
 
 from swzverify.sass.forms import CALLS, CONTROL, INDIRECT, OTHERS, form_of, may_name_a_place, must_name_a_place
 from swzverify.sass.listing import ListingError
-from swzverify.sass.operands import (
-    OperandError,
-    Parts,
-    is_predicate,
-    marked_in,
-    parts_of,
-    registers_in,
-    value_of,
-)
+from swzverify.sass.operands import OperandError, Parts, is_predicate, marked_in, parts_of, registers_in, value_of
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
 
 _PLACE: Final = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/")
@@ -43,7 +35,9 @@ _DESTINATION: Final = re.compile(
     r"(?:U?R\d{1,3}\s+)?(?:`\(\s*([A-Za-z_.$%@][\w.$%@]*)\s*([-+]\s*0x[0-9a-f]+)?\s*\)|([A-Za-z_.$%@][\w.$%@]*)"
     r"|(0x[0-9a-f]+))"
 )
-"""A label with an offset, a label, or a place. A decimal number is neither: nobody says from where it counts."""
+"""A label with an offset, a label, or a place. A decimal number is neither: nobody says from where
+it counts.
+"""
 _VECTOR: Final = 4
 """Registers that a load writes at most."""
 _SHOWN: Final = 60
@@ -88,14 +82,15 @@ def read_instructions(text: str, banks: int) -> ReadListing:
 
 
 def target_of(text: str) -> str:
-    r"""The target that a listing names; empty where it names none. Errors: ListingError for several.
+    r"""The target that a listing names; empty where it names none. Errors: ListingError for
+    several.
 
     >>> target_of("\t.target\tsm_86\n"), target_of("FFMA R0, R4, R5, R0;")
     ('sm_86', '')
     """
     named = dict.fromkeys(f"sm_{found[1]}" for line in text.splitlines() if (found := _TARGET.fullmatch(line)))
     if len(named) > 1:
-        raise ListingError(f"it has code for {', '.join(named)}: one target a listing")
+        raise ListingError(f"it has code for {', '.join(named)}: one target per listing")
     return next(iter(named), "")
 
 
@@ -194,14 +189,12 @@ class _Reader:
 
     def result(self) -> ReadListing:
         """Everything that was read."""
-        found = {name: tuple(_joined(code)) for name, code in self.codes.items() if code.instructions}
-        return ReadListing(found)
+        return ReadListing({name: tuple(_joined(code)) for name, code in self.codes.items() if code.instructions})
 
 
 def _decoded(line: int, text: str, parts: Parts, banks: int) -> ListedInstruction:
-    """One instruction; who cannot be understood says why."""
-    form = form_of(parts.name, parts.modifiers, banks)
-    if form is not None:
+    """One instruction; one that is not understood says why."""
+    if (form := form_of(parts.name, parts.modifiers, banks)) is not None:
         try:
             reads, writes = _arithmetic(parts, form.slots, form.writes)
         except OperandError as error:
@@ -229,7 +222,9 @@ def _unknown(line: int, text: str, parts: Parts, why: str) -> ListedInstruction:
 def _arithmetic(
     parts: Parts, slots: tuple[int | None, ...], has_result: bool
 ) -> tuple[tuple[RegisterRead, ...], tuple[int, ...]]:
-    """What it reads and writes. Where a source is no register, another one may stand in its slot."""
+    """What an instruction reads and writes. Where a source is no register, another one may stand in its
+    slot.
+    """
     if strange := [each for each in parts.modifiers if not each.isupper() and not each.isdigit()]:
         raise OperandError(f"the modifier .{strange[0]} is not understood")
     values = [value_of(each) for each in parts.operands if not is_predicate(each)]
@@ -260,14 +255,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[A-Za-z_.$%@][\w.$%@]*", text))
 
 
-def _names(words: frozenset[str], label: str) -> bool:
-    """Whether one of them is a label."""
-    return label in words
-
-
 def _target_in(operands: str, code: _Code, places: Mapping[int, int]) -> int | None:
-    """The index of the instruction that the last operand names: by a label, alone or with an offset,
-    or by its place. None where it names none that the listing shows, or is not understood.
+    """The index of the instruction that the last operand names: by a label, alone or with an
+    offset, or by its place. None where it names none that the listing shows, or is not understood.
     """
     word = operands.rpartition(",")[2].strip()
     found = _DESTINATION.fullmatch(word)
@@ -284,10 +274,10 @@ def _target_in(operands: str, code: _Code, places: Mapping[int, int]) -> int | N
 
 
 def _joined(code: _Code) -> list[ListedInstruction]:
-    """The instructions, with those to which control may come from elsewhere."""
+    """The instructions; those to which control may come from elsewhere are marked `joined`."""
     named = _words(" ".join(operands for _, operands in code.branches))
     places = {place: index for index, place in enumerate(code.places) if place is not None}
-    starts = {index for label, index in code.labels.items() if index or _names(named, label)}
+    starts = {index for label, index in code.labels.items() if index or label in named}
     targets = {
         None if name in INDIRECT else _target_in(operands, code, places)
         for name, operands in code.branches

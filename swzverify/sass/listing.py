@@ -1,6 +1,6 @@
 """A listing of `nvdisasm -gp -c`, read line by line: whatever is not expected is an error.
 
-The tool prints one machine instruction a line, with its place in the section, and a comment where
+The tool prints one machine instruction per line, with its place in the section, and a comment where
 the line of the PTX changes. Instructions have 16 bytes from sm_70 on, so that a gap shows.
 """
 
@@ -21,8 +21,8 @@ _CODE: Final = re.compile(
     r"\s*/\*([0-9a-f]{4,8})\*/\s+((?:@!?U?P[0-9T]{1,2}\s+)?([A-Z][A-Z0-9a-z_.]*)(?:\s+[^;]*)?);\s*(?:&\S+\s*)*"
 )
 _IDLE: Final = "LDS RZ, [RZ]"
-"""A load of one word for all lanes whose result nobody reads: ptxas puts it beside LDGSTS, and no
-PTX asks for it.
+"""A load of one word for all lanes that no PTX asks for: ptxas puts it beside LDGSTS, and nothing
+reads its result.
 """
 _LABEL: Final = re.compile(r"[\w$.%@]+:\s*")
 _TABLE: Final = ".nv_debug_ptx_txt"
@@ -36,9 +36,9 @@ class ListingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SassInstruction:
-    """A machine instruction that touches shared memory, or may do so: its name, what that means, and
-    the line of the PTX; None where the table says none. `text` has its operands, and `section` and
-    `offset_bytes` say where it stands.
+    """A machine instruction that touches shared memory, or may do so: its name, what that means,
+    and the line of the PTX; None where the table says none. `text` has its operands, and `section`
+    and `offset_bytes` say where it stands.
     """
 
     name: str

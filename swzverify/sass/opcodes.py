@@ -14,10 +14,10 @@ from swzverify.hardware.kinds import BY_MACHINE, Kind
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """A machine instruction: its `kind`, None of barriers, bulk copies, matrix products and whatever
-    has no addresses of lanes; `width_bits` from each lane's address, None where it is not understood;
-    `matrices` of LDSM and STSM; `adds_one` tells of the atomic that merges equal words;
-    `bypasses` of the copy that leaves out L1.
+    """A machine instruction: its `kind`, None for barriers, bulk copies, matrix products and others
+    without addresses of lanes; `width_bits` from each lane's address, None where it is not
+    understood; the number of `matrices` of LDSM and STSM. `adds_one` tells that it is the atomic
+    that merges equal words, `bypasses` that it is the copy that leaves out L1.
     """
 
     kind: Kind | None
@@ -48,7 +48,7 @@ _OTHERS: Final = re.compile(
 
 
 def opcode_of(text: str) -> Opcode | None:
-    """What an instruction is; None of one that leaves shared memory alone.
+    """What an instruction is; None for one that leaves shared memory alone.
 
     >>> opcode_of("LDS.128").width_bits, opcode_of("ATOMS.POPC.INC.32").adds_one
     (128, True)

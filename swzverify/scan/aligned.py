@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.ir.expr import extract, negation, variables
-from swzverify.kernel import Leaf
 from swzverify.kernel.arithmetic import is_zero
 from swzverify.kernel.linear import normal
 from swzverify.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
@@ -39,7 +38,8 @@ def aligned(subject: Subject) -> Claim:
         return Claim(ClaimVerdict.PROVED, engines=("width",))
     bits = width.bit_length() - 1
     low = normal(extract(address, 0, bits))
-    bases = tuple(subject.leaves[each.name] for each in variables(low) if _is_array(subject.leaves[each.name]))
+    read = [subject.leaves[each.name] for each in variables(low)]
+    bases = tuple(leaf for leaf in read if leaf.symbol is not None)
 
     def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         rest = values(address) % np.uint64(width)
@@ -49,11 +49,4 @@ def aligned(subject: Subject) -> Claim:
         where = " relative to the begin of the array" if bases else ""
         return f"lane {lane.lane} of warp {lane.warp}: the address is {lane.at} modulo {width}{where}"
 
-    def needs(names: str, multiple: int) -> str:
-        return f"it needs {names} to begin at a multiple of {multiple}"
-
-    return claimed(subject, Property("aligned", address, negation(is_zero(low)), place, bases, width, words, needs))
-
-
-def _is_array(leaf: Leaf) -> bool:
-    return leaf.symbol is not None
+    return claimed(subject, Property("aligned", address, negation(is_zero(low)), place, bases, width, words))

@@ -1,16 +1,19 @@
-"""Asks whether conditions can hold: by folding, else by the SMT engine, within what one function may
-use up.
+"""Asks whether conditions can hold: by folding, else by the SMT engine, within what one function
+may use up.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.obligations import Answer, Finding
 from swzverify.prover import Options
 from swzverify.prover.panel import FOLDING, Panel
 
+Possible: TypeAlias = Callable[[Expr], Finding]
+"""Asks the SMT engine whether a condition can hold."""
 BUDGET: Final = 4_000_000
 """Z3's budget for one question."""
 

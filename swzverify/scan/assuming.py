@@ -1,10 +1,10 @@
 """Which reading of an access is judged: the one that holds of every launch, if it is decided.
 
-Else the one of launches that are no fault of the program: those in which every division has a
-result. What is assumed then stands beside the verdict. That reading leaves out each thread whose
-own division has no result. Where a divisor reads the block's place, another block's may have none
-and spoil the launch: so what is said to happen there has to happen in the first block as well,
-which a launch can have alone.
+Otherwise it is the reading of launches without a fault of the program: those in which every
+division has a result. The assumption then stands beside the verdict. That reading leaves out each
+thread that makes a division without a result. Where a divisor reads the block's place, a division
+of another block may have no result and spoil the launch: so what is said to happen there has to
+happen in the first block as well, which a launch can have alone.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
 
 
 def in_one_launch(access: KernelAccess) -> KernelAccess | None:
-    """The access in launches of the first block alone in which no division is without a result; None
-    where nothing is assumed of other blocks or of other divisions.
+    """The access in launches of the first block alone in which no division is without a result;
+    None where nothing is assumed of other blocks or of other divisions.
     """
     first = in_first_block(access)
     if first is None and access.launches is TRUE:
@@ -77,8 +77,8 @@ def in_one_launch(access: KernelAccess) -> KernelAccess | None:
 
 
 def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
-    """The verdict; a conflict is one that a launch has which does nothing else wrong, and what only
-    other launches do is not free.
+    """The verdict. A conflict has to occur in a launch that does nothing else wrong; an access that
+    only other launches make is not free.
     """
     found = decide(access)
     if found.verdict is Verdict.FREE and access.launches not in (TRUE, FALSE):

@@ -1,5 +1,5 @@
-"""The claim that an access is in bounds: the bytes that each lane touches lie inside the array whose
-symbol its address begins with.
+"""The claim that an access is in bounds: the address begins with the symbol of an array, and the
+bytes that each lane touches lie inside of this array.
 
 A static array has the bytes that PTX declares, a dynamic one those of the launch. An address that
 is a choice of several is judged case by case. Addresses count modulo 2^32, generic ones with all
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, const, negation, variables
 from swzverify.kernel import Leaf
-from swzverify.kernel.arithmetic import add, either, less, shift_left, sub, widened
+from swzverify.kernel.arithmetic import add, either, less, sub, widened
+from swzverify.kernel.leaves import begin_of
 from swzverify.kernel.linear import normal, sum_of
 from swzverify.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.scan.claimed import claimed
@@ -46,8 +47,7 @@ class _Case:
     @property
     def begin(self) -> Expr:
         """Where the array begins."""
-        factor = const(self.base.multiple.bit_length() - 1, 32)
-        return widened(shift_left(widened(self.base.variable, 32), factor), self.address.width)
+        return widened(begin_of(self.base, 32), self.address.width)
 
 
 def in_bounds(subject: Subject, smem: int | None = None) -> Claim:
@@ -92,9 +92,9 @@ def in_bounds(subject: Subject, smem: int | None = None) -> Claim:
 
 
 def _is_fine_somewhere(subject: Subject, whole: Property) -> bool:
-    """Whether samples alone show that the claim is not refuted: some launch makes the access, and all
-    of its lanes stay inside. A refutation holds of each launch, but may be one of a certain trip of a
-    loop, or of the first block.
+    """Whether samples alone show that the claim is not refuted: some launch makes the access, and
+    all of its lanes stay inside. A refutation holds of each launch, but may be one of a certain
+    trip of a loop, or of the first block.
     """
     read = variables(whole.bad, subject.access.guard)
     if any(subject.loop_of(each.name) is not None or each.name.startswith("ctaid.") for each in read):
@@ -133,10 +133,7 @@ def _property(subject: Subject, address: Expr, cases: list[_Case]) -> Property:
             f"lane {lane.lane} of warp {lane.warp} touches bytes {lane.at} to {lane.at + subject.width - 1} of {shown}"
         )
 
-    def needs(names: str, multiple: int) -> str:
-        return f"it needs {names} to begin at a multiple of {multiple}"
-
-    return Property("in_bounds", address, bad, place, bases, _MOST_BEGIN, words, needs)
+    return Property("in_bounds", address, bad, place, bases, _MOST_BEGIN, words)
 
 
 def _outside(case: _Case, width: int) -> Expr:

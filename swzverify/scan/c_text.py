@@ -87,8 +87,8 @@ class _Text:
 def c_text(
     root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS, *, can_wrap: bool = True
 ) -> str:
-    """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers that
-    some of them stay below. Unless it `can_wrap` the number itself must be known not to.
+    """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers
+    that some of them stay below. Without `can_wrap` the number itself must be known not to wrap.
 
     A `NotWrittenError` for numbers beyond the range of a spec, other operators, unknown names and
     long texts. Example: a sum that wraps modulo 2^8.
@@ -114,7 +114,7 @@ def c_text(
 def _made(node: Expr, parts: list[_Text], names: Mapping[str, str], limits: Mapping[str, int]) -> _Text:
     match node:
         case Const(value, width):
-            number = to_signed(value, width) if width > 1 and value >> (width - 1) else value
+            number = to_signed(value, width) if width > 1 else value
             return _Text(str(number) if number >= 0 else f"({number})", number, number, width)
         case Var(name, limit, width):
             if name not in names:

@@ -17,7 +17,8 @@ _NAME: Final = "parameter"
 
 def candidates(variable: Var, conditions: Sequence[Expr], model: int | None) -> tuple[int, ...] | None:
     """Some values that fulfil the conditions which read this variable alone; `model` is one that
-    fulfils all. None where nothing was found. They are only tried: others count as much.
+    fulfils all. None where nothing was found. The values are only
+    tried: others count as much.
 
     >>> from swzverify.ir.expr import Comparison, compare, const, var
     >>> n = var("n", 256)
@@ -35,7 +36,7 @@ def candidates(variable: Var, conditions: Sequence[Expr], model: int | None) -> 
 
 @lru_cache(maxsize=256)
 def _found(conditions: tuple[Expr, ...], limit: int) -> tuple[int, ...]:
-    """The small ones, which launches have, and some that are far away."""
+    """Small values, as launches have them, and some that are far away."""
     far = [(1 << bit) + step for bit in range(11, 64) for step in (-1, 0, 1)]
     far = [limit - step for step in (1, 2, 4, 32, 64, 128)] + far[::2] + far[1::2]
     kept = (*_kept(range(_NEAR), conditions, limit), *_kept(far, conditions, limit))

@@ -97,4 +97,3 @@ class Property:
     bases: tuple[Leaf, ...]
     most_multiple: int
     words: Callable[[WitnessLane], str]
-    needs: Callable[[str, int], str]

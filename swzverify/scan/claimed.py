@@ -79,8 +79,7 @@ def _needs(subject: Subject, claim: Property) -> Claim | None:
         raise DisagreementError
     names = " and ".join(spell_leaf(leaf) for leaf in claim.bases)
     said = min(leaf.multiple for leaf in claim.bases if leaf.multiple < multiple)
-    words = f"{claim.needs(names, multiple)}; PTX says {said}"
-    return not_known(words, multiple)
+    return not_known(f"it needs {names} to begin at a multiple of {multiple}; PTX says {said}", multiple)
 
 
 def _holds_from(subject: Subject, claim: Property, multiple: int) -> bool:
@@ -90,7 +89,7 @@ def _holds_from(subject: Subject, claim: Property, multiple: int) -> bool:
 
 
 class _Breaking:
-    """Looks for a lane that surely breaks a claim, or for two of which one does."""
+    """Looks for a lane that surely breaks a claim, or for two lanes such that one of them does."""
 
     def __init__(self, subject: Subject, claim: Property) -> None:
         self.subject, self.claim = subject, claim
@@ -137,7 +136,7 @@ class _Breaking:
         return leaf.kind is Kind.LANE or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
 
     def _fixed(self, point: Mapping[str, int], mark: str) -> dict[str, int]:
-        """The values of a point that a launch can be made to have."""
+        """Those values of a point that a launch can be chosen to have."""
         found: dict[str, int] = {}
         block = self.subject.block
         for each in self.read:
@@ -162,7 +161,7 @@ class _Breaking:
             if loop.trips is None or not count:
                 continue
             if not loop.again.is_exact or count > MOST_TRIPS:
-                return f"whether a later trip of the loop at line {loop.line}, which breaks it, is made is not known"
+                return f"a later trip of the loop at line {loop.line} breaks it; whether that trip is made is not known"
             conditions += [again_at(loop, const(trip, loop.trips.width)) for trip in range(count)]
         return conditions
 
@@ -185,8 +184,10 @@ class _Breaking:
         known = self.subject.known_of_others(variables(whole))
         return self.subject.possible(conjunction((*known, negation(whole)))).answer is Answer.EMPTY
 
-    def _other(self, first: Mapping[str, int]) -> dict[str, int] | None:
-        """A lane that breaks the claim where arrays begin so that the first one does not."""
+    def _other(self, first: dict[str, int]) -> dict[str, int] | None:
+        """A lane that breaks the claim for those begins of arrays for which the first lane does
+        not.
+        """
         subject, claim = self.subject, self.claim
         unknown = [subject.leaves[each.name] for each in self.read]
         if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):
@@ -194,8 +195,7 @@ class _Breaking:
         own = {name: value for name, value in first.items() if not self._is_free(name, value)}
         lane = subject.lane("'")
         conditions = [self._put(each, own) for each in (self.sure, *self.makes, negation(claim.bad))]
-        others = [each for each in first if subject.loop_of(each) is not None]
-        at_once = {name: first[name] for name in others}
+        at_once = {name: value for name, value in first.items() if subject.loop_of(name) is not None}
         mine = [self._put(each, at_once) for each in (self.sure, *self.makes, claim.bad)]
         found = subject.possible(conjunction((*conditions, *subject.of_lane(lane, *mine))))
         if found.answer is not Answer.HOLDS:
@@ -205,7 +205,7 @@ class _Breaking:
         # Both lanes are of one launch.
         for name in second:
             leaf = subject.leaves.get(name)
-            if leaf is not None and is_parameter(leaf) and isinstance(first, dict):
+            if leaf is not None and is_parameter(leaf):
                 first[name] = second[name] = point.get(name, first.get(name, 0))
         return second
 
@@ -259,14 +259,12 @@ class _Breaking:
 
     def _always(self, lanes: Sequence[Mapping[str, int]], trips: Sequence[Expr]) -> bool:
         """Whether the claim is broken in each launch in which some lane makes the access."""
-        ways: list[Expr] = []
         kept = [{name: value for name, value in lane.items() if not self._is_free(name, value)} for lane in lanes]
         there = [self._put(each, lane) for lane in kept for each in (self.sure, *trips)]
         fine = [self._put(each, lane) for lane in kept for each in (*self.makes, negation(self.claim.bad))]
-        ways.append(conjunction(dict.fromkeys(fine)))
         other = self.subject.of_lane(self.subject.lane("'"), *self.makes)
-        ways.append(conjunction(dict.fromkeys((*other, negation(conjunction(there))))))
-        for way in ways:
+        for conditions in (fine, (*other, negation(conjunction(there)))):
+            way = conjunction(dict.fromkeys(conditions))
             read = tuple(each for each in variables(way) if each.name in self.subject.leaves)
             known = [*assumed_of(read, self.subject.leaves), *self.subject.known_of_others(read)]
             if self.subject.possible(conjunction(dict.fromkeys((way, *known)))).answer is not Answer.EMPTY:
@@ -274,6 +272,6 @@ class _Breaking:
         return True
 
     def _is_free(self, name: str, value: int) -> bool:
-        """Whether a number may be another one in another launch; each has a first block."""
+        """Whether a number may be another one in another launch; every launch has a first block."""
         leaf = self.subject.leaves.get(name)
         return leaf is not None and is_parameter(leaf) and not (name.startswith("ctaid.") and not value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from swzverify.hardware import LANES
@@ -13,12 +12,13 @@ from swzverify.kernel import KernelAccess
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import size_of_type
 from swzverify.scan.aligned import aligned
+from swzverify.scan.asker import Possible
 from swzverify.scan.assuming import ELSEWHERE, in_one_launch
 from swzverify.scan.bounds import in_bounds
 from swzverify.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.scan.given import Facts
-from swzverify.scan.price import Block, DisagreementError
-from swzverify.scan.subject import Possible, Subject
+from swzverify.scan.price import DisagreementError, block_of
+from swzverify.scan.subject import Subject
 from swzverify.scan.verdict import FAULT, NO_BLOCK
 
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
@@ -38,7 +38,7 @@ def claims_on(
 
 
 def _sure(claim: Claim, strict: Claim) -> Claim:
-    """A claim, which is broken in the stricter reading too if it is broken."""
+    """A claim; one that is broken has to be broken in the stricter reading too."""
     if not claim.is_broken:
         return claim
     return strict if strict.is_broken else not_known(ELSEWHERE)
@@ -58,7 +58,7 @@ def _claims(
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
         return not_known(NO_BLOCK), not_known(NO_BLOCK)
     lanes = LANES if access.row is None else access.row.address_lanes
-    subject = Subject(whole, width, lanes, _block(shape or (LANES, 1, 1)), possible)
+    subject = Subject(whole, width, lanes, block_of(shape or (LANES, 1, 1)), possible)
     texts = facts.texts_on(whole)
     found = (_said(lambda: aligned(subject)), _said(lambda: in_bounds(subject, smem)))
     if no_shape:
@@ -80,13 +80,10 @@ def _said(claim: Callable[[], Claim]) -> Claim:
         return not_known(f"the address cannot be computed: {error}")
 
 
-@lru_cache(maxsize=64)
-def _block(shape: BlockShape) -> Block:
-    return Block(shape)
-
-
 def width_of(access: KernelAccess) -> int | None:
-    """The bytes that each lane touches: of a matrix instruction a row; None where they are not known."""
+    """The bytes that each lane touches: of a matrix instruction a row; None where they are not
+    known.
+    """
     if access.row is not None:
         return access.row.width_bytes
     found = _ELEMENTS.fullmatch(access.opcode)

@@ -16,16 +16,15 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNKS_PER_LI
 from swzverify.ir.expr import (
     FALSE,
     TRUE,
-    BinaryOperator,
     Comparison,
     Expr,
     Var,
-    binary,
     compare,
     conjunction,
     conjuncts,
     const,
     extract,
+    negation,
     substitute,
     var,
     variables,
@@ -126,8 +125,8 @@ def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, c
 
 
 def octet_parts(block: BlockShape, parts: Parts) -> Expr:
-    """Whether of two lanes of one octet one makes the access and the other one does not, though all that
-    depends on their coordinates alone lets both of them through.
+    """Whether of two lanes of one octet one makes the access and the other one does not, though all
+    that depends on their coordinates alone lets both of them through.
     """
     first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
     octet = const(CHUNKS_PER_LINE.bit_length() - 1, _NUMBER_BITS)
@@ -138,7 +137,7 @@ def octet_parts(block: BlockShape, parts: Parts) -> Expr:
         [each for each in conjuncts(parts.other_guard) if not all(map(is_shared, parts.leaves_of(each)))]
     )
     known = [each for lane in (first, second) for each in (lane.of(own), *lane.known(guard))]
-    ways = [first.of(guard), _not(second.of(guard))]
+    ways = [first.of(guard), negation(second.of(guard))]
     return conjunction(dict.fromkeys((compare(Comparison.EQ, *places), *known, *ways)))
 
 
@@ -147,14 +146,10 @@ def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:
     if row.width_bytes >= BANK_WORD_BYTES:
         apart = normal(sub(first.of(parts.varying), second.of(parts.varying)))
         one_bank = is_zero(normal(extract(apart, 0, bits)))
-        return one_bank if row.counts_equal_words else conjunction((one_bank, _not(is_zero(apart))))
+        return one_bank if row.counts_equal_words else conjunction((one_bank, negation(is_zero(apart))))
     address = add(parts.shared.expression(), parts.varying)
     words = [extract(lane.of(address), 2, 30) for lane in (first, second)]
     one_bank = compare(Comparison.EQ, *(extract(word, 0, 5) for word in words))
     aligned = [is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE for lane in (first, second)]
-    differ = TRUE if row.counts_equal_words else _not(compare(Comparison.EQ, *words))
+    differ = TRUE if row.counts_equal_words else negation(compare(Comparison.EQ, *words))
     return conjunction((one_bank, differ, *aligned))
-
-
-def _not(condition: Expr) -> Expr:
-    return binary(BinaryOperator.XOR, condition, TRUE)

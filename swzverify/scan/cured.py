@@ -20,9 +20,10 @@ from swzverify.cures import Cure, Surroundings, find_cures
 from swzverify.errors import SwzError
 from swzverify.hardware import INSTRUCTIONS, Instruction, find_target
 from swzverify.ir.c_parse import parse
-from swzverify.ir.expr import TRUE, conjuncts, const, variables
+from swzverify.ir.expr import conjuncts, variables
 from swzverify.kernel import KernelAccess, Kind
-from swzverify.kernel.arithmetic import shift_left, sub, widened
+from swzverify.kernel.arithmetic import sub
+from swzverify.kernel.leaves import begin_of
 from swzverify.kernel.linear import normal, sum_of
 from swzverify.kernel.special import BlockShape
 from swzverify.layout import Layout
@@ -54,9 +55,9 @@ class Judged:
 
 
 def cured(judged: Sequence[Judged], block: BlockShape | None, target: str) -> list[tuple[Cure, ...]]:
-    """For each access the changes that free it, the nearest of each kind. They are looked for at the
-    worst conflict of an array, and no other access of it gets worse by them. None where it has no
-    conflict, or nothing is proved.
+    """For each access the changes that free it, the nearest of each kind. They are looked for at
+    the worst conflict of an array, and no other access of it gets worse by them. None where it has
+    no conflict, or nothing is proved.
     """
     found: list[tuple[Cure, ...]] = [() for _ in judged]
     made = [number for number, each in enumerate(judged) if each.decision.reason != NEVER_MADE]
@@ -99,8 +100,8 @@ def _array_of(access: KernelAccess) -> Symbol | None:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An access as texts: bytes from the begin of the array, a condition that each lane fulfils that
-    makes it, and loops that go at least as far as its own.
+    """An access as texts: bytes from the begin of the array, a condition that each lane fulfils
+    that makes it, and loops that go at least as far as its own.
     """
 
     row: Instruction
@@ -117,8 +118,7 @@ def _said(access: KernelAccess) -> _Said:
     if row is None or address is None or access.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("a spec has no such instruction")
     (array,) = [each for each in access.leaves if each.symbol is not None and each.variable in variables(address)]
-    begin = shift_left(widened(array.variable, 32), const(array.multiple.bit_length() - 1, 32))
-    offset = normal(sub(address, begin))
+    offset = normal(sub(address, begin_of(array, 32)))
     leaves = {each.name: each for each in access.leaves}
     names, limits = dict[str, str](), dict[str, int]()
     for variable in variables(offset):
@@ -135,7 +135,7 @@ def _said(access: KernelAccess) -> _Said:
     conditions: list[str] = []
     for each in conjuncts(split(access, address).own_guard):
         with suppress(NotWrittenError):
-            conditions += [c_text(each, own)] if each is not TRUE and not row.warp_wide else []
+            conditions += [] if row.warp_wide else [c_text(each, own)]
     return _Said(row, text, " && ".join(conditions), loops)
 
 

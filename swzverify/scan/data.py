@@ -1,4 +1,5 @@
-"""Conflicts whose address has data of each lane, where the data can do no more than so much.
+"""Conflicts of addresses that contain data of each lane, where no data can cause more than a few
+ways.
 
 The lanes' data are inputs: words of global memory, which each lane loads from an address of its
 own. They may be anything, so the worst of all is reached. Where any number of lanes can meet, as in
@@ -26,7 +27,7 @@ from swzverify.scan.split import is_shared
 from swzverify.scan.verdict import SMT, Decision, Verdict
 
 MOST_WAYS: Final = 8
-"""Ways up to which data are said to do no more."""
+"""The most ways that are shown to be the worst that data can cause."""
 _SEED: Final = 20_250_102
 _TRIES: Final = 8
 
@@ -35,8 +36,8 @@ def limited_by_data(question: Question, guard: Expr) -> Decision | None:
     """A conflict of as many ways as the worst data give, shown to be the worst; None if data may
     give more than a few, or need not be the lane's own inputs.
     """
-    data = [leaf for leaf in question.parts.leaves_of(question.parts.varying, guard) if not is_shared(leaf)]
-    data = [leaf for leaf in data if leaf.kind is not Kind.LANE]
+    read = question.parts.leaves_of(question.parts.varying, guard)
+    data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]
     if not all(leaf.is_input and _from_places_of_their_own(question, leaf) for leaf in data):
         return None
     least, most = 2, MOST_WAYS

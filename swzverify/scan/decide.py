@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from swzverify.errors import SwzError
@@ -19,7 +18,7 @@ from swzverify.ir.expr import TRUE, Expr, const
 from swzverify.kernel import KernelAccess, accesses, inlined
 from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.linear import Sum
-from swzverify.kernel.powers import power_of
+from swzverify.kernel.powers import power_of_terms
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
 from swzverify.ptx import Function, Location, Module
@@ -33,7 +32,7 @@ from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
 from swzverify.scan.on_chip import OnChip, on_chip
-from swzverify.scan.price import Block, DisagreementError
+from swzverify.scan.price import DisagreementError, block_of
 from swzverify.scan.question import Question
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, split
@@ -58,9 +57,9 @@ _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, and what its verdict takes divisions for. `block` is the shape that was judged,
-    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there is
-    none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
+    depends on, and what its verdict assumes of divisions. `block` is the shape that was judged,
+    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
+    is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
     exactly once. `cures` are changes of its array that were proved to free it.
     """
 
@@ -85,8 +84,8 @@ class ScannedAccess:
 
     @property
     def settled(self) -> Decision:
-        """The verdict that findings count: that of the chip where machine code settles it, else that of
-        the PTX.
+        """The verdict that findings count: that of the chip where machine code settles it, else
+        that of the PTX.
         """
         return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
 
@@ -107,9 +106,9 @@ def scan_module(
     suggest: bool = False,
 ) -> list[ScannedAccess]:
     """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
-    function that is no kernel is scanned with those that call it, and by itself where that cannot
-    be. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory; `suggest`
-    looks for changes that free conflicts.
+    function that is no kernel is scanned with those that call it, or by itself where that is not
+    possible. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory;
+    `suggest` looks for changes that free conflicts.
     """
     found: list[ScannedAccess] = []
     for place in scanned_functions(module, kernel):
@@ -118,8 +117,8 @@ def scan_module(
 
 
 def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
-    """The places of the functions to scan one by one: the kernels, or the one of that name, and those
-    functions that are not scanned with them.
+    """The places of the functions to scan one by one: the kernels, or the one of that name, and
+    those functions that are not scanned with them.
     """
     kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
     wanted = {each.name for each in (*kernels, *_alone(module, kernels, is_whole=kernel is None))}
@@ -156,8 +155,7 @@ def scan_function(
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason. With
     machine code each has the machine instructions that it became, too. `suggest` looks for changes
-    that free conflicts; `trials` are the launches that are
-    tried at most, `MOST_LAUNCHES` without a number.
+    that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -247,11 +245,6 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
     return written(access, decision)
 
 
-@lru_cache(maxsize=64)
-def _block(shape: BlockShape) -> Block:
-    return Block(shape)
-
-
 class _Judge:
     """Decides the accesses of one function."""
 
@@ -308,9 +301,7 @@ class _Judge:
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
         """The verdict for every place in a bank's word at which the shared part may begin."""
-        step = BANK_WORD_BYTES
-        for term, factor in parts.shared.terms.items():
-            step = min(step, (factor & -factor) * power_of(term))
+        step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
         if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
             return self._decided(row, parts, shape, around)
         number = parts.shared.number
@@ -328,7 +319,7 @@ class _Judge:
         return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
 
     def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
-        question = Question(row, parts, _block(shape), self._possible, around)
+        question = Question(row, parts, block_of(shape), self._possible, around)
         # Lanes that are free together are free whoever of them comes; octets are not.
         anyone = question if row.by_octets else replace(question, parts=replace(parts, other_guard=TRUE))
         if anyone is not question and parts.is_exact and parts.other_guard is not TRUE:

@@ -1,13 +1,15 @@
-"""Values that each lane has by itself, drawn many at a time."""
+"""Values that each lane has by itself, drawn many at a time; and which samples count."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import Expr, conjunction, variables
 from swzverify.kernel import Leaf
 
 ODD: Final = 0.1
@@ -28,10 +30,10 @@ def drawn(leaf: Leaf, numbers: Sequence[int], shape: tuple[int, ...], source: np
     [4, 8]
     """
     if known := leaf.candidates or leaf.values:
-        return source.choice(_words(known), shape)
+        return source.choice(words(known), shape)
     if leaf.most is not None:
         return source.integers(0, leaf.most, shape, dtype=np.uint64, endpoint=True).view(np.int64)
-    found = source.choice(_words(numbers), shape).view(np.uint64)
+    found = source.choice(words(numbers), shape).view(np.uint64)
     kinds = source.random(shape)
     odd = source.integers(0, (1 << min(leaf.variable.width, 64)) - 1, shape, dtype=np.uint64, endpoint=True)
     found = np.where(kinds < SMALL + ODD, odd & np.uint64(0xFFFF), found)
@@ -40,5 +42,21 @@ def drawn(leaf: Leaf, numbers: Sequence[int], shape: tuple[int, ...], source: np
     return (found if limit >= 1 << 64 else found % np.uint64(limit)).view(np.int64)
 
 
-def _words(values: Sequence[int]) -> NDArray[np.int64]:
+def words(values: Sequence[int]) -> NDArray[np.int64]:
+    """The low 64 bits of each value, as the bits of an int64."""
     return np.array([value & 0xFFFFFFFFFFFFFFFF for value in values], dtype=np.uint64).view(np.int64)
+
+
+def fulfilled(assumed: Sequence[Expr], env: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """The samples whose parameters fulfil what is assumed, in plain integers of any width."""
+    whole = conjunction(assumed)
+    read = variables(whole)
+    if not read:
+        return np.full((1, 1, 1), evaluate(whole, {}) != 0)
+    columns = np.broadcast_arrays(*(env[each.name].reshape(-1) for each in read))
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    held = [
+        evaluate(whole, {each.name: value % each.limit for each, value in zip(read, row, strict=True)}) != 0
+        for row in rows
+    ]
+    return np.array(held, dtype=np.bool_)[:, None, None]

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate
-from swzverify.ir.expr import Expr, conjunction, postorder, variables
+from swzverify.ir.expr import Expr, postorder, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.scan.claim import Property
 from swzverify.scan.collide import assumed_of
-from swzverify.scan.drawn import drawn
+from swzverify.scan.drawn import drawn, fulfilled, words
+from swzverify.scan.price import Array
 from swzverify.scan.split import is_shared
 from swzverify.scan.subject import Subject
 
-Array = NDArray[np.int64]
 _SEED: Final = 20_250_103
 _SAMPLES: Final = 96
 _MOST: Final = 256
@@ -50,7 +50,8 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     bad = claim.bad
     conditions = subject.makes(bad, with_loops=True)
     assumed = assumed_of(variables(bad, *conditions), subject.leaves)
-    if not all(_fits(each) for each in (claim.address, *conditions) if each not in assumed):
+    checked = [each for each in conditions if each not in assumed]
+    if any(node.width > MAX_ARRAY_WIDTH for node in postorder(claim.address, *checked)):
         return Seen(is_whole=False, is_bad=False, is_made=False, largest=0)
     names = {each.name: None for each in variables(claim.address, bad, *conditions, *assumed)}
     leaves = [subject.leaves[name] for name in names if subject.leaves[name].kind is not Kind.LANE]
@@ -59,13 +60,11 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     count = max((len(values) for values in env.values()), default=1)
     active = np.broadcast_to(subject.block.exists, (count, *subject.block.exists.shape))
     active = active & (np.arange(LANES) < subject.address_lanes)
-    checked = [each for each in conditions if each not in assumed]
     # Conditions and address have most of their parts in common, and each part is evaluated once.
     known = dict(zip((claim.address, *checked), subject.block.all_values((claim.address, *checked), env), strict=True))
     for each in checked:
         active = active & (known[each] != 0)
-    if assumed:
-        active = active & _fulfilled(assumed, env, count)
+    active = active & fulfilled(assumed, env)
 
     def values(value: Expr) -> NDArray[np.uint64]:
         if value not in known:
@@ -89,24 +88,9 @@ def at_point(claim: Property, point: Mapping[str, int]) -> tuple[int, bool]:
     return int(place[0, 0, 0]), bool(is_bad[0, 0, 0])
 
 
-def _fits(value: Expr) -> bool:
-    return all(node.width <= MAX_ARRAY_WIDTH for node in postorder(value))
-
-
-def _fulfilled(assumed: Sequence[Expr], env: Mapping[str, Array], count: int) -> NDArray[np.bool_]:
-    """The samples whose parameters fulfil what is assumed, in plain integers of any width."""
-    held = np.ones((count, 1, 1), dtype=np.bool_)
-    condition = conjunction(assumed)
-    read = variables(condition)
-    for at in range(count if read else 0):
-        point = {each.name: int(env[each.name].reshape(len(env[each.name]), -1)[at, 0]) % each.limit for each in read}
-        held[at] = bool(evaluate(condition, point))
-    return held
-
-
 def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, Array] | None:
-    """All values of leaves that have few, and two begins of arrays that `bad` does not read; None
-    where some has many.
+    """All values of leaves that have few, and two begins of each array that `bad` does not read;
+    None where some leaf has many.
     """
     ranges: list[Sequence[int]] = []
     total = 1
@@ -156,5 +140,4 @@ def _value(leaf: Leaf, draw: random.Random, at: int, multiple: int) -> int:
 
 
 def _array(values: Sequence[int]) -> Array:
-    found = np.array([value & 0xFFFFFFFFFFFFFFFF for value in values], dtype=np.uint64).view(np.int64)
-    return found[:, None, None]
+    return words(values)[:, None, None]

@@ -9,8 +9,8 @@ from swzverify.ir.expr import TRUE, Expr
 from swzverify.kernel import Kind
 from swzverify.obligations import Answer
 from swzverify.scan.collide import lanes_meet
-from swzverify.scan.price import DisagreementError, Price, price
-from swzverify.scan.question import Array, Mask, Question
+from swzverify.scan.price import Array, DisagreementError, Mask, Price, price
+from swzverify.scan.question import Question
 from swzverify.scan.reach import reachable_ways
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import Parts, is_shared

@@ -1,9 +1,9 @@
 """What the user says of a kernel's parameters: values of some, and conditions on others.
 
 A parameter is named as PTX names it, or by its number: `3`, `param3` and `arg3` are the fourth one,
-as is `<kernel>_param_3`. PTX does not tell whether an integer has a sign, so that a condition holds
-of a launch if it does with or without a sign of each parameter that it reads, in numbers that never
-wrap: whatever the source says, no launch is left out.
+as is `<kernel>_param_3`. PTX does not tell whether an integer has a sign. So a launch fulfils a
+condition if the condition holds with or without a sign for each parameter that it reads, in numbers
+that never wrap: whatever the source says, no launch is left out.
 """
 
 from __future__ import annotations
@@ -78,8 +78,7 @@ class Facts:
             return access
         for each in concerned:
             for name, leaf in each.leaves.items():
-                told = replace(leaves.get(name, leaf), assumed=(each.condition,), candidates=leaf.candidates)
-                leaves[name] = told
+                leaves[name] = replace(leaves.get(name, leaf), assumed=(each.condition,), candidates=leaf.candidates)
         return replace(access, leaves=tuple(leaves.values()))
 
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
@@ -128,7 +127,7 @@ def facts_of(function: Function, given: Given) -> Facts:
 
 
 def named(text: str, function: Function) -> Parameter | None:
-    """The parameter that a name or a number means; None where the function has none such."""
+    """The parameter that a name or a number means; None where the function has no such one."""
     found = function.parameter(text)
     number = _NUMBERED.fullmatch(text)
     if found is None and number is not None and int(number[1]) < len(function.parameters):
@@ -217,7 +216,7 @@ def _groups(read: Mapping[str, Mapping[str, Parameter]], function: Function, arg
     """Conditions with parameters in common, together; each group is fulfilled by some values."""
     groups: list[tuple[list[str], list[str]]] = []
     for text, found in read.items():
-        texts, names = [text], list(dict.fromkeys(each.name for each in found.values()))
+        texts, names = [text], _distinct(found)
         rest: list[tuple[list[str], list[str]]] = []
         for others, of_others in groups:
             if set(of_others) & set(names):
@@ -242,7 +241,7 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     if found.answer is not Answer.HOLDS:
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
         raise SwzError("SWZ552", message, hint="give simpler conditions")
-    alone = [_condition((text,), function, _read(text, function), arguments) for text in texts]
+    alone = [_condition((text,), function, _distinct(_names(text, function) or {}), arguments) for text in texts]
     leaves: dict[str, Leaf] = {}
     for each in variables(whole):
         name = each.name.rpartition("+")[0]
@@ -253,8 +252,8 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     return Assumed(texts, whole, leaves)
 
 
-def _read(text: str, function: Function) -> list[str]:
-    return list(dict.fromkeys(each.name for each in (_names(text, function) or {}).values()))
+def _distinct(found: Mapping[str, Parameter]) -> list[str]:
+    return list(dict.fromkeys(each.name for each in found.values()))
 
 
 def _quoted(texts: tuple[str, ...]) -> str:
@@ -262,7 +261,9 @@ def _quoted(texts: tuple[str, ...]) -> str:
 
 
 def unknown_names(given: Given, functions: list[Function]) -> str:
-    """A sentence on the first text that no kernel has the parameters for; empty where there is none."""
+    """A sentence on the first text that no kernel has the parameters for; empty where there is
+    none.
+    """
     kernels = [each for each in functions if each.is_entry]
     known = list(dict.fromkeys(each.name for kernel in kernels for each in kernel.parameters))
     wanted = [(text, text.partition("=")[0].partition("+")[0]) for text in given.parameters]

@@ -14,10 +14,9 @@ from enum import StrEnum
 from typing import Final
 
 from swzverify.hardware import Kind
-from swzverify.ir.expr import Expr
 from swzverify.kernel import KernelAccess
 from swzverify.kernel.linear import sum_of
-from swzverify.kernel.powers import power_of
+from swzverify.kernel.powers import power_of_terms
 from swzverify.sass import SassInstruction
 
 _UNPLACED: Final = "some machine instructions have no line of the PTX"
@@ -71,7 +70,7 @@ def joined(accesses: Sequence[KernelAccess], code: Sequence[SassInstruction]) ->
 
 
 def _crowded(accesses: Sequence[KernelAccess]) -> set[int]:
-    """Lines of the PTX in which several accesses stand."""
+    """The lines of the PTX that have several accesses."""
     texts: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
     seen: defaultdict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
     for each in accesses:
@@ -145,7 +144,7 @@ class _Merging:
                 continue
             whole = sum_of(access.address)
             key = (access.row.kind, access.calls, access.guard, access.loops, frozenset(whole.terms.items()))
-            self.power[key] = _power(whole.terms)
+            self.power[key] = power_of_terms(whole.terms)
             # Numbers near 2^32 are negative offsets.
             first = whole.number - (1 << 32 if whole.number >> 31 else 0)
             self.groups[key].append(_Part(number, first, access.row.width_bytes))
@@ -202,8 +201,3 @@ class _Merging:
         told = replace(self.found[wide.number], lines=lines, lowest=lowest)
         for each in window:
             self.found[each.number] = told
-
-
-def _power(terms: dict[Expr, int]) -> int:
-    """A power of two that divides every value of a sum without its number, 128 at most."""
-    return min((min(128, (factor & -factor) * power_of(term)) for term, factor in terms.items()), default=128)

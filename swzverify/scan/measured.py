@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from swzverify.hardware import LANES
 from swzverify.profiler import Counts
 from swzverify.sass import SassInstruction
 from swzverify.scan.claim import NEVER_MADE
@@ -21,7 +22,6 @@ from swzverify.scan.verdict import Verdict
 
 Counted = Mapping[tuple[str, int], Counts]
 """Counters by the section and the place of an instruction in it."""
-_LANES: Final = 32
 _NO_BOUND: Final = "the cost of this instruction is not known"
 _WORD_BITS: Final = 32
 
@@ -43,8 +43,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A machine instruction that was executed, and the most wavefronts that one warp instruction may
-    take by the verdict; None where the verdict has no bound.
+    """A machine instruction that was executed, and the most wavefronts that one warp instruction
+    may take by the verdict; None where the verdict has no bound.
     """
 
     instruction: SassInstruction
@@ -103,7 +103,7 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
         (each, counts) for each in chip.code if (counts := counted.get((each.section, each.offset_bytes))) is not None
     ]
     if not found:
-        return Measured(Status.NOT_SEEN, "the counters have nothing of its instructions")
+        return Measured(Status.NOT_SEEN, "the counters do not have its instructions")
     made = [(each, counts) for each, counts in found if counts.executed and counts.wavefronts]
     if not made:
         return Measured(Status.NOT_SEEN, "no lane made it in what was profiled")
@@ -128,14 +128,14 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
     if any(row.has_conflict for row in rows):
         return Measured(Status.AGREES, "" if bound is not None else "at least so many; more is no contradiction", rows)
     if decision.is_for_some:
-        return Measured(Status.OPEN, "this run had no conflict; other arguments or data have", rows)
-    if access.is_certain and all(row.counts.lanes == _LANES * row.counts.executed for row in rows):
+        return Measured(Status.OPEN, "this run had no conflict; other arguments or data have one", rows)
+    if access.is_certain and all(row.counts.lanes == LANES * row.counts.executed for row in rows):
         return Measured(Status.DISAGREES, "every thread made it, and no conflict was counted", rows)
     return Measured(Status.OPEN, "this run had no conflict; others may have one, or the verdict is wrong", rows)
 
 
 def _groups(instruction: SassInstruction) -> int | None:
-    """The groups of lanes of a warp instruction, each of which takes a wavefront if it is free."""
+    """The groups of lanes of a warp instruction; if it is free, each group takes one wavefront."""
     opcode = instruction.opcode
     if opcode.kind is not None and opcode.kind.moves_matrices:
         return opcode.matrices or None

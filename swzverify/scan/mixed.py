@@ -106,8 +106,8 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
 
 
 def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
-    """The values of what is blamed for which the SMT engine finds no two lanes that meet, in words;
-    empty where none were found.
+    """Values of the blamed leaves, in words, for which the SMT engine finds no two lanes that meet;
+    empty where no such values were found.
     """
     for values in found.free_values[:_PARAMETERS_TRIED]:
         meet = lanes_meet(question.row, question.block.shape, sampler.fixed(values), sampler.fixed_guard(values))
@@ -123,7 +123,8 @@ def _ran_before(question: Question, leaf: Leaf) -> bool:
 
 
 def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -> Decision | None:
-    """The verdict where two lanes meet however often loops before ran; None where that is not shown.
+    """The verdict where two lanes meet however often loops before ran; None where that is not
+    shown.
 
     Which lanes make the access does not depend on these loops, or on what loops carry.
     """

@@ -1,9 +1,9 @@
 """The verdict by the octet rule, at every place that the shared part of the address may give.
 
-An octet's cost is not monotone in its lanes: one lane of a pair alone takes another wavefront than
-the pair. Nor is that of a warp in its octets where two of them write to one place, which only the
-lower one does. So guards are decided that let an octet's lanes through together, if no two octets
-meet.
+The cost of an octet is not monotone in its lanes: one lane of a pair alone takes another wavefront
+than the pair. Nor is the cost of a warp monotone in its octets where two of them write to one
+place: only the lower one writes. So a guard is decided only if it lets the lanes of an octet
+through together, and no two octets meet.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
 from swzverify.ir.expr import Expr, Extend, conjunction, operands, substitute, variables
 from swzverify.kernel import Kind, Leaf
-from swzverify.kernel.powers import power_of
+from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
 from swzverify.scan.collide import known_of, octet_parts
-from swzverify.scan.price import Price, price
-from swzverify.scan.question import Array, Mask, Question
+from swzverify.scan.price import Array, Mask, Price, price
+from swzverify.scan.question import Question
 from swzverify.scan.samples import thread_values
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared
@@ -42,9 +42,7 @@ def octets(question: Question) -> Decision:
         return unknown("no thread of the block makes this access")
     if not _come_together(question, active):
         return unknown(SPLIT)
-    step = BANK_PERIOD_BYTES
-    for term, factor in parts.shared.terms.items():
-        step = min(step, _step(term, factor))
+    step = power_of_terms(parts.shared.terms, BANK_PERIOD_BYTES)
     own = block.values(parts.own, {}) + parts.shared.number
     prices: list[_Placed] = []
     for shift in range(0, BANK_PERIOD_BYTES, step):
@@ -157,9 +155,11 @@ def _by_array(question: Question, active: Mask, prices: list[_Placed]) -> Decisi
 
 
 def _array_that_moves(question: Question) -> Leaf | None:
-    """The array whose begin is all that is not known of the shared part modulo 128 bytes."""
+    """The array, if its begin is the only unknown of the shared part modulo 128 bytes."""
     shared, leaves = question.parts.shared, question.parts.leaves
-    open_terms = [(term, factor) for term, factor in shared.terms.items() if _step(term, factor) < BANK_PERIOD_BYTES]
+    open_terms = [
+        (term, factor) for term, factor in shared.terms.items() if power_of_terms({term: factor}) < BANK_PERIOD_BYTES
+    ]
     if len(open_terms) != 1:
         return None
     (term, factor), read = open_terms[0], variables(open_terms[0][0])
@@ -167,8 +167,3 @@ def _array_that_moves(question: Question) -> Leaf | None:
         term = term.operand
     leaf = leaves[read[0].name] if len(read) == 1 and term is read[0] else None
     return leaf if leaf is not None and leaf.symbol is not None and factor == leaf.multiple else None
-
-
-def _step(term: Expr, factor: int) -> int:
-    """A power of two that divides every multiple that a term has in an address."""
-    return (factor & -factor) * power_of(term)

@@ -111,8 +111,8 @@ class _Chip:
         return self._merged(own, found)
 
     def _takes_others(self, access: KernelAccess) -> bool:
-        """Whether an instruction may also be that of an access which no thread makes as well: of the
-        other branch of an `if`.
+        """Whether an instruction may also be that of an access which no thread makes as well: of
+        the other branch of an `if`.
         """
         row = access.row
         return row is not None and any(
@@ -177,7 +177,7 @@ def _address_leaves(access: KernelAccess) -> list[Leaf]:
 
 
 def _without_cost(own: Decision) -> Decision:
-    """The verdict of the PTX, whose wavefronts are not those of wider instructions."""
+    """The verdict of the PTX without wavefronts: wider instructions take another number."""
     return replace(own, wavefronts=None, minimum=None)
 
 

@@ -1,4 +1,4 @@
-"""What the warps of a block take, in plain numbers: every thread's address is computed.
+"""What the warps of a block cost, in plain numbers: every thread's address is computed.
 
 The costs of all warps are counted by `hardware.cost_many`, the worst ones again by
 `hardware.access_cost`, which shares no code with it.
@@ -74,6 +74,12 @@ class Block:
 
 
 @lru_cache(maxsize=64)
+def block_of(shape: BlockShape) -> Block:
+    """The block of a shape, made once."""
+    return Block(shape)
+
+
+@lru_cache(maxsize=64)
 def alone(row: Instruction) -> Instruction:
     """The row without joins, which a compiler's other choices may undo, and for lanes that may be
     absent.
@@ -114,17 +120,21 @@ def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:
     return found
 
 
-def lane_rows(row: Instruction, block: Block, warp: int, addresses: Array, active: Mask) -> tuple[LaneRow, ...]:
-    """The lanes of one warp as a table; those that collide in the worst bank are marked."""
+def lane_rows(
+    row: Instruction, block: Block, warp: int, addresses: Array, active: Mask
+) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
+    """The lanes of one warp as a table, in which those that collide in the worst bank are marked,
+    and the addresses of all 32 lanes as they are priced.
+    """
     row = alone(row)
     on = np.flatnonzero(active[: row.address_lanes])
-    if not on.size:
-        return ()
     made = on.tolist()
     wide: list[int] = (addresses & 0xFFFFFFFF).tolist()
     lanes: list[int | None] = [None] * LANES
     for lane in made:
         lanes[lane] = wide[lane]
+    if not made:
+        return (), tuple(lanes)
     groups = access_cost(row, lanes).groups
     worst = max(groups, key=lambda group: group.wavefronts)
     words = max(1, row.width_bytes // BANK_WORD_BYTES)
@@ -144,4 +154,4 @@ def lane_rows(row: Instruction, block: Block, warp: int, addresses: Array, activ
                 hit and lane in worst.lanes and worst.wavefronts > 1,
             )
         )
-    return tuple(rows)
+    return tuple(rows), tuple(lanes)

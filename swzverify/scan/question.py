@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.hardware import LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction
-from swzverify.obligations import Answer, Finding
+from swzverify.obligations import Answer
+from swzverify.scan.asker import Possible
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.collide import lane_runs
-from swzverify.scan.price import Block, DisagreementError, Price, alone, lane_rows
+from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
-
-Possible = Callable[[Expr], Finding]
-"""Asks the SMT engine whether a condition can hold."""
-Array = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +40,7 @@ class Question:
         return unknown(NEVER_MADE) if self._made is Answer.EMPTY else None
 
     def never_made(self) -> Decision | None:
-        """The same, and where it is not known whether some lane makes it."""
+        """As `not_made`, and unknown too where it is not known whether some lane makes the access."""
         if self._made is Answer.HOLDS or (self._made is Answer.UNDECIDED and self.sampled() is not None):
             return None
         return self.not_made() or unknown(NOT_DECIDED)
@@ -71,8 +63,8 @@ class Question:
         return Sampler(self.row, self.parts, self.block, self.guard).shared_values({})
 
     def conflict(self, found: Price, addresses: Array, active: Mask, ways: int, *, at_least: bool = False) -> Decision:
-        """The conflict of the worst of some priced warp instructions; its figures where `ways` are
-        all of its ways.
+        """The conflict of the worst of some priced warp instructions; it has figures only where
+        `ways` are all of its ways.
         """
         warp = found.worst
         all_of_them = ways == found.ways
@@ -94,13 +86,12 @@ class Question:
     def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
         """The lanes of a warp instruction as a table, and their addresses as they are priced."""
         here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
-        rows = lane_rows(self.row, self.block, warp % self.block.warps, here, on)
-        made = {row.lane for row in rows}
-        wide = (here & 0xFFFFFFFF).tolist()
-        return rows, tuple(wide[lane] if lane in made else None for lane in range(LANES))
+        return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
     def free(self, engine: str, guard: Expr) -> Decision:
-        """Free, as an engine says that found no two lanes that meet, unless some sample contradicts it."""
+        """Free, since an engine found no two lanes that meet. A `DisagreementError` where some
+        sample contradicts that.
+        """
         found = Sampler(self.row, self.parts, self.block, guard).own_values()
         if found is not None and not found.price.is_free:
             raise DisagreementError

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import FALSE, Expr, conjunction, const, substitute, variables
 from swzverify.kernel.arithmetic import add, either, less, widened
-from swzverify.obligations import Answer, Finding
+from swzverify.obligations import Answer
+from swzverify.scan.asker import Possible
 from swzverify.scan.collide import known_of
-from swzverify.scan.price import Block
+from swzverify.scan.price import Array, Block, Mask
 from swzverify.scan.samples import thread_values
 from swzverify.scan.split import Parts
 
-Possible = Callable[[Expr], Finding]
 _CELLS = 24
 _UNDECIDED = 4
-"""Cells without an answer after which no other one is asked."""
+"""After so many cells without an answer no other one is asked."""
 
 
 def reachable_ways(
     row: Instruction,
     block: Block,
     parts: Parts,
-    addresses: NDArray[np.int64],
-    active: NDArray[np.bool_],
+    addresses: Array,
+    active: Mask,
     most: int,
     possible: Possible,
 ) -> int | None:
@@ -36,14 +36,11 @@ def reachable_ways(
     """
     cells = sorted(_cells(row, addresses, active), key=len, reverse=True)
     known = conjunction(known_of(variables(parts.other_guard), parts.leaves))
-    guards: dict[int, Expr] = {}
+    whole = conjunction((parts.other_guard, known))
 
+    @cache
     def guard(thread: int) -> Expr:
-        if thread not in guards:
-            new = thread_values(block, parts, thread, f"@{thread}")
-            value = conjunction((parts.other_guard, known))
-            guards[thread] = substitute(value, new(value))
-        return guards[thread]
+        return substitute(whole, thread_values(block, parts, thread, f"@{thread}")(whole))
 
     for ways in range(most, 1, -1):
         large = [cell for cell in cells if len(cell) >= ways]
@@ -77,7 +74,7 @@ def _at_least(cell: list[list[int]], ways: int, guard: Callable[[int], Expr]) ->
     return less(const(ways - 1, 8), total, signed=False)
 
 
-def _cells(row: Instruction, addresses: NDArray[np.int64], active: NDArray[np.bool_]) -> list[list[list[int]]]:
+def _cells(row: Instruction, addresses: Array, active: Mask) -> list[list[list[int]]]:
     """Of each warp, group and bank the threads of each word; equal words apart where they count."""
     unit = max(row.width_bytes, BANK_WORD_BYTES)
     slots = BANK_PERIOD_BYTES // unit

@@ -7,21 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
-from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
 from swzverify.scan.collide import assumed_of, found_of
-from swzverify.scan.drawn import drawn
-from swzverify.scan.price import Block, Price, price
+from swzverify.scan.drawn import drawn, fulfilled, words
+from swzverify.scan.price import Array, Block, Mask, Price, price
 from swzverify.scan.split import Parts, is_shared
 
-Array = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 _SEED = 20_250_101
 _PARAMETERS = 24
 _TRIPS = 24
@@ -30,8 +26,8 @@ _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 4
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Values of the blamed leaves for which each sample in which lanes take part conflicts: pairs of
-    threads that collide in all of these, and take part in a first trip, and the fewest ways.
+    """Values of the blamed leaves for which every sample with active lanes conflicts; pairs of
+    threads that collide in all these samples and take part in a first trip; and the fewest ways.
     """
 
     values: Mapping[str, int]
@@ -84,7 +80,7 @@ class Sampler:
         env: dict[str, Array] = {}
         for leaf in self.free:
             if is_shared(leaf):
-                env[leaf.name] = _array([_value(leaf, draw, at) for at in range(count)])[:, None, None]
+                env[leaf.name] = words([_value(leaf, draw, at) for at in range(count)])[:, None, None]
             else:
                 env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
         found = self._priced(env)
@@ -118,7 +114,7 @@ class Sampler:
         for row in rows:
             for leaf in missing:
                 row.setdefault(leaf.name, 0)
-        env = {leaf.name: _array([row[leaf.name] for row in rows])[:, None, None] for leaf in self.free}
+        env = {leaf.name: words([row[leaf.name] for row in rows])[:, None, None] for leaf in self.free}
         found = self._priced(env)
         if found is None:
             return None
@@ -153,7 +149,7 @@ class Sampler:
         addresses = block.values(self.parts.varying, env) + self.parts.shared.number
         addresses &= 0xFFFFFFFF
         known = conjunction(found_of(variables(self.parts.varying, self.guard), self.parts.leaves))
-        allowed = (block.values(known, env) != 0) & self._fulfilled(env)
+        allowed = (block.values(known, env) != 0) & fulfilled(self.assumed, env)
         shape = np.broadcast_shapes(addresses.shape, active.shape, allowed.shape)
         if len(shape) == 2:
             shape = (1, *shape)
@@ -161,20 +157,6 @@ class Sampler:
         self._align(addresses, active)
         found = price(self.row, addresses.reshape(-1, LANES), active.reshape(-1, LANES))
         return None if found is None else Sampled(found, addresses, active)
-
-    def _fulfilled(self, env: Mapping[str, Array]) -> Mask:
-        """The samples whose parameters fulfil what is assumed, in plain integers of any width."""
-        if not self.assumed:
-            return np.ones((1, 1, 1), dtype=np.bool_)
-        whole = conjunction(self.assumed)
-        read = variables(whole)
-        columns = np.broadcast_arrays(*(env[each.name].reshape(-1) for each in read))
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        held = [
-            evaluate(whole, {each.name: value % each.limit for each, value in zip(read, row, strict=True)}) != 0
-            for row in rows
-        ]
-        return np.array(held, dtype=np.bool_)[:, None, None]
 
     def _align(self, addresses: Array, active: Mask) -> None:
         """Move each sample so that its active lanes are aligned; take it out where none can be so."""
@@ -312,7 +294,7 @@ def _runs(leaf: Leaf) -> bool:
 
 
 def _is_listed(leaf: Leaf) -> bool:
-    """Whether all values are known that a loop carries."""
+    """Whether a loop carries a leaf of which all values are known."""
     return leaf.kind is Kind.CARRIED and bool(leaf.values)
 
 
@@ -327,7 +309,3 @@ def _value(leaf: Leaf, draw: random.Random, at: int) -> int:
     if draw.random() < 0.05:
         number = draw.getrandbits(leaf.variable.width)
     return number % limit
-
-
-def _array(values: list[int]) -> Array:
-    return np.array([value & 0xFFFFFFFFFFFFFFFF for value in values], dtype=np.uint64).view(np.int64)

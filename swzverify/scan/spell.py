@@ -5,18 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from swzverify.ir.expr import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extend,
-    Extract,
-    Ite,
-    Var,
-    postorder,
-    to_signed,
-)
+from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder, to_signed
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.linear import sum_of
 
@@ -81,9 +70,7 @@ def _sum(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: dict[s
             for each in postorder(term):
                 text.setdefault(each, _spelled(each, text, names, bases))
             bare = text[term]
-        inner = term
-        while isinstance(inner, Extend | Extract):
-            inner = inner.operand
+        inner = _uncut(term)
         if isinstance(inner, Var) and bases.get(inner.name, 1) > 1 and signed == bases[inner.name]:
             signed = 1
         sized = bare if abs(signed) == 1 else f"{bare}*{abs(signed)}"
@@ -95,10 +82,16 @@ def _sum(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: dict[s
     return whole.removeprefix("+ ").replace("- ", "-", 1) if whole.startswith("- ") else whole.removeprefix("+ ")
 
 
-def _is_symbol(term: Expr) -> bool:
+def _uncut(term: Expr) -> Expr:
+    """What a term is without extensions and cuts around it."""
     while isinstance(term, Extend | Extract):
         term = term.operand
-    return isinstance(term, Var) and term.name.startswith("shared ")
+    return term
+
+
+def _is_symbol(term: Expr) -> bool:
+    inner = _uncut(term)
+    return isinstance(inner, Var) and inner.name.startswith("shared ")
 
 
 def _spelled(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: dict[str, int]) -> str:
@@ -116,11 +109,9 @@ def _spelled(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: di
         case Ite(condition, then, otherwise):
             return f"({text[condition]} ? {text[then]} : {text[otherwise]})"
         case Binary(operator, left, right):
-            if operator in ("bvadd", "bvsub", "bvmul", "bvshl"):
-                found = sum_of(node)
-                if node not in found.terms:
-                    whole = _sum(node, text, names, bases)
-                    return f"({whole})" if " " in whole else whole
+            if operator in ("bvadd", "bvsub", "bvmul", "bvshl") and node not in sum_of(node).terms:
+                whole = _sum(node, text, names, bases)
+                return f"({whole})" if " " in whole else whole
             return f"({text[left]} {_SIGNS[operator]} {text[right]})"
         case Compare(comparison, left, right):
             return f"({text[left]} {_SIGNS[comparison]} {text[right]})"

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from swzverify.ir.expr import (
-    TRUE,
-    Expr,
-    conjunction,
-    conjuncts,
-    const,
-    variables,
-)
+from swzverify.ir.expr import Expr, conjunction, conjuncts, const, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.linear import Sum, sum_of
 
@@ -22,7 +15,8 @@ class Parts:
 
     `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
     `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
-    Where `sure` is 1 a lane makes the access, if loops come to an end; None where no such is known.
+    Where `sure` is 1 a lane makes the access, if loops come to an end; None where that is not
+    known.
     """
 
     shared: Sum
@@ -72,8 +66,8 @@ def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
         Sum(groups[0], whole.number, 32),
         Sum(groups[1], 0, 32).expression(),
         Sum(groups[2], 0, 32).expression(),
-        conjunction(own) if own else TRUE,
-        conjunction(other) if other else TRUE,
+        conjunction(own),
+        conjunction(other),
         leaves,
     )
 

@@ -13,10 +13,11 @@ from typing import Final
 import numpy as np
 
 from swzverify.hardware import INSTRUCTIONS, Instruction
-from swzverify.ir.expr import TRUE, Expr, conjuncts, const, variables
+from swzverify.ir.expr import Expr, conjuncts, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf, accesses
 from swzverify.kernel.accesses import LoopAround
-from swzverify.kernel.arithmetic import shift_left, sub, widened
+from swzverify.kernel.arithmetic import sub
+from swzverify.kernel.leaves import begin_of
 from swzverify.kernel.linear import normal
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Location, Module, Symbol
@@ -43,9 +44,9 @@ class StatedLoop:
 class Stated:
     """An access as C texts over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
 
-    `address` counts bytes from the begin of the array. `condition` says which lanes make it; without
-    one all do. Loops that neither of them depends on repeat the access; all lanes leave them at the
-    same trip.
+    `address` counts bytes from the begin of the array. `condition` says which lanes make it;
+    without one all do. Loops that neither of them depends on repeat the access; all lanes leave
+    them at the same trip.
     """
 
     instruction: Instruction
@@ -75,8 +76,8 @@ class _Names:
 
 
 def stated(module: Module, function: Function, line: int, block: BlockShape, given: Given = NOTHING_GIVEN) -> Stated:
-    """The access at a line of the PTX. Errors: a `NotWrittenError` with the reason, if there is none,
-    or if something of it is not known exactly.
+    """The access at a line of the PTX. Errors: a `NotWrittenError` with the reason, if there is
+    none, or if something of it is not known exactly.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
@@ -111,8 +112,8 @@ def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> St
 
 
 def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruction) -> list[int]:
-    """The lines of the PTX with an instruction that comes from a line of the source, in the order of
-    the text; of inlined code the lines of the calls count too.
+    """The lines of the PTX with an instruction that comes from a line of the source, in the order
+    of the text; of inlined code the lines of the calls count too.
 
     Errors: a `NotWrittenError` where several source files have that line, or the line has other
     widths of the same kind.
@@ -127,7 +128,7 @@ def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruct
 
 
 def _files(location: Location | None, source: int) -> set[int]:
-    """The numbers of the files in which a line is, or has called, what is at a place."""
+    """The numbers of the files in which this line is the place, or a call that leads to the place."""
     found: set[int] = set()
     while location is not None:
         if location.line == source:
@@ -143,11 +144,10 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     if access.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("a spec has no such instruction")
     if access.sure is None:
-        raise NotWrittenError("it is not known whether each lane that may come here does")
+        raise NotWrittenError("it is not known whether each lane that may make it does")
     array = _array(access)
-    begin = shift_left(widened(array.variable, 32), const(array.multiple.bit_length() - 1, 32))
-    offset = normal(sub(access.address, begin))
-    guards = [each for each in conjuncts(access.guard) if each is not TRUE]
+    offset = normal(sub(access.address, begin_of(array, 32)))
+    guards = conjuncts(access.guard)
     names = _Names()
     for variable in variables(offset, *guards):
         _name(next(each for each in access.leaves if each.name == variable.name), access, block, names)

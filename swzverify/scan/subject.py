@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, const, substitute, variables
+from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf, LoopAround
 from swzverify.kernel.arithmetic import bit_and, either, is_zero, less, sub
 from swzverify.kernel.symbols import SHARED_LIMIT
 from swzverify.obligations import Answer, Finding
+from swzverify.scan.asker import Possible
 from swzverify.scan.collide import Lane, found_of, known_of
 from swzverify.scan.price import Block
 
-Possible = Callable[[Expr], Finding]
 _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 
 
@@ -48,7 +48,7 @@ class Subject:
         return self.possible(conjunction(dict.fromkeys(self.of_lane(lane, *conditions))))
 
     def of_lane(self, lane: Lane, *conditions: Expr) -> list[Expr]:
-        """Conditions as a lane has them that the instruction looks at."""
+        """Conditions as a lane has them, and that the instruction looks at this lane."""
         found = [lane.of(each) for each in conditions]
         if self.address_lanes < LANES:
             place = bit_and(lane.number, const(LANES - 1, lane.number.width))
@@ -70,7 +70,7 @@ class Subject:
         return self.ask(self.lane(), *self.makes(const(0, 1), with_loops=False)).answer
 
     def _loop_facts(self, read: Iterable[Var]) -> list[Expr]:
-        """A trip that is made follows one that was to be followed."""
+        """Each trip but the first one follows a trip that another one was to follow."""
         found: dict[str, Expr] = {}
         names = {each.name for each in read}
         changed = True
@@ -92,9 +92,8 @@ class Subject:
         """
         found: list[Expr] = []
         names = {each.name: each for each in read}
-        leaves = self.leaves
         for name, each in names.items():
-            leaf = leaves[name]
+            leaf = self.leaves[name]
             if leaf.most is not None:
                 found.append(less(each, const(leaf.most + 1, each.width), signed=False))
             if leaf.symbol is not None and leaf.symbol.size_bytes:
@@ -111,7 +110,7 @@ class Subject:
         return [*found_of(kept, self.leaves), *self.more_of(kept)]
 
     def loop_of(self, name: str) -> LoopAround | None:
-        """The loop around the access whose trips a leaf counts."""
+        """The loop around the access if a leaf of this name counts its trips."""
         return next((loop for loop in self.access.loops if loop.trips is not None and loop.trips.name == name), None)
 
 
@@ -131,4 +130,4 @@ def multiple_of(leaf: Leaf, multiple: int) -> Expr:
     """Whether an array begins at a multiple of a power of two."""
     factor = max(1, multiple // leaf.multiple)
     low = bit_and(leaf.variable, const(factor - 1, leaf.variable.width))
-    return compare(Comparison.EQ, low, const(0, leaf.variable.width))
+    return is_zero(low)

@@ -1,10 +1,10 @@
 """Conflicts that a trial meets, where nothing was proved.
 
 A trial runs one block of a launch that is made up. It shows that an access conflicts for these
-arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are held
-off here: where the place of a variable in shared memory counts, which PTX does not say, the
-least of all places is taken; and a trial that contradicts what was proved turns the verdict into
-a fault of ours.
+arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are kept
+out here. PTX does not say where a variable lies in shared memory: where that counts, the place with
+the least cost is taken. And a trial that contradicts what was proved turns the verdict into a fault
+of ours.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ SHORT: Final = 2_000
 MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
 OF_ANY_SPACE: Final = 40_000
-"""Instructions of all launches after which no more are made for accesses whose space is not known:
-most of these never come to shared memory.
+"""After so many instructions of all launches, no more launches are made for accesses of an unknown
+space: most of these never come to shared memory.
 """
 PATIENCE: Final = 600
 """Launches without a new conflict or a new way, after which no more are tried."""
@@ -59,8 +59,8 @@ _NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel to try: its module, the shape of its block, the target, what is given of its
-    parameters, bytes of dynamic shared memory, None where that is not said, and how many launches
-    are tried at most, None for as many as there are.
+    parameters, the bytes of dynamic shared memory (None if they are not given), and how many
+    launches are tried at `most` (None: as many as there are).
     """
 
     module: Module
@@ -210,8 +210,7 @@ class _Met:
         at = worst.worst
         addresses, active = self._addresses[at] + shift, self._active[at]
         warp = int(self._warps[at])
-        rows = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
-        made = {row.lane for row in rows}
+        rows, by_lane = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
         alike = price(self._row, addresses[None], active[None]) or worst
         words = words_of(launch, self._kernel.function)
         return Decision(
@@ -227,7 +226,7 @@ class _Met:
             warp=warp,
             lanes=rows,
             instruction=alone(self._row),
-            addresses=tuple(int(addresses[lane]) if lane in made else None for lane in range(LANES)),
+            addresses=by_lane,
         )
 
 

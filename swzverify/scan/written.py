@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from swzverify.hardware import INSTRUCTIONS
-from swzverify.ir.expr import TRUE, Expr, conjuncts, const, variables
+from swzverify.ir.expr import TRUE, Expr, conjuncts, const
 from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.arithmetic import add
-from swzverify.kernel.powers import power_of
+from swzverify.kernel.powers import power_of_terms
 from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.scan.split import Parts, is_shared, split
 from swzverify.scan.verdict import Decision, Verdict
@@ -24,8 +24,8 @@ _LARGEST_ALIGN: Final = 128
 class Written:
     """What a spec says of an access, as texts; or, in `reason`, why it says nothing.
 
-    `loops` and `lanes` give the text of each variable's range. `claim` has the kind of the claim and
-    its number of wavefronts, which is None for `conflict_free`.
+    `loops` and `lanes` give the text of each variable's range. `claim` has the kind of the claim
+    and its number of wavefronts, which is None for `conflict_free`.
     """
 
     instruction: str = ""
@@ -39,8 +39,8 @@ class Written:
 
 
 def written(access: KernelAccess, decision: Decision) -> Written:
-    """An access as a spec says it. What all lanes share is a part of the base: no cost depends on it,
-    but for its alignment.
+    """An access as a spec says it. What all lanes share is a part of the base: no cost depends on
+    it, but for its alignment.
     """
     try:
         return _written(access, decision)
@@ -65,8 +65,7 @@ def _written(access: KernelAccess, decision: Decision) -> Written:
     address = c_text(offset, names.known, names.limits)
     align = None
     if parts.shared.terms:
-        powers = [(factor & -factor) * power_of(term) for term, factor in parts.shared.terms.items()]
-        align = max(row.width_bytes, min(_LARGEST_ALIGN, *powers))
+        align = max(row.width_bytes, power_of_terms(parts.shared.terms, _LARGEST_ALIGN))
     claim: tuple[str, int | None] = ("wavefronts", decision.wavefronts or row.group_count)
     if decision.verdict is Verdict.FREE and not row.joins:
         claim = ("conflict_free", None)
@@ -100,7 +99,7 @@ class _Names:
             elif counted:
                 self.lanes[name] = str(len(leaf.values))
             else:
-                raise NotWrittenError(f"lanes have values of their own of {leaf.name}")
+                raise NotWrittenError(f"each lane has its own value of {leaf.name}")
         elif leaf.kind is Kind.OPAQUE and not is_shared(leaf) and leaf.variable.limit <= 1 << MOST_BITS:
             name = f"data_{leaf.line}_{len(self.known)}"
             self.lanes[name] = str(leaf.variable.limit)
@@ -117,12 +116,10 @@ def _condition(parts: Parts, names: _Names) -> str:
     """
     found: list[str] = []
     for each in (*conjuncts(parts.own_guard), *conjuncts(parts.other_guard)):
-        if each is TRUE:
-            continue
         try:
             found.append(_said(each, parts, names))
         except NotWrittenError:
-            if not parts.is_exact or not _depends_on_more(each, parts):
+            if not parts.is_exact or all(leaf.kind is Kind.LANE for leaf in parts.leaves_of(each)):
                 raise
     return " && ".join(found)
 
@@ -131,8 +128,3 @@ def _said(condition: Expr, parts: Parts, names: _Names) -> str:
     for leaf in parts.leaves_of(condition):
         names.take(leaf)
     return c_text(condition, names.known, names.limits)
-
-
-def _depends_on_more(condition: Expr, parts: Parts) -> bool:
-    """Whether a part of the guard reads more than coordinates."""
-    return any(parts.leaves[each.name].kind is not Kind.LANE for each in variables(condition))

@@ -1,9 +1,9 @@
 """Trials: one block of a kernel runs in plain numbers, with arguments and data that are made up.
 
-A trial shows what one launch does, for accesses of which nothing could be proved: those whose
-address has what shared memory holds, or what loops carry in ways that are not followed. `fields`
-are what a kernel loads of its parameters, `launch` makes up launches, `search` says which comes
-next. `memory` holds bytes, `lanes` registers, `code` says what an instruction does to them, with
+A trial shows what one launch does, for accesses without a proof: their addresses contain values
+from shared memory, or values that loops carry in ways that are not followed. `fields` are what a
+kernel loads from its parameters, `launch` makes up launches, `search` says which comes next.
+`memory` holds bytes, `lanes` registers, `code` says what an instruction does to them, with
 `floats`, `exchange` and `atomics`, and `machine` runs all warps of the block. A value that is not
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `kernel`, `ptx`, `hardware`, `ir` and `errors`.

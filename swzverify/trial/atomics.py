@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from swzverify.ir.expr import to_signed
 from swzverify.kernel.flow import base_name
 from swzverify.ptx import Instruction
 from swzverify.trial.lanes import Lanes
@@ -77,9 +78,5 @@ def _new(operation: str, kind: str, width: int, old: int, values: list[int]) -> 
         case "dec":
             return value if old == 0 or old > value else old - 1
         case _:
-            ordered = sorted((old, value), key=lambda each: _number(each, kind, width))
+            ordered = sorted((old, value), key=lambda each: to_signed(each, width) if kind == "s" else each)
             return ordered[0] if operation == "min" else ordered[1]
-
-
-def _number(bits: int, kind: str, width: int) -> int:
-    return bits - (1 << width) if kind == "s" and bits >> (width - 1) else bits

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -19,14 +20,14 @@ from swzverify.kernel.arithmetic import either
 from swzverify.kernel.effects import written
 from swzverify.kernel.evaluate import space_of
 from swzverify.kernel.flow import base_name
-from swzverify.kernel.meaning import Operation, operation
+from swzverify.kernel.meaning import operation
 from swzverify.kernel.plain import plain
 from swzverify.kernel.slices import width_of
 from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.trial.atomics import apply, can_run
 from swzverify.trial.exchange import exchange
 from swzverify.trial.floats import compute as compute_floats
-from swzverify.trial.lanes import Lanes, cut
+from swzverify.trial.lanes import Lanes, cut, signed
 from swzverify.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
 
 _WINDOW_BYTES: Final = 1 << 32
@@ -36,18 +37,8 @@ THREADS_PER_STEP: Final = 4
 MOST_COMPARED: Final = 512
 """Numbers that are kept of the comparisons of a launch."""
 _SILENT: Final = frozenset(
-    [
-        "membar",
-        "fence",
-        "nanosleep",
-        "prefetch",
-        "prefetchu",
-        "discard",
-        "pmevent",
-        "griddepcontrol",
-        "setmaxnreg",
-        "applypriority",
-    ]
+    {"membar", "fence", "nanosleep", "prefetch", "prefetchu", "discard", "applypriority"}
+    | {"pmevent", "griddepcontrol", "setmaxnreg"}
 )
 """Opcodes that change neither registers nor what a block reads."""
 _MATRIX_LOADS: Final = frozenset(kind.value for kind in Kind if kind.moves_matrices and kind.loads)
@@ -59,8 +50,8 @@ _LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
 _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
 
 Watch = Callable[[Instruction, Array | None, Mask], None]
-"""Is told of each access to shared memory: addresses in its window, and the threads that make
-it; None for addresses of which some are not known.
+"""Is told each access to shared memory: the addresses in its window, None if some of them are not
+known, and the threads that make it.
 """
 
 
@@ -73,8 +64,8 @@ class CutOffError(EndError):
 
 
 class Code:
-    """Runs instructions of one function one by one. `steps` are what threads cost that are run
-    alone, `compared` numbers of comparisons that came out the same for all lanes.
+    """Runs instructions of one function one by one. `steps` counts the cost of threads that run alone;
+    `compared` are numbers of comparisons that came out the same for all lanes.
     """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
@@ -133,8 +124,8 @@ class Code:
                     self._lose(instruction, active)
 
     def _call(self, instruction: Instruction) -> None:
-        """A function that a pointer names is taken to return; what it gives and stores is not known.
-        One that a name names may be a trap.
+        """A call through a pointer is taken to return; what the function gives and stores is not
+        known. A call by name may be a trap.
         """
         if not any(isinstance(each, Register) for each in instruction.operands):
             raise EndError("a function is called")
@@ -166,7 +157,7 @@ class Code:
         if base_name(instruction) == "setp" and len(self.compared) < MOST_COMPARED:
             self._note_compared(formula, results[0], tuple(point.values()), active & known)
         for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
-            self._lanes.write(target, _signed(result, width) if formula.signed else result, known, active)
+            self._lanes.write(target, signed(result, width) if formula.signed else result, known, active)
         return True
 
     def _note_compared(self, formula: _Formula, result: Array, operands: tuple[Array, ...], active: Mask) -> None:
@@ -211,8 +202,8 @@ class Code:
     # ---- memory
 
     def _reached(self, instruction: Instruction, active: Mask) -> Array | None:
-        """The generic addresses that active threads name; None where some are not known. Those in
-        shared memory are told.
+        """The generic addresses that active threads name; None where some are not known. The watch
+        is told those in shared memory.
         """
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
         found = None if operand is None else self._place(operand, active)
@@ -249,7 +240,7 @@ class Code:
             values, known = self._lanes.everything.astype(np.int64), self._lanes.everything.copy()
             found, of_found = self._memory.load((places + at * size)[active], self._threads[active], size)
             values[active], known[active] = found, of_found
-            self._lanes.write(target, _signed(values, 8 * size) if kind[0] == "s" else values, known, active)
+            self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
 
     def _store(self, instruction: Instruction, active: Mask) -> None:
         places = self._reached(instruction, active)
@@ -296,23 +287,21 @@ def _check_aligned(places: Array, width_bytes: int) -> None:
         raise FaultError("an address is not aligned")
 
 
+@dataclass(frozen=True, slots=True)
 class _Formula:
     """An instruction as expressions of its sources; `numbers` are those that it names."""
 
-    __slots__ = ("numbers", "results", "signed", "sources", "undefined", "widths")
-
-    def __init__(
-        self, meaning: Operation, sources: list[tuple[str, Operand, int]], numbers: list[int], values: tuple[Expr, ...]
-    ) -> None:
-        self.sources, self.numbers = sources, numbers
-        self.results = values
-        self.widths, self.signed = meaning.results, meaning.signed
-        self.undefined: Expr = FALSE
+    sources: list[tuple[str, Operand, int]]
+    numbers: list[int]
+    results: tuple[Expr, ...]
+    undefined: Expr
+    widths: tuple[int, ...]
+    signed: bool
 
 
 @lru_cache(maxsize=1 << 14)
 def _formula(instruction: Instruction) -> _Formula | None:
-    """None for what `meaning` does not say, and for values wider than are computed."""
+    """An instruction as a formula; None if `meaning` does not know it, or its values are too wide."""
     operands = instruction.operands[1:]
     meaning = operation(instruction.opcode, len(operands))
     if meaning is None:
@@ -330,16 +319,6 @@ def _formula(instruction: Instruction) -> _Formula | None:
     built = meaning.build(tuple(values))
     if built is None:
         return None
-    found = _Formula(meaning, sources, numbers, tuple(built))
-    if meaning.undefined is not None:
-        found.undefined = either(*meaning.undefined(tuple(values)))
-    wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(found.undefined, *found.results))
-    return None if wide else found
-
-
-def _signed(values: Array, width: int) -> Array:
-    """The numbers that bit patterns stand for."""
-    if width >= 64:
-        return values
-    sign = 1 << (width - 1)
-    return (cut(values, width) ^ sign) - sign
+    undefined = FALSE if meaning.undefined is None else either(*meaning.undefined(tuple(values)))
+    wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(undefined, *built))
+    return None if wide else _Formula(sources, numbers, built, undefined, meaning.results, meaning.signed)

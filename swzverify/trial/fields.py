@@ -1,4 +1,4 @@
-"""What a kernel loads of its parameters, and which of these are pointers.
+"""What a kernel loads from its parameters, and which of these values are pointers.
 
 A parameter of 64 bits is a pointer if an address is made of it by moves and sums.
 """
@@ -34,7 +34,7 @@ FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a kernel loads of a parameter: an offset and a size in bytes."""
+    """What a kernel loads from a parameter: an offset and a size in bytes."""
 
     offset: int
     size: int
@@ -42,12 +42,12 @@ class Field:
     is_real: bool
 
     def label(self, parameter: Parameter, others: Sequence[Field]) -> str:
-        """Its name: that of the parameter, with the offset where it has others, too."""
+        """The name of the parameter, with the offset if the parameter has other fields too."""
         return parameter.name + (f"+{self.offset}" if len(others) > 1 else "")
 
 
 def fields(function: Function) -> dict[str, list[Field]]:
-    """What the kernel loads of each parameter, without pieces that overlap others."""
+    """What the kernel loads from each parameter, without pieces that overlap others."""
     addresses, begins = _addresses(function), _begins(function)
     found: dict[str, dict[int, Field]] = {each.name: {} for each in function.parameters}
     for instruction in function.instructions:
@@ -78,7 +78,7 @@ def compared_in(function: Function) -> tuple[int, ...]:
 
 
 def _begins(function: Function) -> dict[Operand, SymbolRef]:
-    """Registers with the place of a variable, as far as one `mov` says it."""
+    """Registers to which a `mov` gives the place of a variable."""
     return {
         each.operands[0]: each.operands[1]
         for each in function.instructions
@@ -113,8 +113,7 @@ def _addresses(function: Function) -> set[Operand]:
         if base_name(each) == "cvta":
             wanted.update(register for operand in each.operands[1:] for register in registers_in(operand))
         elif not _SPACES & {word.partition("::")[0] for word in each.opcode.split(".")}:
-            bases = (operand.base for operand in each.operands if isinstance(operand, Address))
-            wanted.update(base for base in bases if isinstance(base, Register) and size_of_type(base.type) == 8)
+            wanted.update(base for base in _bases(each) if size_of_type(base.type) == 8)
         elif each.opcode.startswith("cp.async"):
             wanted.update(_bases(each))
     count = -1
@@ -132,8 +131,8 @@ def _bases(instruction: Instruction) -> Iterator[Register]:
 
 
 def _sources(instruction: Instruction, wanted: set[Operand]) -> set[Operand]:
-    """The registers that a wanted one may come from; of a sum the first operand, where compilers
-    put the pointer.
+    """The registers that a wanted one may come from; for a sum this is the first operand, where
+    compilers put the pointer.
     """
     operands = instruction.operands
     if base_name(instruction) not in _CARRY or not operands or operands[0] not in wanted:

@@ -1,8 +1,8 @@
 """Arithmetic of floats, bit for bit: sums, products, quotients, roots, comparisons, conversions.
 
-Only what IEEE 754 fixes is computed, rounded to nearest: approximations are not known, what
-flushes numbers below the normal ones is not, and neither is a result that is no number, whose bits
-PTX leaves open.
+Only what IEEE 754 fixes is computed, rounded to nearest. Not known are approximations, results of
+instructions that flush numbers below the normal ones, and results that are no number: PTX leaves
+their bits open.
 
 Source: PTX ISA, Floating-Point Instructions; Comparison and Selection Instructions: setp; Data
 Movement and Conversion Instructions: cvt. That an H200 gives the same bits is measured:
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.ptx import Instruction, Operand, Register
-from swzverify.trial.lanes import Lanes
+from swzverify.trial.lanes import Lanes, signed
 from swzverify.trial.memory import Array, Mask
 
 _Real: TypeAlias = NDArray[np.floating[Any]]
@@ -122,9 +122,8 @@ def _of_whole(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
         return False
     kind, sign, width = found[1], found[2], int(found[3])
     value, known = lanes.read(instruction.operands[1], width)
-    numbers = value.view(np.uint64) if (sign, width) == ("u", 64) else value
-    if sign == "s" and width < 64:
-        numbers = (value ^ 1 << width - 1) - (1 << width - 1)
+    # A pattern of fewer bits without a sign is the number itself.
+    numbers = signed(value, width) if sign == "s" else value.view(np.uint64)
     lanes.write(instruction.operands[0], _bits(numbers.astype(_REALS[kind])), known, active)
     return True
 

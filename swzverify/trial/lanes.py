@@ -32,6 +32,14 @@ def cut(values: Array, width: int) -> Array:
     return values if width >= _WORD else values & ((1 << width) - 1)
 
 
+def signed(values: Array, width: int) -> Array:
+    """The numbers with a sign that bit patterns stand for."""
+    if width >= _WORD:
+        return values
+    sign = 1 << (width - 1)
+    return (cut(values, width) ^ sign) - sign
+
+
 class Lanes:
     """Registers of the threads of a block, whole warps of them.
 

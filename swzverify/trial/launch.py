@@ -30,7 +30,7 @@ MOST_BUFFERS: Final = 24
 GRID: Final = (4096, 4, 4)
 """Blocks of most launches."""
 ONE_BLOCK: Final = (1, 1, 1)
-"""The grid of the others: what the last block does of all, it does."""
+"""The grid of the other launches: its only block also does what the last block of a grid does."""
 SEED: Final = 20_261_123
 _POOL_STEP: Final = 4 * 65_537
 
@@ -123,8 +123,8 @@ class Launch:
 
 class Launcher:
     """Makes launches of a function with its calls put in place; `arguments` and `conditions` on
-    bytes of parameters hold in each. `numbers`, `reals` and `pointers` are how many of each a launch
-    has.
+    bytes of parameters hold in each. `numbers`, `reals` and `pointers` are how many of each a
+    launch has.
 
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -230,7 +230,9 @@ def _pool(data: Data, compared: tuple[int, ...]) -> Bytes:
 
 
 def _drawn(draw: np.random.Generator, numbers: Sequence[int], count: int) -> Bytes:
-    """Words of which every other one is one of the numbers, and the rest are four bytes of them."""
+    """Words: every other one is one of the numbers, and the rest are four low bytes of such
+    numbers.
+    """
     words = draw.choice(np.array(numbers, dtype=np.uint32), count)
     octets = draw.choice(np.array([each & 255 for each in numbers], dtype=np.uint8), (count, 4))
     words[1::2] = octets.view(np.uint32)[1::2, 0]

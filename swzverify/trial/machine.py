@@ -1,9 +1,9 @@
 """All warps of one block, from the kernel's begin to its end.
 
-Of the lanes of a warp those at the earliest block run, in an order that has each block behind those
-that lead to it, and loops in one piece. So lanes that parted wait for each other wherever their
-ways join, those that leave a loop early left out. All warps that are at one instruction run it
-together.
+In each warp the lanes at the earliest block run. The order of blocks puts each block behind those
+that lead to it, and keeps loops in one piece. So lanes that parted wait for each other wherever
+their ways join; only lanes that leave a loop early do not wait. All warps that are at one
+instruction run it together.
 
 Source: PTX ISA, Control Flow Instructions; Parallel Synchronization and Communication
 Instructions: bar, barrier. That an H200 has the same lanes together is measured:
@@ -167,7 +167,7 @@ class _Kept:
 
 
 class _Machine:
-    """One block: where each of its threads is, and which warps wait for what."""
+    """One block: where each of its threads is, and which warps wait at which barrier."""
 
     def __init__(self, module: Module, function: Function, launch: Launch, wanted: frozenset[int]) -> None:
         self.function, self.kept = function, _Kept(wanted)

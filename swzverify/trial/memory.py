@@ -20,7 +20,7 @@ Bytes = NDArray[np.uint8]
 PARAMETER_BASE: Final = 1 << 24
 CONSTANT_BASE: Final = 2 << 24
 LOCAL_BASE: Final = 3 << 24
-"""Those three may be named by 32 bits."""
+"""Addresses of these three regions fit 32 bits."""
 SHARED_WINDOW: Final = 1 << 40
 SYMBOL_BASE: Final = 2 << 40
 BUFFER_BASE: Final = 16 << 40
@@ -28,7 +28,7 @@ BUFFER_STEP: Final = 1 << 40
 
 
 MOST_BYTES: Final = 1 << 27
-"""Bytes of all regions, those of all threads counted."""
+"""Bytes of all regions together, with those of each thread."""
 
 
 class LimitError(Exception):

@@ -35,7 +35,7 @@ _NUMBERS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 33, 48, 64, 10
 _REALS: Final = (1.0, 0.0, 0.5, 2.0, -1.0, 10.0, 0.001)
 """Floats that are parameters."""
 _FRESH: Final = 0.2
-"""The share of launches that are made of no other one."""
+"""The share of launches that change no earlier one, but are made anew."""
 _ALONE: Final = 0.2
 """The share of launches with a grid of one block, among those that get a grid anew."""
 
@@ -109,7 +109,9 @@ class Search:
         match draw.choice(kinds + ["real"] * min(1, len(reals))):
             case "number":
                 at = draw.randrange(len(numbers))
-                numbers[at] = draw.choice((self._number(compared), self._number(compared), *_near(numbers[at])))
+                numbers[at] = draw.choice(
+                    (self._number(compared), self._number(compared), numbers[at] + 1, numbers[at] // 2)
+                )
             case "data":
                 data[draw.randrange(len(data))] = draw.choice(tuple(Data))
                 seed = number
@@ -129,15 +131,10 @@ class Search:
         return max(0, draw.choice(compared) + draw.choice((0, 0, 1, -1)))
 
 
-def _near(number: int) -> tuple[int, int]:
-    """The next number, and half of it."""
-    return number + 1, number // 2
-
-
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A plan that went new ways, the wanted instructions to which it came, how many ways it went,
-    and what it compared.
+    """A plan that went new ways, the watched instructions to which it came, how many ways it went,
+    and the numbers that it compared.
     """
 
     plan: Plan

@@ -61,11 +61,10 @@ def steps_that_change(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_counter_for_all_loops(patch: pytest.MonkeyPatch) -> None:
-    def trips(reading: Any, loop: Any, width: int) -> Any:
-        leaf = induction.Leaf(var("trips", 1 << 64), Kind.TRIPS, "", 0, loop.header)
-        return extract(reading.leaves.add(leaf), 0, width)
+    def trips_of(reading: Any, loop: Any) -> Any:
+        return reading.leaves.add(induction.Leaf(var("trips", 1 << 64), Kind.TRIPS, "", 0, loop.header))
 
-    patch.setattr(induction, "trips", trips)
+    patch.setattr(induction, "trips_of", trips_of)
 
 
 def loops_that_end_at_once(patch: pytest.MonkeyPatch) -> None:

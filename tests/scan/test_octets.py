@@ -197,7 +197,7 @@ def test_octets_taken_to_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_array_taken_for_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(octets, "power_of", lambda _: 128)
+    monkeypatch.setattr(octets, "power_of_terms", lambda *_: 128)
     found_by_some()
 
 

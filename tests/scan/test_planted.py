@@ -27,9 +27,9 @@ TILED = (
 
 @pytest.fixture(autouse=True)
 def forget() -> Any:
-    decide._block.cache_clear()
+    price.block_of.cache_clear()
     yield
-    decide._block.cache_clear()
+    price.block_of.cache_clear()
 
 
 def found_by(test: Any) -> None:
@@ -133,7 +133,7 @@ def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_narrow_access_that_is_decided_for_one_place_of_its_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "power_of", lambda _: 4)
+    monkeypatch.setattr(decide, "power_of_terms", lambda *_: 4)
     assert FAULT in last(verdicts.STRADDLING, WHOLE, verdicts.BYTES).decision.reason
 
 

@@ -115,7 +115,7 @@ def smaller(_least: bool, first: Any, second: Any) -> Any:
 
 
 PLANTED: dict[str, tuple[object, str, Any]] = {
-    "a load of a signed type is not widened": (code, "_signed", as_it_is),
+    "a load of a signed type is not widened": (code, "signed", as_it_is),
     "results keep bits beyond their width": (lanes, "cut", as_it_is),
     "all lanes always vote": (exchange, "_ballot", never_less),
     "an atomic changes nothing": (atomics, "_new", lost),
