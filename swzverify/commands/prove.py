@@ -11,11 +11,7 @@ import click
 
 from swzverify.commands.choices import Format, ReportFile
 from swzverify.commands.files import Known, check_output
-from swzverify.commands.reports import (
-    check_reports,
-    wants_pictures,
-    write_reports,
-)
+from swzverify.commands.reports import check_reports, wants_pictures, write_reports
 from swzverify.commands.terminal import one_way_out
 from swzverify.errors import SwzError
 from swzverify.report.result import ExitCode, Report

@@ -12,10 +12,7 @@ import click
 from swzverify.claims.verdict import Outcome
 from swzverify.commands.choices import FAILURES, Format, ReportFile
 from swzverify.commands.files import Known, check_output
-from swzverify.commands.reports import (
-    check_reports,
-    wants_pictures,
-)
+from swzverify.commands.reports import check_reports, wants_pictures
 from swzverify.commands.scan_check import DISAGREEMENT, held_against, read_counters, spelled
 from swzverify.commands.scan_reports import write_scan
 from swzverify.commands.scan_spec import check_written, save_written

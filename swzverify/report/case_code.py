@@ -231,12 +231,7 @@ def _meeting(claim: Disjoint, found: Counterexample) -> CaseCode:
     return CaseCode(lines, ["bits_of"])
 
 
-_FACTS = CaseCode(
-    [
-        "failing = [fact.note for fact in claim.plan().facts if not fact.holds]",
-        "assert not failing",
-    ]
-)
+_FACTS = CaseCode(["failing = [fact.note for fact in claim.plan().facts if not fact.holds]", "assert not failing"])
 """Where the shapes of two subjects differ: there is no single case."""
 
 

@@ -29,14 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swzverify.errors import Problem
-from swzverify.report.escape import (
-    markdown_text,
-    sarif_markdown,
-    sarif_text,
-    sarif_uri,
-    shortened,
-    visible,
-)
+from swzverify.report.escape import markdown_text, sarif_markdown, sarif_text, sarif_uri, shortened, visible
 from swzverify.report.finding import Severity, findings, plain_story
 from swzverify.report.json import Json, plain_integer, summary_object
 from swzverify.report.result import ClaimResult, ExitCode, Report
