@@ -117,7 +117,7 @@ class Problem:
         """The place and message, the source line with a caret, and the hint."""
         rows = [f"{self.place}: {self.code} {self.message}"]
         if self.line and self.source_line.strip():
-            shown, start = _window(self.source_line.replace("\t", " "), self.column - 1)
+            shown, start = window(self.source_line.replace("\t", " "), self.column - 1)
             length = max(1, min(self.caret_length, len(shown) - start))
             rows += [shown, " " * start + "^" * length]
         if self.hint:
@@ -125,8 +125,12 @@ class Problem:
         return "\n".join(map(graphic, rows))
 
 
-def _window(line: str, start: int) -> tuple[str, int]:
-    """The part of a long line around column `start` (from 0), and where that column is in it."""
+def window(line: str, start: int) -> tuple[str, int]:
+    """The part of a long line around column `start` (from 0), and where that column is in it.
+
+    >>> window("tile: A", 6)
+    ('tile: A', 6)
+    """
     if len(line) <= _LINE_WIDTH:
         return line, start
     first = max(0, min(start - _LINE_WIDTH // 3, len(line) - _LINE_WIDTH))

@@ -147,18 +147,20 @@ def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> t
     worst = max(found.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
-    words = max(1, access.instruction.width_bytes // BANK_WORD_BYTES)
-    records = access.lanes_at(point)
-    lanes: list[int] = []
-    for lane in worst.lanes:
-        address = records[lane].address_bytes
-        if address is not None:
-            first = address // BANK_WORD_BYTES
-            if any((first + q) % BANKS == worst.bank for q in range(words)):
-                lanes.append(lane)
-    distinct = len({records[lane].address_bytes for lane in lanes})
+    addresses = [record.address_bytes for record in access.lanes_at(point)]
+    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], access.instruction.words)]
+    distinct = len({addresses[lane] for lane in lanes})
     text = f"lanes {spans(lanes)} touch {distinct} different addresses in bank {worst.bank}"
     return dict.fromkeys(lanes, "x"), text
+
+
+def banks_of(address: int | None, words: int) -> list[int]:
+    """The banks of so many words from a byte address on.
+
+    >>> banks_of(120, 4), banks_of(None, 1)
+    ([30, 31, 0, 1], [])
+    """
+    return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
 
 
 def octet_marks(octet: GroupCost) -> tuple[dict[int, str], str]:

@@ -70,7 +70,6 @@ class Covers(Claim):
                 f"covers: {self.access.name} goes to tile {own.name}, and {own.name} or {self.tile.name} has stages",
                 hint=f"say what it covers of {own.name} itself",
             )
-
         if self.access.own:
             names = ", ".join(f"'{each.name}'" for each in self.access.own)
             raise SwzError(

@@ -50,7 +50,6 @@ class Equivalent(Claim):
                 f"equivalent: {self.first.name} and {self.second.name} are of different kinds",
                 hint="compare two tiles, two accesses, two maps, or a tile and a map",
             )
-
         self._check_memories()
         tile = self.first if isinstance(self.first, Tile) else self.second if isinstance(self.second, Tile) else None
         for index in (self.first, self.second):

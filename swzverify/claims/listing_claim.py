@@ -149,7 +149,7 @@ class ListingClaim(Claim):
     def _other_slot(self, at: int, read: RegisterRead) -> str:
         """That the register is kept, but in another slot."""
         held = self.listing.counted[at].held
-        slots = [slot for slot in SLOTS if read.register in (held.in_slot(slot)[0],) and slot != read.slot]
+        slots = [slot for slot in SLOTS if read.register == held.in_slot(slot)[0] and slot != read.slot]
         if not slots or read.slot is None:
             return ""
         return f"; the cache holds R{read.register} in slot {slots[0]}, and it is read in slot {read.slot}"

@@ -148,11 +148,6 @@ def base_values(place: Origin, period_bytes: int) -> int:
 
 def describe(tile: Tile) -> str:
     """A tile in words: element, layout, swizzle."""
-    swizzle = (
-        ""
-        if tile.swizzle is None
-        else f", {tile.swizzle} on {tile.swizzle_on}es"
-        if (tile.swizzle_on == "address")
-        else f", {tile.swizzle} on offsets"
-    )
+    acts_on = "addresses" if tile.swizzle_on == "address" else "offsets"
+    swizzle = "" if tile.swizzle is None else f", {tile.swizzle} on {acts_on}"
     return f"all {tile.size} elements of {tile.element_bits} bits at {tile.layout}{swizzle}"

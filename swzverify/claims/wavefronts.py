@@ -79,8 +79,7 @@ class Wavefronts(CostClaim):
         if not isinstance(after, Wavefronts) or self.numbers == after.numbers:
             return
         (word, old), (other, new) = (next(iter(each.numbers.items())) for each in (self, after))
-        stronger = new <= old if self.exactly is None else False
-        way = Direction.STRONGER if stronger else Direction.WEAKER
+        way = Direction.STRONGER if self.exactly is None and new <= old else Direction.WEAKER
         if word == other:
             yield NumberChange(word, str(old), str(new), way)
         else:

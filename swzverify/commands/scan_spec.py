@@ -38,7 +38,6 @@ def save_written(path: str | None, found: Sequence[ScannedFile], target: str) ->
     """Write the spec, and say to standard error how many accesses it has. Errors: SWZ504."""
     if path is None:
         return
-
     write_report(f"{FIRST_LINE}\n{scan_spec(found, target)}", path, "spec")
     every = [access for file in found for access in file.accesses]
     said = sum(not access.written.reason for access in every)

@@ -61,7 +61,6 @@ def _pair(text: str | None) -> tuple[str, str] | None:
 def _draw(result: SweepResult, file: str | None) -> None:
     if file is None or result.summary.heatmap is None:
         return
-
     tell_picture(heatmap_picture(result.path, result.summary.heatmap), picture_format(file), file)
 
 

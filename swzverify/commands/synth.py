@@ -117,7 +117,6 @@ def _tell(result: SynthResult, form: str, output: str | None) -> None:
     if form == "json":
         write_text(render_synth_json(result), output)
         return
-
     if output is not None:
         write_text(render_synth(result, TextStyle()), output)
         return
@@ -130,7 +129,6 @@ def _write(result: SynthResult) -> None:
         raise Failure(f"SWZ565 {result.path} is as it was: {result.not_patched}")
     if not result.confirmed:
         raise Failure(f"SWZ565 {result.path} is as it was: the answer was not proved")
-
     if result.spec_text != result.before:
         with open(result.path, "rb") as file:
             ends = "\r\n" if b"\r\n" in file.read() else "\n"

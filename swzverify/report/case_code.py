@@ -209,8 +209,7 @@ def _sectors(claim: Coalesced, found: Counterexample) -> CaseCode:
 
 
 def _touched(claim: Covers, found: Counterexample) -> CaseCode:
-    own = claim.access.tile.base if claim.access.tile is not None else claim.access.base
-    places = common_origins(own, claim.tile.base)
+    places = tuple(place for _, place in claim.placed)
     coord = TilePoints.of(claim.tile, "", places[1]).coordinate_at(found.point or {}, second(""))
     bases = tuple(_base_at(place, found) for place in places)
     lines = [

@@ -14,7 +14,7 @@ from rich.text import Text
 from swzverify.report.console import indented, rendered
 from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
-from swzverify.report.json import Json
+from swzverify.report.json import Json, json_text
 from swzverify.report.style import TextStyle
 from swzverify.words import counted
 
@@ -108,7 +108,7 @@ def render_cross_json(report: CrossReport) -> str:
         "claims": [_row(row) for row in report.rows],
         "problems": [f"{problem.file}: {problem.code} {problem.message}" for problem in report.problems],
     }
-    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    return json_text(document)
 
 
 def _row(row: CrossRow) -> Json:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import operator
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import SupportsIndex, TypeAlias
 
@@ -29,7 +30,16 @@ def render_json(report: Report) -> str:
     >>> print(render_json(Report(())).splitlines()[1])
       "schema": "swzverify.report/1",
     """
-    return json.dumps(document(report), indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
+    return json_text(document(report))
+
+
+def json_text(values: Mapping[str, object]) -> str:
+    """Plain values as a JSON document: ASCII, indented, with a line feed at its end.
+
+    >>> json_text({"a": 1})
+    '{\\n  "a": 1\\n}\\n'
+    """
+    return json.dumps(values, indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
 
 
 def document(report: Report) -> dict[str, Json]:

@@ -10,13 +10,10 @@ from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from swzverify.errors import Problem
+from swzverify.errors import Problem, window
 from swzverify.report.console import indented, rendered
 from swzverify.report.escape import visible, visible_lines
 from swzverify.report.style import TextStyle
-
-_SOURCE_WIDTH = 110
-"""Characters of a source line that are shown; a longer one is cut around the caret."""
 
 
 def render_problems(problems: Sequence[Problem], style: TextStyle) -> str:
@@ -48,11 +45,7 @@ def _problem(problem: Problem) -> RenderableType:
 
 def _source_line(problem: Problem) -> Text:
     """The source line over its carets; a tab counts as one blank, so that both lines agree."""
-    source = problem.source_line.rstrip("\r\n").replace("\t", " ")
-    start = max(0, problem.column - 1)
-    if len(source) > _SOURCE_WIDTH:
-        first = max(0, min(start - _SOURCE_WIDTH // 3, len(source) - _SOURCE_WIDTH))
-        source, start = source[first : first + _SOURCE_WIDTH], start - first
+    source, start = window(problem.source_line.rstrip("\r\n").replace("\t", " "), max(0, problem.column - 1))
     marked = source[start : start + max(1, problem.caret_length)]
     gap = " " * cell_len(visible(source[:start]))
     text = Text(f"  {visible(source)}\n  {gap}", no_wrap=True, overflow="ignore")

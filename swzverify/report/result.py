@@ -85,13 +85,13 @@ class ClaimResult:
         return fingerprint_of(self.id)
 
 
-def fingerprint_of(claim_id: str) -> str:
-    """The fingerprint of the claim with this id.
+def fingerprint_of(text: str) -> str:
+    """The fingerprint of what is known by this text, such as a claim by its id.
 
     >>> fingerprint_of("a.yaml::A::bijective")[:8]
     '2210db75'
     """
-    return hashlib.sha256(claim_id.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ src/fingerprints.ts. microsoft/PSRule, issue 955 (`pass` as alerts).
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from swzverify.errors import Problem
 from swzverify.report.escape import markdown_text, sarif_markdown, sarif_text, sarif_uri, shortened, visible
 from swzverify.report.finding import Severity, findings, plain_story
 from swzverify.report.json import Json, plain_integer, summary_object
-from swzverify.report.result import ClaimResult, ExitCode, Report
+from swzverify.report.result import ClaimResult, ExitCode, Report, fingerprint_of
 from swzverify.report.rules import Rule, Vocabulary, claim_vocabulary, problem_rule
 from swzverify.report.story import headline
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header
@@ -152,8 +151,7 @@ def _problem(problem: Problem) -> dict[str, Json]:
     if problem.line:
         region |= {"startColumn": column, "endColumn": column + max(1, problem.caret_length)}
     text = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
-    known = f"{problem.code}\n{problem.file}\n{problem.message}"
-    fingerprint = hashlib.sha256(known.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    fingerprint = fingerprint_of(f"{problem.code}\n{problem.file}\n{problem.message}")
     return {
         "ruleId": visible(problem.code),
         "level": Severity.ERROR.value,

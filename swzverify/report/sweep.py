@@ -34,7 +34,6 @@ def render_sweep(path: str, folder: str, summary: Summary, style: TextStyle) -> 
 
 def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Summary) -> str:
     """The same for programs, in one JSON object."""
-    heatmap = summary.heatmap
     return json.dumps(
         {
             "schema": "swzverify.sweep-summary/1",
@@ -53,18 +52,20 @@ def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Sum
                 ]
                 for name, lines in summary.axes.items()
             },
-            "heatmap": None
-            if heatmap is None
-            else {
-                "across": heatmap.across,
-                "down": heatmap.down,
-                "columns": list(heatmap.columns),
-                "rows": list(heatmap.rows),
-                "conflicts": [list(row) for row in heatmap.cells],
-            },
+            "heatmap": None if summary.heatmap is None else _heatmap_record(summary.heatmap),
         },
         indent=2,
     )
+
+
+def _heatmap_record(found: Heatmap) -> dict[str, Any]:
+    return {
+        "across": found.across,
+        "down": found.down,
+        "columns": list(found.columns),
+        "rows": list(found.rows),
+        "conflicts": [list(row) for row in found.cells],
+    }
 
 
 def _fact(name: str, text: str) -> list[str]:

@@ -110,7 +110,7 @@ class _Widths:
         return _Widths(
             kind=max(cell_len(visible(result.kind)) for result in results),
             subject=min(_MAX_SUBJECT, max(cell_len(subject_words(told.result, told.words)) for told in lines)),
-            cost=max(cell_len(_cost(result)) for result in results),
+            cost=max(cell_len(words.cost_of(result.verdict)) for result in results),
             engines=max(cell_len(engine_words(result)) for result in results),
         )
 
@@ -123,7 +123,7 @@ def _claim_line(told: Told, widths: _Widths, style: TextStyle) -> list[Renderabl
     line.append(f"{mark(result, style)} {result.verdict.outcome.value:<8}", style=mark_colour(result))
     line.append(f"{padded(visible(result.kind), widths.kind)}  ")
     line.append(padded(subject_words(result, told.words), widths.subject), style="" if quiet else "bold")
-    columns = [(_cost(result), widths.cost), (engine_words(result), widths.engines)]
+    columns = [(words.cost_of(result.verdict), widths.cost), (engine_words(result), widths.engines)]
     spent = words.duration(result.verdict.time_ms)
     after = [part for part in (_evidence(result), expectation(result)) if part]
     tail = "  ".join([*(padded(text, width) for text, width in columns if width), f"{spent:>6}", *after])
@@ -158,10 +158,6 @@ def _evidence(result: ClaimResult) -> str:
     """The hardware fact's evidence where it is weaker than a measurement."""
     evidence = result.verdict.evidence
     return "" if evidence in {"", "measured"} else f"[{visible(evidence)}]"
-
-
-def _cost(result: ClaimResult) -> str:
-    return words.cost_of(result.verdict)
 
 
 def _summary(report: Report) -> Text:

@@ -94,10 +94,8 @@ class _Reading:
         found = self._in_c(definition) if self.language is Language.C else self._in_python(definition)
         self.open.pop()
         if not definition.least <= found.value <= definition.most:
-            reason = (
-                f"is {found.value}, outside {definition.least} .. {definition.most}, which its type is sure to hold"
-            )
-            raise _refused(definition, reason)
+            bounds = f"{definition.least} .. {definition.most}"
+            raise _refused(definition, f"is {found.value}, outside {bounds}, which its type is sure to hold")
         return found
 
     def _in_c(self, definition: Definition) -> _Value:
@@ -163,8 +161,8 @@ class _Reading:
                 result = value
             case ast.Name(id=name):
                 result = self.value(self._read(definition, name)).value
-            case ast.UnaryOp(op=op, operand=operand):
-                result = _python_unary(op, self._python_value(definition, operand))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+                result = _UNARY[type(op)](self._python_value(definition, operand))
             case ast.BinOp(left=left, op=op, right=right):
                 first, second = self._python_value(definition, left), self._python_value(definition, right)
                 result = _python_binary(op, first, second)
@@ -175,11 +173,6 @@ class _Reading:
         if not _INT_MIN <= result <= _MOST:
             raise _refused(definition, f"= {definition.body}: a part of it lies outside -2^31 .. 2^32 - 1")
         return result
-
-
-def _python_unary(op: ast.unaryop, operand: int) -> int | None:
-    """What a prefix operator of Python's integers gives; None for `not`."""
-    return _UNARY[type(op)](operand) if type(op) in _UNARY else None
 
 
 def _python_binary(op: ast.operator, left: int, right: int) -> int | None:

@@ -12,19 +12,8 @@ from typing import TypeAlias
 _RUNS_TEXT = frozenset(("exec", "eval"))
 _BUILTINS = frozenset(("builtins", "__builtins__"))
 _IMPORTERS = frozenset(("__import__", "import_module"))
-_FRAMES = frozenset(
-    (
-        "__globals__",
-        "f_globals",
-        "f_locals",
-        "f_builtins",
-        "_getframe",
-        "currentframe",
-        "tb_frame",
-        "gi_frame",
-        "cr_frame",
-    )
-)
+_FRAME_TEXT = "__globals__ f_globals f_locals f_builtins _getframe currentframe tb_frame gi_frame cr_frame"
+_FRAMES = frozenset(_FRAME_TEXT.split())
 """Ways to a module's names that start at a function, a frame or a traceback."""
 _REPLACED = frozenset(("__dict__", "__class__"))
 _NAMESPACES = frozenset(("globals", "locals", "vars"))

@@ -97,7 +97,7 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
     """An index map. Raises `Broken` after noting what is wrong with it."""
     over = tuple((variable, values.number(extent, "over", variable, least=1)) for variable, extent in part.over.items())
     for variable, _ in over:
-        _check_variable(variable, "over", values)
+        values.refuse_taken(variable, values.key("over", variable), NOT_FOR_MAPS, "name the variable otherwise")
     known = {*part.over, "base"}
     value = tuple(values.expression(entry, known, "value", index) for index, entry in enumerate(part.value))
     onto = None
@@ -157,7 +157,7 @@ def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
 
 
 def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: Values) -> AnyLoop:
-    _check_variable(name, "for", values)
+    values.refuse_taken(name, values.key("for", name), RESERVED_NAMES, "name the variable otherwise")
     where = values.at("for", name)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _value_loop(listed, name, where, values, value, range(len(value)))
@@ -209,14 +209,3 @@ def _value_loop(
         with values.noted(where):
             return make(name, numbers)
     raise Broken
-
-
-def _check_variable(name: str, section: str, values: Values) -> None:
-    where = values.key(section, name)
-    if name in values.constants:
-        values.fail("SWZ105", f"'{name}' is a constant's name already", where, "name the variable otherwise")
-    elif section == "for" and name in values.lets:
-        values.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, "name one of them otherwise")
-    elif name in (NOT_FOR_MAPS if section == "over" else RESERVED_NAMES):
-        message = f"'{name}' has a meaning of its own in expressions"
-        values.fail("SWZ105", message, where, "name the variable otherwise")

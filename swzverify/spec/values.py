@@ -96,6 +96,21 @@ class Values:
         self.problems.add(code, message, where, hint)
         self.sound = False
 
+    def refuse_taken(
+        self, name: str, where: Node | Place, reserved: Collection[str], hint: str, let_hint: str = ""
+    ) -> bool:
+        """Note a name that means something already; whether it does."""
+        if name in self.constants:
+            self.fail("SWZ105", f"'{name}' is a constant's name already", where, hint)
+        elif name in self.lets:
+            let_hint = let_hint or "name one of them otherwise"
+            self.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, let_hint)
+        elif name in reserved:
+            self.fail("SWZ105", f"'{name}' has a meaning of its own in expressions", where, hint)
+        else:
+            return False
+        return True
+
     def noted(self, where: Node | Place) -> Noting:
         """Note the `SwzError` of the `with` block, at this place or at the value that holds the
         error's text.

@@ -292,15 +292,11 @@ def _cost(access: object, given: Given, rlimit: int | None, at_most: int | None 
     if isinstance(found, Access):
         return _proved(ConflictFree(found) if at_most is None else Wavefronts(found, at_most), rlimit)
     given.require("a function", "instruction", "threads")
-    given.refuse(
-        "a function, which gives addresses",
-        *("coord", "predicate", "element_bits", "base_align", "swizzle_on", "constants"),
-    )
+    useless = ("coord", "predicate", "element_bits", "base_align", "swizzle_on", "constants")
+    given.refuse("a function, which gives addresses", *useless)
     kind = "conflict_free" if at_most is None else "wavefronts"
-    row, target = (
-        find_instruction(given.instruction or ""),
-        find_target(DEFAULT_TARGET if given.target is None else given.target),
-    )
+    row = find_instruction(given.instruction or "")
+    target = find_target(DEFAULT_TARGET if given.target is None else given.target)
     verdict = cost_of_call(found, row, target, block_of(given.threads or 0), at_most, loops_of(given.loops))
     return Judged(kind, _name(found), verdict)
 

@@ -15,7 +15,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import TypeAlias
 
-from swzverify.claims.cost_claim import octet_marks
+from swzverify.claims.cost_claim import banks_of, octet_marks
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import (
@@ -41,8 +41,6 @@ MAX_THREADS = 1024
 MAX_ELEMENTS = 1 << 20
 _ENGINES = ("exhaustion",)
 _COLUMNS = ("lane", "address", "word", "bank")
-
-
 _LARGEST = max(TARGETS.values(), key=lambda target: target.shared_bytes_per_block)
 """The bound where no target is meant."""
 
@@ -243,13 +241,8 @@ def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], 
     worst = max(cost.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
-    touched = {lane: _banks(addresses[lane], cost.instruction.words) for lane in worst.lanes}
-    lanes = [lane for lane, banks in touched.items() if worst.bank in banks]
+    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], cost.instruction.words)]
     return dict.fromkeys(lanes, "x"), f"{len(lanes)} lanes meet in bank {worst.bank}"
-
-
-def _banks(address: int | None, words: int) -> list[int]:
-    return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
 
 
 def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:

@@ -146,17 +146,17 @@ def _share(
     if wanted is not None and (wanted % LANES or not 0 < wanted <= MAX_THREADS):
         message = f"{wanted} threads are no whole warps of a block"
         raise SwzError("SWZ525", message, hint=f"a multiple of {LANES}, at most {MAX_THREADS}")
-    for threads in (wanted,) if wanted else _AUTOMATIC_THREADS:
+
+    def shared(threads: int) -> tuple[int, Lanes, Lanes] | None:
         first = _lanes(options, instruction, vector, threads)
         second = _lanes(options, other, other_vector, threads, companion=instruction.kind is not Kind.CP_ASYNC)
-        if first is not None and second is not None:
-            return threads, first, second
-    fitting = [
-        threads
-        for threads in range(LANES, MAX_THREADS + 1, LANES)
-        if _lanes(options, instruction, vector, threads)
-        and _lanes(options, other, other_vector, threads, companion=instruction.kind is not Kind.CP_ASYNC)
-    ]
+        return None if first is None or second is None else (threads, first, second)
+
+    for threads in (wanted,) if wanted else _AUTOMATIC_THREADS:
+        found = shared(threads)
+        if found is not None:
+            return found
+    fitting = [threads for threads in range(LANES, MAX_THREADS + 1, LANES) if shared(threads)]
     shape = f"{options.rows} x {options.columns}"
     if fitting:
         listed = ", ".join(map(str, fitting))
@@ -168,11 +168,8 @@ def _share(
 def _needs(instruction: Instruction, vector: int) -> str:
     high = 8 if instruction.address_lanes == 8 else 16
     wide = 2 * vector if instruction.address_lanes == 32 else vector
-    return (
-        f"rows a multiple of {high}, columns a multiple of {wide}"
-        if instruction.kind.moves_matrices
-        else "--tile 64x64"
-    )
+    moves_matrices = instruction.kind.moves_matrices
+    return f"rows a multiple of {high}, columns a multiple of {wide}" if moves_matrices else "--tile 64x64"
 
 
 def _lanes(
@@ -187,9 +184,7 @@ def _lanes(
 
 
 def _swizzle(options: StarterOptions, instruction: Instruction, bits: int) -> tuple[Swizzle | None, str]:
-    if options.pad:
-        return None, ""
-    if options.swizzle == "none":
+    if options.pad or options.swizzle == "none":
         return None, ""
     if options.swizzle == "auto":
         choice = choose_swizzle(bits, options.columns, instruction.width_bytes)

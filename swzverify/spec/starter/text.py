@@ -120,13 +120,9 @@ def _values(name: str, bounds: tuple[int, int, int]) -> str:
 def _claim(claim: PlannedClaim, expectation: Expectation | None) -> list[str]:
     lines = [_line(f"  - {claim.kind}: {claim.argument}", claim.meaning)]
     if expectation is not None:
-        lines.append(
-            _line(
-                f"    expect: {expectation.outcome}",
-                "it does not hold, and that is known" if expectation.outcome == "refuted" else "it cannot be told",
-            )
-        )
-        lines.append("    because: >-")
+        is_refuted = expectation.outcome == "refuted"
+        why = "it does not hold, and that is known" if is_refuted else "it cannot be told"
+        lines += [_line(f"    expect: {expectation.outcome}", why), "    because: >-"]
         lines += textwrap.wrap(
             expectation.because, _WIDTH, initial_indent="      ", subsequent_indent="      ", break_on_hyphens=False
         )
