@@ -1,6 +1,4 @@
-"""What the claims about accesses share: their domain, their scope in words, and the table of a
-warp's lanes.
-"""
+"""What claims about accesses share: domain, scope in words, and the table of a warp's lanes."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from swzverify.subjects.unknown import columns as own_columns
 
 
 def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], ...]:
-    """How many values of the base stand for all, where shifts by multiples of `granule_bytes`
-    change nothing.
-    """
+    """How many bases stand for all, where shifts by multiples of `granule_bytes` change nothing."""
     if access.origin.variable is None:
         return ()
     period = max(granule_bytes, address_span(access.tile))

@@ -1,6 +1,4 @@
-"""`coalesced`: a warp instruction touches no more sectors of global memory than so many, or than its
-lanes need.
-"""
+"""`coalesced`: a bound of the sectors of global memory that a warp instruction touches."""
 
 from __future__ import annotations
 

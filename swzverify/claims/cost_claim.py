@@ -28,15 +28,11 @@ class CostClaim(Claim):
     @property
     @abstractmethod
     def limit(self) -> int | None:
-        """The wavefronts that a warp instruction may take; None for the minimum of its active
-        lanes.
-        """
+        """The wavefronts that a warp instruction may take; None: its active lanes' minimum."""
 
     @property
     def reaches(self) -> int | None:
-        """The wavefronts that some warp instruction must take as well; None where nothing is said of
-        that.
-        """
+        """The wavefronts that some warp instruction must take; None where nothing is claimed."""
         return None
 
     def plan(self) -> Plan:
@@ -77,9 +73,7 @@ def cost_plan(access: Access, at_most: int | None) -> Plan:
 
 
 def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
-    """The cost of every warp instruction, over byte addresses; at every choice, where lanes have
-    values of their own.
-    """
+    """The cost of every warp instruction over byte addresses, for every choice of lanes' values."""
     lowered = access.lowered
     bits_per_unit = ints.integer(8 // access.unit_bits)
     address = ints.divide(lowered.position, bits_per_unit)
@@ -141,9 +135,7 @@ def cost_replay(
 
 
 def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
-    """The lanes of the worst bank of the most expensive group, and that in words; by the octet rule
-    `octet_marks`.
-    """
+    """The lanes of the worst bank of the costliest group, in marks and words; or `octet_marks`."""
     worst = max(found.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
@@ -157,8 +149,8 @@ def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> t
 def banks_of(address: int | None, words: int) -> list[int]:
     """The banks of so many words from a byte address on.
 
-    >>> banks_of(120, 4), banks_of(None, 1)
-    ([30, 31, 0, 1], [])
+    >>> banks_of(124, 2), banks_of(None, 1)
+    ([31, 0], [])
     """
     return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
 

@@ -1,6 +1,4 @@
-"""`equivalent`: two maps give the same address everywhere; if not, the smallest base alignment for
-which they do.
-"""
+"""`equivalent`: same addresses everywhere; if not, the least base alignment that makes them so."""
 
 from __future__ import annotations
 

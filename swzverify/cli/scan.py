@@ -58,7 +58,7 @@ MOST_SHARED = 227 * 1024
     "--fail-on",
     type=click.Choice(FAILURES),
     multiple=True,
-    help="Exit with 1 if there is such a verdict, be it for some parameters only; may be given again.",
+    help="Exit with 1 if there is such a verdict, even for some parameters only; may be given again.",
 )
 @click.option(
     "--baseline",

@@ -48,7 +48,6 @@ def explain(
 
 
 def _tell(explained: Explained, form: str, output: str | None) -> None:
-    """Each renderer is imported where it is used."""
     if form == "json":
         write_text(render_explanations_json(explained), output)
     elif form == "latex":

@@ -1,6 +1,4 @@
-"""The spec that `swzverify scan --write-spec` writes: whether it may be written, and what is said of
-it.
-"""
+"""The spec of `swzverify scan --write-spec`: whether it may be written, and what is said of it."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ FIRST_LINE = "# Written by swzverify scan --write-spec."
 
 
 def check_written(path: str | None, files: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
-    another use.
-    """
+    """Refuse, before minutes of work, a file that is not writable, not ours, or used twice."""
     if path is None:
         return
     check_ours(path, files, OPTION, taken, _is_ours)

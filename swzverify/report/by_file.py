@@ -1,6 +1,4 @@
-"""The text report of a run over many files: one line per file with the number of claims by outcome
-and the worst cost.
-"""
+"""The text report of a run over many files: a line per file, with outcomes and the worst cost."""
 
 from __future__ import annotations
 

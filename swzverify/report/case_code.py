@@ -1,5 +1,4 @@
-"""The code of the tests that counterexamples become: for each kind of claim, how its case is
-evaluated.
+"""The code of tests that counterexamples become: how the case of each kind of claim is evaluated.
 
 The code calls the helpers of `swzverify.testing.cases`, and has the case as literals.
 """
@@ -38,9 +37,7 @@ from swzverify.subjects.unknown import own_values
 
 @dataclass(frozen=True, slots=True)
 class CaseCode:
-    """The lines of a test after the one that finds the claim, and the helpers of `cases` that they
-    call.
-    """
+    """A test's lines after the one that finds the claim, and the `cases` helpers that they call."""
 
     lines: Sequence[str]
     helpers: Sequence[str] = ()

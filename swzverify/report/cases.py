@@ -70,8 +70,7 @@ def told_once(results: Iterable[ClaimResult]) -> list[Told]:
 
 
 def boxes(cases: Sequence[Case]) -> list[Box]:
-    """The cases, all over the same constants, as few products of values; together they have each
-    case once.
+    """The cases, over the same constants, as few products of values; each case is in one of them.
 
     >>> boxes([{"a": 1, "b": 1}, {"a": 1, "b": 2}, {"a": 2, "b": 1}, {"a": 2, "b": 2}, {"a": 3, "b": 1}])
     [{'a': (1, 2), 'b': (1, 2)}, {'a': (3,), 'b': (1,)}]

@@ -1,6 +1,4 @@
-"""A cross-check for people and machines: claim, model, hardware, agree; every disagreement as a
-ready-made issue.
-"""
+"""A cross-check for people and machines; every disagreement becomes a ready-made issue."""
 
 from __future__ import annotations
 

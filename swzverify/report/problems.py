@@ -1,6 +1,4 @@
-"""Problems of spec files and the command line, as text: the place, the source line with a caret,
-the next step.
-"""
+"""Problems of spec files and of the command line as text: place, source line, caret, next step."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ from swzverify.report.style import TextStyle
 
 
 def render_problems(problems: Sequence[Problem], style: TextStyle) -> str:
-    """Every problem as `file:line:column: code sentence`, the line with a caret below it, and the
-    next step.
+    """Each problem as `file:line:column: code sentence`, the line with a caret, and the next step.
 
     >>> print(render_problems([Problem("SWZ501", "no such file", file="a.swz.yaml")], TextStyle()), end="")
     a.swz.yaml: SWZ501 no such file

@@ -1,6 +1,4 @@
-"""What counters say of a scan as a whole: counts, remarks, and for each contradiction an issue that
-can be sent as it is.
-"""
+"""What counters say of a scan: counts, remarks, and an issue to send for each contradiction."""
 
 from __future__ import annotations
 

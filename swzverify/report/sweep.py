@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def render_sweep(path: str, folder: str, summary: Summary, style: TextStyle) -> str:
-    """The summary: cases by status, the best case, a table for each axis, and the heatmap if there
-    is one.
-    """
+    """The summary: cases by status, the best case, a table per axis, and the heatmap if any."""
     rows = [f"{visible(path)}: {counted(summary.cases, 'case')}, in {visible(folder)}"]
     statuses = ", ".join(f"{count} {status}" for status, count in summary.statuses.items())
     rows += _fact("status", statuses or "no combination of the axes' values meets every condition")

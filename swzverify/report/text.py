@@ -1,6 +1,4 @@
-"""The text report: one line per claim or per file, every detail of what came out wrong, one line
-that sums it up.
-"""
+"""The text report: a line per claim or file, all details of what is wrong, and a summary line."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def render_text(report: Report, style: TextStyle) -> str:
 
 
 def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
-    """Where the file of known failures no longer fits the run: what failed otherwise, what fails no
-    more.
-    """
+    """Where the file of known failures no longer fits the run."""
     parts = (
         ("Known to fail, but not so:", use.changed, "bold red"),
         ("Known to fail, and no longer failing; take them out of the file:", use.fixed, "yellow"),
@@ -67,9 +63,7 @@ def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
 
 
 def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) -> list[RenderableType]:
-    """The claims of one spec: a line each, or the stories of the expected ones; failures have
-    theirs at the end.
-    """
+    """The claims of one spec, a line or a story each; failures have their stories at the end."""
     blocks: list[RenderableType] = [Text(visible(spec), style="bold", overflow="fold")]
     lines = told_once(results)
     widths = _Widths.of(lines)
@@ -134,9 +128,7 @@ def _claim_line(told: Told, widths: _Widths, style: TextStyle) -> list[Renderabl
 
 
 def _below(result: ClaimResult) -> list[RenderableType]:
-    """The scope in words, or why a documented failure is one; then what a reader of a proof must
-    know.
-    """
+    """The scope, or why a documented failure is one; then what a reader of a proof must know."""
     verdict = result.verdict
     if result.failing:
         return []

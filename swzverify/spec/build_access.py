@@ -27,7 +27,7 @@ MAX_THREADS = 1024
 """Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
 
 MAX_WEIGHT = 1_000_000
-"""Of an access; sums of weighted wavefronts stay small."""
+"""The largest weight of an access: sums of weighted wavefronts stay small."""
 
 THREAD_NAMES = frozenset(("tid", "lane", "warp")).union(f"{word}{axis}" for word in AXIS_WORDS for axis in "xyz")
 """What an access's expressions may read besides constants and loop variables."""
@@ -182,7 +182,7 @@ def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: 
 
 
 def _refuse_own_step(name: str, step: str, values: Values) -> None:
-    """`step: s` of a loop over `s` doubles, as `step: "*2"` is meant to: say which key does."""
+    """Refuse `step: s` of a loop over `s`, and `step: "*2"`: name the key that doubles."""
     with values.noted(values.at("for", name, "step")):
         is_factor = step.lstrip().startswith(("*", "<<"))
         if is_factor or name in expression(step).names:

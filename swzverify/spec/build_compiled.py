@@ -25,9 +25,9 @@ from swzverify.subjects.loop import Loop
 
 NOT_STATED = "SWZ553"
 MAX_ALIGN_BYTES = 1 << 30
-"""More than any array is aligned to: of a place in a memory that is no multiple of its alignment."""
+"""More than any array is aligned to; for a place in a memory at no multiple of its alignment."""
 MAX_SHARED_BYTES = 227 * 1024
-"""Of an array whose size the launch gives. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+"""Bytes of an array that a launch sizes. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,7 @@ def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Ba
 
 
 def _wherever(found: Stated) -> MemoryBase:
-    """The begin of an array of which nothing says where it is: only what is in it too lies at a known
-    distance.
-    """
+    """The begin of an array at an unknown place: only its own bytes lie at known distances."""
     size = found.symbol.size_bytes or MAX_SHARED_BYTES
     return MemoryBase(Memory(f"{found.array}@{found.symbol.line}", size, found.align_bytes), 0)
 

@@ -32,8 +32,7 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Spec(BuiltSpec, Shown):
-    """A spec: its claims in the order of the file, each in all cases of the constants before the next
-    one.
+    """A spec: its claims in order, each in all cases of the constants before the next one.
 
     `cases` have the tiles, accesses and maps that the claims are about, and those that no claim is
     about.
@@ -94,8 +93,7 @@ class Spec(BuiltSpec, Shown):
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
-    """The spec in a file, or in the comments of a kernel source, for `target` if given, else for
-    the one it names.
+    """The spec in a file, or in a kernel source's comments; `target` overrides the spec's own.
 
     Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target`
     argument.
@@ -178,9 +176,7 @@ class Read:
 
 
 def read_checked(text: str, path: str, problems: Problems, language: Language | None = None) -> Read | None:
-    """The models of a text, within the limits; None for a source without a contract, and where
-    `problems` say why.
-    """
+    """The models of a text, within limits; None without a contract, or where `problems` say why."""
     if language is None:
         root = read_tree(text, problems)
     else:

@@ -1,7 +1,7 @@
 """Changes a tile in the text of a spec, and nothing beside it: comments, order and style stay.
 
-The places come from PyYAML's own parser; the text between them is not touched. Whoever patches reads
-the result again and compares: that the patch says what it should is not believed.
+The places come from PyYAML's own parser; the text between them is not touched. The caller reads the
+result again and compares: it does not trust the patch.
 """
 
 from __future__ import annotations

@@ -18,9 +18,7 @@ from swzverify.spec.tree import Node, Scalar, Sequence
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What differs from the file: values of constants, values at places, and the tiles that lose
-    their swizzle.
-    """
+    """What differs from the file: constants, values at places, and tiles without their swizzle."""
 
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     placed: tuple[tuple[Place, int | str], ...] = ()

@@ -1,5 +1,4 @@
-"""Assertions for Python tests: a layout, an access or a function in, a verdict or an AssertionError
-out.
+"""Assertions for Python tests: from a layout, access or function to a verdict or AssertionError.
 
 What stands for a layout: a `Tile`; a `Layout`, `ComposedLayout` or `PointerLayout`; CuTe's notation
 as text; a layout of NVIDIA's pycute or of the CuTe DSL. What stands for an access: an `Access`; or
@@ -47,8 +46,7 @@ def assert_bijective(
     size: int | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that different elements never share a byte and that they fill the tile's allocation
-    exactly.
+    """Assert that no two elements share a byte and that they fill the tile's allocation exactly.
 
     A function takes an element's index in 0..size-1 to its byte address; its elements must fill one
     run of bytes.
@@ -75,8 +73,7 @@ def assert_contiguous(
     size: int | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that aligned vectors of `elements` consecutive elements lie side by side, in order and
-    aligned.
+    """Assert that aligned vectors of `elements` neighbours lie side by side, in order and aligned.
 
     `mode` is the one that vectors run along; without it the one of stride 1. A function takes an
     element's index to its byte address, and vectors run along the index.

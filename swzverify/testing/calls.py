@@ -141,9 +141,7 @@ def cost_of_call(
     at_most: int | None,
     loops: Sequence[AnyLoop] = (),
 ) -> Verdict:
-    """The cost of a function's addresses, warp by warp in every iteration; without `at_most` no bank
-    conflict is allowed.
-    """
+    """The cost of a function's addresses per warp; without `at_most` no conflict is allowed."""
     __tracebackhide__ = True
     threads = prod(block)
     if not 1 <= threads <= MAX_THREADS:
@@ -183,7 +181,7 @@ def _warps(
     """The warps of one iteration, each with its place."""
     __tracebackhide__ = True
     found = addresses_of(function, threads, what, at)
-    # Lanes whose address the instruction takes no notice of may have any.
+    # The instruction ignores the addresses of the other lanes: they may be anything.
     used = [address if index % LANES < instruction.address_lanes else None for index, address in enumerate(found)]
     _check_inside(used, what, target)
     numbered = threads > LANES
@@ -197,9 +195,7 @@ def _warps(
 
 
 def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, list[int]] | None:
-    """Why no warp can run this: a negative or misaligned address, or none where the instruction
-    needs one.
-    """
+    """Why no warp can run this: a negative or misaligned address, or none where one is needed."""
     for lane, address in enumerate(addresses[: instruction.address_lanes]):
         width = instruction.width_bytes
         if address is None:
@@ -235,9 +231,7 @@ def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[_Warp], 
 
 
 def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], str]:
-    """The lanes of the most expensive group that touch its worst bank, or an octet's classes; and
-    that in words.
-    """
+    """The lanes of the costliest group in its worst bank, or an octet's classes; and in words."""
     worst = max(cost.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
@@ -255,9 +249,7 @@ def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Map
 
 
 def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[list[int], int, Verdict]:
-    """An element function's byte addresses, an element's bytes, and a bare verdict; all elements
-    have an address.
-    """
+    """Byte addresses of the elements, each with one, an element's bytes, and a bare verdict."""
     __tracebackhide__ = True
     if element_bits < 1 or element_bits % 8:
         raise SwzError("SWZ105", f"element_bits={element_bits}: a function gives byte addresses, so whole bytes")
@@ -291,9 +283,7 @@ def bijective_call(function: Called, size: int, element_bits: int) -> Verdict:
 
 
 def contiguous_call(function: Called, size: int, element_bits: int, elements: int) -> Verdict:
-    """Whether aligned vectors of consecutive elements stay whole, the first at a multiple of the
-    vector's bytes.
-    """
+    """Whether aligned vectors stay whole, the first element at a multiple of the vector's bytes."""
     __tracebackhide__ = True
     if elements < 1:
         raise SwzError("SWZ105", f"contiguous: vectors of {elements} elements; at least 1")
