@@ -17,9 +17,8 @@ FIRST_LINE = "# Written by swzverify scan --write-spec."
 
 def check_written(path: str | None, files: list[str], taken: Mapping[str, str | None]) -> None:
     """Refuse, before minutes of work, a file that is not writable, not ours, or used twice."""
-    if path is None:
-        return
-    check_ours(path, files, OPTION, taken, _is_ours)
+    if path is not None:
+        check_ours(path, files, OPTION, taken, _is_ours)
 
 
 def _is_ours(path: str) -> bool:

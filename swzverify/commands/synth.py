@@ -61,7 +61,7 @@ def synth(
         _check_listing(family, any(each is not None for each in of_tiles) or write)
         with one_way_out("no answer"):
             found = synthesize_listing(spec, listing, family, rlimit)
-            _tell_listing(found, form, output)
+            write_text(render_listing_json(found) if form == "json" else render_listing(found), output)
         sys.exit(int(_listing_code(found)))
     with one_way_out("no answer"):
         wanted = SynthOptions(
@@ -89,10 +89,6 @@ def _check_listing(family: str, has_others: bool) -> None:
         raise click.BadParameter(f"{family} is no family of listings: {', '.join(OF_LISTINGS)}", param_hint="--family")
     if has_others:
         raise click.UsageError(f"--family {family} goes with --listing, --format, --output and --rlimit only")
-
-
-def _tell_listing(found: ListingResult, form: str, output: str | None) -> None:
-    write_text(render_listing_json(found) if form == "json" else render_listing(found), output)
 
 
 def _listing_code(found: ListingResult) -> ExitCode:

@@ -63,7 +63,7 @@ def matrix(results: Iterable[ClaimResult], least: int = 2) -> Matrix | None:
 def _weight(result: ClaimResult) -> tuple[bool, bool, int]:
     """Of several claims on one access the one that knows its cost best."""
     measure = result.verdict.measure
-    return (measure is not None, measure is not None and measure.exact, 0 if measure is None else measure.wavefronts)
+    return (False, False, 0) if measure is None else (True, measure.exact, measure.wavefronts)
 
 
 def _cell(result: ClaimResult | None) -> tuple[str, bool]:

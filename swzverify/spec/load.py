@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from swzverify.errors import Problem, SpecError, SwzError
 from swzverify.shown import Shown, html_facts, text_facts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from swzverify.spec.check import Checked
     from swzverify.spec.from_source import Constants
 
+Result = TypeVar("Result")
 LOAD_SECONDS = 30.0
 """Processor time for reading one spec; ordinary ones take milliseconds."""
 _SHOWN = 100
@@ -149,19 +151,30 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None, la
     ['a.yaml::A::bijective']
     """
     problems = Problems(path)
-    spec: BuiltSpec | None = None
+    spec = finished(lambda: _read(text, path, problems, target, language), problems)
+    return Spec(**{each.name: getattr(spec, each.name) for each in fields(spec)})
+
+
+def finished(
+    work: Callable[[], Result | None], problems: Problems, doing: str = "reading", done: str = "read"
+) -> Result:
+    """What `work` gives within `LOAD_SECONDS`; `doing` and `done` are its name in messages.
+
+    Raises `SpecError` with every mistake, and where `work` gives None.
+    """
+    result: Result | None = None
     try:
         with patience(LOAD_SECONDS):
-            spec = _read(text, path, problems, target, language)
+            result = work()
     except TooManyProblems:
         pass  # those that were found are raised below
     except OutOfPatience:
-        message = f"reading this spec takes more than {LOAD_SECONDS:g} seconds"
+        message = f"{doing} this spec takes more than {LOAD_SECONDS:g} seconds"
         problems.add("SWZ107", message, Place(1, 1), "split it, or make its expressions simpler")
     problems.raise_any()
-    if spec is None:
-        raise SpecError((Problem("SWZ101", "cannot be read", file=path),))
-    return Spec(**{each.name: getattr(spec, each.name) for each in fields(spec)})
+    if result is None:
+        raise SpecError((Problem("SWZ101", f"cannot be {done}", file=problems.file),))
+    return result
 
 
 @dataclass(frozen=True, slots=True)
