@@ -1,6 +1,4 @@
-"""swzverify proves GPU shared-memory layouts right: one to one, contiguous vectors, no bank
-conflicts.
-"""
+"""swzverify proves GPU shared-memory layouts: one to one, contiguous vectors, no bank conflicts."""
 
 from __future__ import annotations
 

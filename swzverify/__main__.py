@@ -1,5 +1,4 @@
-"""The command `swzverify`, and `python -m swzverify`: nothing is imported from the folder that they
-run in.
+"""The command `swzverify` and `python -m swzverify`: nothing is imported from the working folder.
 
 That folder is often a stranger's: a checkout of a pull request. A `z3.py` in it must not come to
 run.
@@ -16,9 +15,7 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def main() -> None:
-    """Run the command line with the working folder taken out of the places that modules are
-    imported from.
-    """
+    """Run the command line; modules are not imported from the working folder."""
     leave_working_folder_out()
     start_quickly()
     # Only now: these import click, and much else after it.
@@ -31,8 +28,7 @@ def main() -> None:
 
 
 def start_quickly() -> None:
-    """Tell packages what they need not do as they are imported, for this process and for those that
-    it starts.
+    """Tell packages what they need not do on import, for this process and those that it starts.
 
     No plugin of the environment has a say in how specs are read: pydantic need not look for some.
     Nothing here multiplies matrices: numpy's library for that need not start a thread for every
@@ -58,9 +54,7 @@ def leave_working_folder_out() -> None:
 
 
 def _elsewhere(entries: list[str]) -> list[str]:
-    """The entries that are no relative paths and not the working folder; where packages are
-    installed always counts.
-    """
+    """The entries that are absolute and not the working folder; installed packages always count."""
     try:
         here = os.path.realpath(os.getcwd())
     except OSError:  # it has been deleted

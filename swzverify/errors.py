@@ -1,5 +1,4 @@
-"""Errors that a person can act on: a stable code, what was wrong with which value, and the next
-step.
+"""Errors that a person can act on: a stable code, what was wrong with which value, the next step.
 
 This module imports nothing of the package. Codes: SWZ1xx spec file, SWZ2xx layout and swizzle,
 SWZ3xx expression, SWZ4xx hardware and instruction, SWZ5xx command line (SWZ511 ff. known failures,
@@ -73,8 +72,7 @@ def _again(code: str, message: str, hint: str, text: str | None, span: tuple[int
 
 
 def graphic(row: str) -> str:
-    """A line with U+FFFD for each character that acts on a terminal or cannot be seen, so that its
-    columns stay.
+    """A line with U+FFFD for each character that acts on a terminal or is invisible; columns stay.
 
     >>> graphic("a\\x1b[31m") == "a\ufffd[31m"
     True
@@ -117,7 +115,7 @@ class Problem:
         """The place and message, the source line with a caret, and the hint."""
         rows = [f"{self.place}: {self.code} {self.message}"]
         if self.line and self.source_line.strip():
-            shown, start = _window(self.source_line.replace("\t", " "), self.column - 1)
+            shown, start = window(self.source_line.replace("\t", " "), self.column - 1)
             length = max(1, min(self.caret_length, len(shown) - start))
             rows += [shown, " " * start + "^" * length]
         if self.hint:
@@ -125,8 +123,12 @@ class Problem:
         return "\n".join(map(graphic, rows))
 
 
-def _window(line: str, start: int) -> tuple[str, int]:
-    """The part of a long line around column `start` (from 0), and where that column is in it."""
+def window(line: str, start: int) -> tuple[str, int]:
+    """The part of a long line around column `start` (from 0), and where that column is in it.
+
+    >>> window("tile: A", 6)
+    ('tile: A', 6)
+    """
     if len(line) <= _LINE_WIDTH:
         return line, start
     first = max(0, min(start - _LINE_WIDTH // 3, len(line) - _LINE_WIDTH))
@@ -134,17 +136,13 @@ def _window(line: str, start: int) -> tuple[str, int]:
 
 
 class InternalError(Exception):
-    """A fault of swzverify itself, never of the input: engines that disagree, a counterexample that
-    does not replay.
-    """
+    """A fault of swzverify, never of the input, such as engines that disagree."""
 
 
 _LONGEST_NAME = 64
 _MOST_NAMES = 50
 _SHORT_NAME = 4
-"""Bounds on the search for a near name: its time grows with the number of names and the square of
-their length.
-"""
+"""Bounds on the search for a near name, which takes long for many names and long ones."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -192,9 +190,7 @@ def _are_alike(one: int, other: int) -> bool:
 
 
 class SpecError(Exception):
-    """A spec file that cannot be used; `problems` are all of its mistakes, in the order of the
-    file.
-    """
+    """A spec file that cannot be used; `problems` are all its mistakes in the file's order."""
 
     def __init__(self, problems: tuple[Problem, ...], left_out: int = 0) -> None:
         """`left_out` is how many more there were than are kept."""

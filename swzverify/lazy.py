@@ -26,8 +26,7 @@ def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
 
 
 def lister(package: str, names: Iterable[str]) -> Callable[[], list[str]]:
-    """A package's `__dir__`: its public names, whether they were imported already or not, and the
-    modules of it that were.
+    """A package's `__dir__`: its public names, imported or not, and its modules that were imported.
 
     >>> import swzverify
     >>> "Tile" in dir(swzverify), "importer" in dir(swzverify)
@@ -47,12 +46,12 @@ _PROVIDED: dict[str, Callable[[object], object]] = {}
 
 
 def provide(what: str, function: Callable[[object], object]) -> None:
-    """Say who does something that is asked for further down, where nothing above is imported."""
+    """Register the function for something that lower modules ask for: they cannot import it."""
     _PROVIDED[what] = function
 
 
 def provided(what: str) -> Callable[[object], object] | None:
-    """Who does it; None where nobody was told.
+    """The function that does it; None where none was provided.
 
     >>> provided("a dinner") is None
     True

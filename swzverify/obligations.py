@@ -36,9 +36,7 @@ class Always:
 
 @dataclass(frozen=True, slots=True)
 class Bijection:
-    """A map x -> image that is applied after an injective inner map; the engines prove it one to
-    one on its width.
-    """
+    """A map x -> image after an injective inner map; engines prove it one to one on its width."""
 
     x: Var
     image: Expr
@@ -46,8 +44,8 @@ class Bijection:
 
 @dataclass(frozen=True, slots=True)
 class Injective:
-    """Two points that differ outside `shared` occupy disjoint ranges position .. position +
-    extent - 1.
+    """Two points that differ outside `shared` occupy disjoint ranges position .. position + extent
+    - 1.
 
     The position is `inner`, or `outer`'s image of it (then extent is 1: positions are told apart).
     `definition(arrays)` gives (counts, positions), the positions in any unit in which points are
@@ -121,8 +119,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class GatherCost:
-    """The cost of `cost` at every choice: each lane has values of its own for `own`, whatever other
-    lanes have.
+    """The cost `cost` at every choice: each lane has values of its own for the variables `own`.
 
     `address` and `active` of `cost` read the variables of `own`, which its domain does not have: one
     lane's address is the formula at that lane's values, so two lanes need two copies. `definition`
@@ -214,9 +211,7 @@ class WorstCost:
         return WorstCost(cost, cost)
 
     def failing(self, at_most: int | None) -> WarpCost | None:
-        """The warp instruction that breaks a limit most; None where all keep it. Without a limit:
-        no conflict.
-        """
+        """The warp instruction that breaks the limit most, or None; no limit: any conflict does."""
         if at_most is None:
             return self.most_conflicts if self.most_conflicts.bank_conflicts > 0 else None
         return self.most_wavefronts if self.most_wavefronts.wavefronts > at_most else None

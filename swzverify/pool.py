@@ -27,7 +27,7 @@ News = TypeVar("News")
 class Lost(Generic[Job, News]):
     """A job whose process died (`exit_code`, negative for a signal) or took too long (None).
 
-    `told` is how much it said of the job before, `last` the last of that.
+    `told` counts the news of the job that it sent before, `last` is the last of them.
     """
 
     job: Job
@@ -67,9 +67,7 @@ class Service(Generic[Job, News]):
 
 @dataclass(slots=True)
 class _Worker(Generic[Job, News]):
-    """A process, our end of its pipe, the job that it is at with its place, and what it said of it
-    so far.
-    """
+    """A process, our end of its pipe, its job with the place, and what it said of it so far."""
 
     process: BaseProcess
     pipe: Connection[Any, Any]
@@ -84,8 +82,7 @@ class _Worker(Generic[Job, News]):
 def run_jobs(
     jobs: Iterable[Job], processes: int, service: Service[Job, News]
 ) -> Generator[tuple[int, News, float], None, None]:
-    """Do the jobs in so many processes: yields (place of the job, news of it, seconds since it was
-    given).
+    """Do the jobs in so many processes: yields (job's place, its news, seconds since it was given).
 
     Jobs are given in their order. The processes are ended when the generator ends or is closed.
     """

@@ -1,10 +1,8 @@
-"""Worker processes: how many, and how one is started so that Ctrl-C and a loaded solver do it no
-harm.
+"""Worker processes: how many, and how one starts so that Ctrl-C and a loaded solver do no harm.
 
-Each has this very package, wherever it was found: installed, by PYTHONPATH or in the working
-folder, which is on no path of a process that the command starts. So each runs this file first,
-which puts the package that it is a part of where imports look before any path, and nothing else of
-the folder that it lies in.
+Each process uses this very package, wherever it was found: installed, by PYTHONPATH or in the
+working folder, which is on no path of a process that the command starts. So each process runs this
+file first: it puts its own package, and nothing else of its folder, where imports look first.
 """
 
 from __future__ import annotations
@@ -61,8 +59,7 @@ def command_of(module: str, *arguments: str, python: str = sys.executable) -> li
 
 
 def start(serve: Callable[..., None], *arguments: object, first: object) -> tuple[BaseProcess, Connection[Any, Any]]:
-    """A fresh process that runs `serve(pipe, *arguments)`, and our end of its pipe, into which
-    `first` went.
+    """A fresh process that runs `serve(pipe, *arguments)`, and our pipe to it, with `first` in it.
 
     Spawned and not forked: a fork of a process with threads or a loaded solver may hang, and has
     all that this one imported. A process that dies at once shows as the end of its pipe.
@@ -84,8 +81,7 @@ def start(serve: Callable[..., None], *arguments: object, first: object) -> tupl
 
 @contextlib.contextmanager
 def _no_main() -> Generator[None]:
-    """Hide the program's main file while a process starts, which would run it again: no worker
-    needs it.
+    """Hide the program's main file while a process starts, which would run it: no worker needs it.
 
     It would import the package by the path alone.
     """
@@ -99,9 +95,7 @@ def _no_main() -> Generator[None]:
 
 @contextlib.contextmanager
 def _no_interrupt() -> Generator[None]:
-    """Hold back Ctrl-C while a process starts, so that the new one never sees it: ending it is this
-    one's task.
-    """
+    """Hold back Ctrl-C while a process starts: the new one never sees it, and this one ends it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from swzverify.testing.named_specs import NamedSpecs
 
 SUFFIXES = (".swz.yaml", ".swz.yml")
-"""As in `spec/guard.py`, whose package takes a while to import; a test holds the two against each
-other.
-"""
+"""As in `spec/guard.py`, which takes a while to import; a test holds the two against each other."""
 
 _INI = "swzverify_specs"
 _named: pytest.StashKey[NamedSpecs] = pytest.StashKey()
@@ -43,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini(
         _INI,
-        "spec files to prove: files of any name, folders and patterns, one a line, relative to the rootdir",
+        "spec files to prove: files of any name, folders and patterns, one per line, relative to the rootdir",
         type="linelist",
     )
 
@@ -57,9 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse, before anything is collected and before xdist starts workers, options and ini values
-    that are wrong.
-    """
+    """Refuse wrong options and ini values before anything is collected and xdist starts workers."""
     config = session.config
     target: str | None = config.getoption("--swz-target")
     if target is not None:
@@ -77,9 +73,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A spec that pytest has come across; those that are added to the session are not collected
-    twice.
-    """
+    """A spec that pytest has come across; one added to the session is not collected twice."""
     named = parent.config.stash.get(_named, None)
     if named is not None and named.names(file_path):
         return _spec_file(parent, file_path, is_named=True) if named.leaves(file_path) else None
@@ -88,9 +82,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Result[pytest.CollectReport], None]:
-    """Add the files that the ini option names, wherever pytest would have looked, to what the
-    session collects.
-    """
+    """Add the files that the ini option names to what the session collects, wherever they lie."""
     outcome = yield
     if not isinstance(collector, pytest.Session):
         return

@@ -72,8 +72,7 @@ KINDS: Mapping[str, str] = {
     "register_conflict_free": "RegisterConflictFree",
     "register_conflicts": "RegisterConflicts",
 }
-"""The kinds of claims in the order of the docs; each is a module, and the name of the class in it.
-"""
+"""The kinds of claims in the order of the docs, each with its class; a kind is also a module."""
 
 __getattr__ = importer(
     "swzverify.claims",

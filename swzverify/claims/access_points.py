@@ -1,6 +1,4 @@
-"""What the claims about accesses share: their domain, their scope in words, and the table of a
-warp's lanes.
-"""
+"""What claims about accesses share: domain, scope in words, and the table of a warp's lanes."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from swzverify.subjects.unknown import columns as own_columns
 
 
 def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], ...]:
-    """How many values of the base stand for all, where shifts by multiples of `granule_bytes`
-    change nothing.
-    """
+    """How many bases stand for all, where shifts by multiples of `granule_bytes` change nothing."""
     if access.origin.variable is None:
         return ()
     period = max(granule_bytes, address_span(access.tile))
@@ -51,12 +47,11 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     if access.predicate is not None:
         parts.append(f"lanes with {access.predicate}")
     parts += [f"assuming {condition}" for condition in access.assume]
-    if not base:
-        pass
-    elif access.tile is not None:
-        stages = f"stage {access.stage}, " if access.stage is not None and access.tile.stages > 1 else ""
-        parts.append(stages + access.tile.describe_base() if not stages else stages + base_text(access.tile.base))
-    elif access.origin.variable is not None or access.origin.start_bytes:
+    if base and access.tile is not None:
+        is_one_stage = access.stage is not None and access.tile.stages > 1
+        stage = f"stage {access.stage}, {base_text(access.tile.base)}"
+        parts.append(stage if is_one_stage else access.tile.describe_base())
+    elif base and (access.origin.variable is not None or access.origin.start_bytes):
         parts.append(base_text(access.base))
     parts.append(access.instruction.name)
     text = ", ".join(parts)

@@ -1,6 +1,4 @@
-"""The base of every claim: what it is about, what it asks of the engines, how it answers for a
-failing point.
-"""
+"""The base of every claim: what it is about, what it asks, how it answers for a failing point."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ class Claim(ABC):
 
     @classmethod
     def stated(cls, subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Self:
-        """The claim that a spec states: subjects in the order of the form, without those that were
-        left out.
+        """The claim that a spec states: subjects in the order of the form, without those left out.
 
         Errors: those of the claim's own constructor.
         """
@@ -64,7 +61,7 @@ class Claim(ABC):
         """The failing point in plain integers; None when it does not fail there after all."""
 
     def evidence(self) -> str:
-        """How well the hardware fact is known that the claim leans on; empty where there is none."""
+        """How well the hardware fact behind the claim is known; empty where it needs none."""
         return ""
 
     @property
@@ -74,16 +71,12 @@ class Claim(ABC):
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The integers that the claim states, by name, with what stands for those that were left
-        out.
-        """
+        """The integers that the claim states, by name; a default stands for one left out."""
         return {number.name: getattr(self, number.name) for number in self.form.numbers}
 
     @property
     def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
-        """The subjects, each with the origin at which the claim looks at it; None for an access's
-        or map's own.
-        """
+        """Each subject with the origin that the claim uses; None for an access's or map's own."""
         return tuple((each, None if isinstance(each, Access) else each.origin) for each in self.subjects)
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:

@@ -1,6 +1,4 @@
-"""`coalesced`: a warp instruction touches no more sectors of global memory than so many, or than its
-lanes need.
-"""
+"""`coalesced`: a bound of the sectors of global memory that a warp instruction touches."""
 
 from __future__ import annotations
 
@@ -103,18 +101,12 @@ class Coalesced(Claim):
         if not self.access.assumed_at(point):
             return None
         found = _cost_at(self.access, point)
-        if found is None or found.sectors <= self.limit_of(found):
+        if found is None or not self.exceeded(found):
             return None
-        claimed = f"at most {self.at_most} are claimed" if self.at_most is not None else "its lanes need "
-        if self.at_most is None:
-            claimed += f"{found.minimum}"
+        claimed = f"its lanes need {found.minimum}" if self.at_most is None else f"at most {self.at_most} are claimed"
         note = f"{self.access.instruction.name} touches {found.sectors} sectors of 32 bytes where {claimed}"
         marks = {lane: f"{at}" for at, lanes in enumerate(found.lanes_of.values(), start=1) for lane in lanes}
         return lane_table(self.access, point, note, marks)
-
-    def limit_of(self, found: SectorCost) -> int:
-        """The sectors that a warp instruction may touch."""
-        return found.minimum if self.at_most is None else self.at_most
 
     def measured(self, point: Mapping[str, int]) -> SectorMeasure | None:
         """The count at a point as reports show it; None where no lane is active or one is misaligned."""
@@ -124,7 +116,7 @@ class Coalesced(Claim):
         free = {name: value for name, value in point.items() if name != LANE}
         return SectorMeasure(found.sectors, found.minimum, self.access.binding(free), free)
 
-    def exceeded(self, measure: SectorMeasure) -> bool:
+    def exceeded(self, measure: SectorMeasure | SectorCost) -> bool:
         """Whether a warp instruction breaks the claim."""
         return measure.sectors > (measure.minimum if self.at_most is None else self.at_most)
 

@@ -28,7 +28,7 @@ def related(first: Base, other: Base) -> bool:
 
 
 def check_comparable(first: Base, other: Base, what: str) -> None:
-    """Refuse a comparison of places of which nothing says how they lie to each other.
+    """Refuse a comparison of two places if nothing says how they lie to each other.
 
     Two open alignments are fine: both subjects are then put at one common base.
     """
@@ -42,8 +42,7 @@ def check_comparable(first: Base, other: Base, what: str) -> None:
 
 
 def common_origins(first: Base, other: Base, align_bytes: int = 1) -> tuple[Origin, Origin]:
-    """The bases for a comparison: as given when they are related, else one common base of the
-    larger alignment.
+    """The bases as given where they are related, else one common base of the larger alignment.
 
     `align_bytes` restricts the open base further, to multiples of it.
 

@@ -1,6 +1,4 @@
-"""`contiguous`: aligned vectors of consecutive elements lie at consecutive, aligned offsets, in
-order.
-"""
+"""`contiguous`: vectors of consecutive elements lie at consecutive, aligned offsets, in order."""
 
 from __future__ import annotations
 
@@ -84,9 +82,7 @@ class Contiguous(Claim):
         return {"elements": self.elements, "mode": self.along}
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:
-        """Longer vectors hold the shorter ones where those divide them and none is left over at the
-        end.
-        """
+        """Longer vectors imply shorter ones that divide them, if no element is left at the end."""
         if not isinstance(after, Contiguous):
             return
         if self.along != after.along:

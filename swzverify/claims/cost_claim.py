@@ -10,16 +10,7 @@ from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample, Measure, WarpMeasure
-from swzverify.hardware import (
-    BANK_WORD_BYTES,
-    BANKS,
-    AccessCost,
-    GroupCost,
-    Space,
-    access_cost,
-    evidence,
-    turn_bytes,
-)
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Space, access_cost, evidence, turn_bytes
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
@@ -37,15 +28,11 @@ class CostClaim(Claim):
     @property
     @abstractmethod
     def limit(self) -> int | None:
-        """The wavefronts that a warp instruction may take; None for the minimum of its active
-        lanes.
-        """
+        """The wavefronts that a warp instruction may take; None: its active lanes' minimum."""
 
     @property
     def reaches(self) -> int | None:
-        """The wavefronts that some warp instruction must take as well; None where nothing is said of
-        that.
-        """
+        """The wavefronts that some warp instruction must take; None where nothing is claimed."""
         return None
 
     def plan(self) -> Plan:
@@ -86,9 +73,7 @@ def cost_plan(access: Access, at_most: int | None) -> Plan:
 
 
 def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
-    """The cost of every warp instruction, over byte addresses; at every choice, where lanes have
-    values of their own.
-    """
+    """The cost of every warp instruction over byte addresses, for every choice of lanes' values."""
     lowered = access.lowered
     bits_per_unit = ints.integer(8 // access.unit_bits)
     address = ints.divide(lowered.position, bits_per_unit)
@@ -150,24 +135,24 @@ def cost_replay(
 
 
 def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
-    """The lanes of the worst bank of the most expensive group, and that in words; by the octet rule
-    `octet_marks`.
-    """
+    """The lanes of the worst bank of the costliest group, in marks and words; or `octet_marks`."""
     worst = max(found.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
-    words = max(1, access.instruction.width_bytes // BANK_WORD_BYTES)
-    records = access.lanes_at(point)
-    lanes: list[int] = []
-    for lane in worst.lanes:
-        address = records[lane].address_bytes
-        if address is not None:
-            first = address // BANK_WORD_BYTES
-            if any((first + q) % BANKS == worst.bank for q in range(words)):
-                lanes.append(lane)
-    distinct = len({records[lane].address_bytes for lane in lanes})
+    addresses = [record.address_bytes for record in access.lanes_at(point)]
+    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], access.instruction.words)]
+    distinct = len({addresses[lane] for lane in lanes})
     text = f"lanes {spans(lanes)} touch {distinct} different addresses in bank {worst.bank}"
     return dict.fromkeys(lanes, "x"), text
+
+
+def banks_of(address: int | None, words: int) -> list[int]:
+    """The banks of so many words from a byte address on.
+
+    >>> banks_of(124, 2), banks_of(None, 1)
+    ([31, 0], [])
+    """
+    return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
 
 
 def octet_marks(octet: GroupCost) -> tuple[dict[int, str], str]:

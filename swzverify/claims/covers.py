@@ -1,6 +1,4 @@
-"""`covers`: over all threads and iterations an access touches every element of a tile exactly so
-many times.
-"""
+"""`covers`: over all threads and iterations an access touches each element exactly so often."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ class Covers(Claim):
     times: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse an access that runs once for each stage of another tile: which stage covers which
-        is not said.
-        """
+        """Refuse an access to another tile with stages, lanes' own values, and unrelated bases."""
         self.check_subjects()
         keep_whole(self, "covers", "times")
         own = self.access.tile
@@ -70,7 +66,6 @@ class Covers(Claim):
                 f"covers: {self.access.name} goes to tile {own.name}, and {own.name} or {self.tile.name} has stages",
                 hint=f"say what it covers of {own.name} itself",
             )
-
         if self.access.own:
             names = ", ".join(f"'{each.name}'" for each in self.access.own)
             raise SwzError(
@@ -88,7 +83,7 @@ class Covers(Claim):
         access = subjects[0]
         if isinstance(access, Access) and len(subjects) == 1:
             if access.tile is None:
-                message = f"access {access.name} is a bare address: which tile it should cover is not said"
+                message = f"access {access.name} is a bare address: nothing says which tile it should cover"
                 raise SwzError("SWZ104", message, hint="give `tile:`")
             return cls(access, access.tile, **numbers)
         return cls(*subjects, **numbers)  # pyright: ignore[reportArgumentType]  # the form's roles say what they are

@@ -40,7 +40,7 @@ class Disjoint(Claim):
 
     @property
     def subjects(self) -> tuple[Tile, ...]:
-        """The tiles that are kept apart; one whose stages are."""
+        """The two tiles that are kept apart, or the one tile with its stages."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
     @property

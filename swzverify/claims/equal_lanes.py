@@ -24,9 +24,7 @@ from swzverify.subjects.unknown import own_values
 
 
 def equal_lanes(first: Access, other: Access, places: tuple[Origin, Origin]) -> Always:
-    """In every case the same lanes are active, and each has the same address; both are over common
-    loops.
-    """
+    """In every case the same lanes are active, each at the same address; both share their loops."""
     one, two = first.moved(places[0]), other.moved(places[1])
     (a, active_a), (b, active_b) = _lowered(one), _lowered(two)
     same = equal(a, b)
@@ -61,9 +59,7 @@ def _plain(access: Access, arrays: Arrays) -> tuple[Truths, Numbers]:
 
 
 def over_common_loops(first: Access, other: Access) -> tuple[Access, Access]:
-    """Both over loop variables that go as far as the farther one's: iterations that only one has
-    are compared too.
-    """
+    """Both over the longer loops of the two: iterations that only one has are compared too."""
     rooms = [dict(zip((loop.name for loop in x.loops), x.loop_room, strict=True)) for x in (first, other)]
     common = {name: max(room, rooms[1].get(name, 1)) for name, room in rooms[0].items()}
     return first.within(common), other.within(common)

@@ -21,9 +21,7 @@ from swzverify.subjects.memory import Origin
 
 @dataclass(frozen=True, slots=True)
 class EqualPlaces:
-    """Two tiles or maps over common coordinates; two maps, whose values may be no addresses, have
-    one unit per byte.
-    """
+    """Two tiles or maps over common coordinates; two maps count one unit per byte."""
 
     first: Tile | IndexMap
     other: Tile | IndexMap
@@ -73,9 +71,7 @@ class EqualPlaces:
         return Always(domain, holds, definition)
 
     def _enough(self) -> tuple[tuple[str, int], ...]:
-        """For tiles the swizzles' spans tell how many bases stand for all; a map's use of the base
-        is unknown.
-        """
+        """How many bases stand for all, by the tiles' swizzles; for maps no number is known."""
         base = self.base
         if base is None or isinstance(self.first, IndexMap) or isinstance(self.other, IndexMap):
             return ()

@@ -1,6 +1,4 @@
-"""`equivalent`: two maps give the same address everywhere; if not, the smallest base alignment for
-which they do.
-"""
+"""`equivalent`: same addresses everywhere; if not, the least base alignment that makes them so."""
 
 from __future__ import annotations
 
@@ -50,7 +48,6 @@ class Equivalent(Claim):
                 f"equivalent: {self.first.name} and {self.second.name} are of different kinds",
                 hint="compare two tiles, two accesses, two maps, or a tile and a map",
             )
-
         self._check_memories()
         tile = self.first if isinstance(self.first, Tile) else self.second if isinstance(self.second, Tile) else None
         for index in (self.first, self.second):

@@ -1,6 +1,4 @@
-"""How a claim of a kind is stated: what it is about, and its numbers. Specs, editors, reports and
-`diff` read this.
-"""
+"""How claims of a kind are stated: subjects, numbers. Specs, reports and `diff` read this."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ class Count(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A subject in a claim that is stated key by key. Where it is `optional`, the claim knows what
-    stands for it.
-    """
+    """A subject of a claim that is stated key by key; an `optional` one has a default."""
 
     role: Role
     says: str

@@ -31,8 +31,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that decides a claim: facts, goals, and what must be possible for the claim to say
-    anything.
+    """What decides a claim: facts, goals, and what must be possible for it to say anything.
 
     `exists` is a one-bit expression that some point must satisfy; `empty` says in words why nothing
     is claimed at all; `unknown` says why nobody can know. `measured` is a cost that is wanted for

@@ -1,6 +1,4 @@
-"""`in_bounds`: no lane touches a byte outside the tile; of a tile: no element lies outside its
-allocation.
-"""
+"""`in_bounds`: no lane touches a byte outside the tile, no element lies outside its allocation."""
 
 from __future__ import annotations
 
@@ -44,12 +42,12 @@ class InBounds(Claim):
     about: Tile | Access
 
     def __post_init__(self) -> None:
-        """Refuse an access of which nothing says what its bounds are."""
+        """Refuse an access without stated bounds."""
         self.check_subjects()
         if isinstance(self.about, Access) and self.about.tile is None and self.about.bytes is None:
             raise SwzError(
                 "SWZ105",
-                f"access {self.about.name} is a bare address: what its bounds are is not said",
+                f"access {self.about.name} is a bare address: nothing says what its bounds are",
                 hint="give the access `bytes: n`",
             )
 

@@ -52,9 +52,7 @@ class Injective(Claim):
 
 
 def injective_goal(tile: Tile) -> Obligation:
-    """The tile's injectivity; where a swizzle moves whole elements only, as a strided sum under a
-    bijection.
-    """
+    """The tile's injectivity: a strided sum, under a bijection if swizzles move whole elements."""
     points = TilePoints.of(tile)
     digits = points.digits
     sum_of_digits = leaf_offsets(tile, [ints.variable(node) for node in digits])

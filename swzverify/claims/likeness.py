@@ -25,9 +25,7 @@ class _NoKeyError(Exception):
 
 
 Seen: TypeAlias = dict[int, tuple[object, Hashable]]
-"""The keys of objects by their identity. It holds the objects, whose identities no others have
-while they live.
-"""
+"""The keys of objects by identity. It holds the objects: no others have their identities then."""
 
 
 def likeness(claim: Claim, seen: Seen | None = None) -> Hashable | None:

@@ -1,5 +1,4 @@
-"""What the claims on the register banks of a listing have in common: their goals, and the table of a
-conflict.
+"""What claims on the register banks of a listing share: their goals and the table of a conflict.
 
 The extra cycles of each instruction are known at most and at least. At most as many as claimed is a
 proof, at least one more is a refutation; between the two nobody knows.
@@ -94,7 +93,7 @@ class ListingClaim(Claim):
         return Goal(Always(Domain((place,)), at_most(total, _numbers(place, limits)), definition), what)
 
     def _open(self) -> str:
-        """Why nobody knows, in words."""
+        """Why the number of conflicts is open, in words."""
         own = self.listing
         for each, found in zip(own.instructions, own.counted, strict=True):
             if found.most is None:
@@ -147,9 +146,9 @@ class ListingClaim(Claim):
         return told + "".join(dict.fromkeys(each for each in wrong if each)) + total
 
     def _other_slot(self, at: int, read: RegisterRead) -> str:
-        """That the register is kept, but in another slot."""
+        """A note that another slot of the cache holds the register; empty where none does."""
         held = self.listing.counted[at].held
-        slots = [slot for slot in SLOTS if read.register in (held.in_slot(slot)[0],) and slot != read.slot]
+        slots = [slot for slot in SLOTS if read.register == held.in_slot(slot)[0] and slot != read.slot]
         if not slots or read.slot is None:
             return ""
         return f"; the cache holds R{read.register} in slot {slots[0]}, and it is read in slot {read.slot}"

@@ -55,9 +55,7 @@ class Permutation(Claim):
         return self.map.onto or ()
 
     def plan(self) -> Plan:
-        """Values inside the box, no two alike, and as many points as the box has: then none is left
-        out.
-        """
+        """Values inside the box, no two alike, as many points as the box has: none is left out."""
         extents = [extent for _, extent in self.map.over]
         points, room = prod(extents), prod(self.box)
         note = f"{points} points cannot fill a box of {room} one to one"
@@ -83,9 +81,7 @@ class Permutation(Claim):
         return Always(self._domain(), conjunction(parts), definition)
 
     def _apart(self) -> Injective:
-        """Inside the box the mixed-radix number of the values tells them apart; outside the other
-        goal fails.
-        """
+        """In the box, the mixed-radix number of values tells them apart; else `_inside` fails."""
         weight = 1
         parts: list[ints.Integer] = []
         for value, extent in zip(self.map.lowered, self.box, strict=True):

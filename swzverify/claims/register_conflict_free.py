@@ -33,5 +33,5 @@ class RegisterConflictFree(ListingClaim):
 
     @property
     def limit(self) -> int:
-        """None is allowed."""
+        """No conflict is allowed."""
         return 0

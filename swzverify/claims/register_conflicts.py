@@ -38,7 +38,7 @@ class RegisterConflicts(ListingClaim):
     at_most: int
 
     def __post_init__(self) -> None:
-        """Refuse a number that is none."""
+        """Refuse what cannot be a number of conflicts."""
         self.check_subjects()
         keep_whole(self, "register_conflicts", "at_most")
         if self.at_most < 0:

@@ -1,6 +1,4 @@
-"""The variables that run over a tile's elements: leaf digits or mode coordinates, the stage, the
-base.
-"""
+"""The variables over a tile's elements: leaf digits or mode coordinates, the stage, the base."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TilePoints:
-    """A tile with the variables of its elements; `prefix` keeps two tiles apart, `place` is where
-    its base lies.
-    """
+    """A tile and the variables of its elements; `prefix` tells tiles apart, `place` is its base."""
 
     tile: Tile
     place: Origin
@@ -38,7 +34,7 @@ class TilePoints:
 
     @property
     def digits(self) -> tuple[Var, ...]:
-        """One variable a leaf of the layout, or a mode of an expression."""
+        """One variable per leaf of the layout, or per mode of an expression."""
         return tuple(var(f"{self.prefix}leaf.{i}", extent) for i, extent in enumerate(self.tile.digit_extents))
 
     @property
@@ -78,9 +74,7 @@ class TilePoints:
         return coordinate_of_digits(self.tile, [point[node.name] for node in self.digits])
 
     def coordinate_at(self, point: Mapping[str, int], rename: str = "") -> tuple[int, ...]:
-        """The coordinate at one point, in plain integers; `rename` is appended to the variables'
-        names.
-        """
+        """The coordinate at one point, in plain integers; `rename` is put behind the names."""
         digits = [np.asarray([point[node.name + rename]], dtype=np.int64) for node in self.digits]
         return tuple(int(value[0]) for value in coordinate_of_digits(self.tile, digits))
 
@@ -126,8 +120,7 @@ class TilePoints:
 
 
 def address_span(tile: Tile | None) -> int:
-    """Bytes: places that agree modulo this lie alike to a tile's first element; 1 where no swizzle
-    sees addresses.
+    """Bytes after which a swizzle of addresses repeats; 1 where no swizzle sees addresses.
 
     >>> address_span(None)
     1
@@ -136,8 +129,7 @@ def address_span(tile: Tile | None) -> int:
 
 
 def base_values(place: Origin, period_bytes: int) -> int:
-    """How many values of a base reach every residue modulo `period_bytes`, a power of two or any
-    number.
+    """How many values of a base reach every residue modulo any `period_bytes`.
 
     >>> from swzverify.subjects.memory import Origin
     >>> base_values(Origin(0, 128, 1000), 1024), base_values(Origin(0, 1024, 1000), 1024)
@@ -148,11 +140,6 @@ def base_values(place: Origin, period_bytes: int) -> int:
 
 def describe(tile: Tile) -> str:
     """A tile in words: element, layout, swizzle."""
-    swizzle = (
-        ""
-        if tile.swizzle is None
-        else f", {tile.swizzle} on {tile.swizzle_on}es"
-        if (tile.swizzle_on == "address")
-        else f", {tile.swizzle} on offsets"
-    )
+    acts_on = "addresses" if tile.swizzle_on == "address" else "offsets"
+    swizzle = "" if tile.swizzle is None else f", {tile.swizzle} on {acts_on}"
     return f"all {tile.size} elements of {tile.element_bits} bits at {tile.layout}{swizzle}"

@@ -1,6 +1,4 @@
-"""What a claim's proof attempt ends in: the outcome, its scope, what it rests on, and the table of
-a failure.
-"""
+"""How a claim's proof attempt ends: outcome, scope, what it rests on, the table of a failure."""
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ OF_CLAIMS = tuple(outcome for outcome in Outcome if outcome is not Outcome.CHECK
 
 @dataclass(frozen=True, slots=True)
 class WarpMeasure:
-    """What one warp instruction takes at the binding `where`; `minimum` is what its lanes take
-    without conflicts.
+    """What a warp instruction takes at the binding `where`; without conflicts it takes `minimum`.
 
     `point` is the same place as the engines know it.
     """
@@ -49,8 +46,7 @@ class WarpMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The cost of an access over every warp, iteration, stage and base: two worst cases, each at
-    its own place.
+    """The two worst cases of an access over every warp, iteration, stage and base.
 
     `exact` is False where the engines stopped at a case that breaks the claim: then both are that
     case, and the worst ones cost at least as much.
@@ -129,7 +125,7 @@ class SectorMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a counterexample's table: a cell a column, None where the column does not apply.
+    """One line of a counterexample's table: a cell per column, None where it does not apply.
 
     `marked` rows are the ones that collide (or break the claim); `mark` is a short word such as the
     conflict's group letter, so that rows with one mark collide with each other.

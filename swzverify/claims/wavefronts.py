@@ -73,14 +73,11 @@ class Wavefronts(CostClaim):
         return {"at_most" if self.exactly is None else "exactly": self.limit}
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:
-        """`exactly` says more than `at_most` of the same number; another exact number is another
-        claim.
-        """
+        """`exactly` says more than `at_most` of one number; two exact numbers contradict."""
         if not isinstance(after, Wavefronts) or self.numbers == after.numbers:
             return
         (word, old), (other, new) = (next(iter(each.numbers.items())) for each in (self, after))
-        stronger = new <= old if self.exactly is None else False
-        way = Direction.STRONGER if stronger else Direction.WEAKER
+        way = Direction.STRONGER if self.exactly is None and new <= old else Direction.WEAKER
         if word == other:
             yield NumberChange(word, str(old), str(new), way)
         else:

@@ -1,6 +1,4 @@
-"""`swzverify calibrate`: the cost rule of every instruction against the counters of the GPU at
-hand.
-"""
+"""`swzverify calibrate`: every instruction's cost rule against the counters of the GPU at hand."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from swzverify.cli.body import run
 @click.option("--from", "source", metavar="FILE", help="Judge a file that was kept instead of running here.")
 @click.option("--instruction", "names", multiple=True, metavar="NAME", help="Only this one; may be given again.")
 @click.option("--patterns", type=click.IntRange(min=1), default=650, show_default=True, help="Patterns of each one.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the random patterns.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random patterns.")
 def calibrate(**given: object) -> None:
     """Run discriminating address patterns of every instruction on this GPU and hold its counters
     against the rule.

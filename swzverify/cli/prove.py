@@ -6,11 +6,7 @@ import click
 
 from swzverify.claims import KINDS
 from swzverify.cli.body import run
-from swzverify.cli.reports import (
-    format_option,
-    output_option,
-    report_option,
-)
+from swzverify.cli.reports import format_option, output_option, report_option
 
 
 @click.command()

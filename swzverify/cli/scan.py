@@ -5,11 +5,7 @@ from __future__ import annotations
 import click
 
 from swzverify.cli.body import run
-from swzverify.cli.reports import (
-    format_option,
-    output_option,
-    report_option,
-)
+from swzverify.cli.reports import format_option, output_option, report_option
 from swzverify.commands.choices import FAILURES
 
 MOST_SHARED = 227 * 1024
@@ -62,7 +58,7 @@ MOST_SHARED = 227 * 1024
     "--fail-on",
     type=click.Choice(FAILURES),
     multiple=True,
-    help="Exit with 1 if there is such a verdict, be it for some parameters only; may be given again.",
+    help="Exit with 1 if there is such a verdict, even for some parameters only; may be given again.",
 )
 @click.option(
     "--baseline",
@@ -83,9 +79,7 @@ MOST_SHARED = 227 * 1024
     help="Lay counters beside the verdicts: an export of `ncu --page source --csv`; may be given again.",
 )
 @click.option(
-    "--check-run",
-    metavar="COMMAND",
-    help="Profile this command with ncu, and lay its counters beside the verdicts.",
+    "--check-run", metavar="COMMAND", help="Profile this command with ncu, and lay its counters beside the verdicts."
 )
 @click.option("--no-suggest", is_flag=True, help="Do not look for changes of an array that free its conflicts.")
 @click.option(

@@ -38,12 +38,7 @@ from swzverify.commands.choices import PICTURE_FORMATS, VIEWS
     "--base", type=click.IntRange(min=0), metavar="BYTES", help="The tile's base address.  [default: its first one]"
 )
 @click.option("--target", metavar="NAME", type=Text("target"), help="The GPU.  [default: the spec's, else sm_90]")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(PICTURE_FORMATS),
-    help="[default: by the file's name, else text]",
-)
+@click.option("--format", "form", type=click.Choice(PICTURE_FORMATS), help="[default: by the file's name, else text]")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
 def show(**given: object) -> None:
     """Draw a layout, a swizzle, or a tile or access of a spec.

@@ -12,9 +12,7 @@ from swzverify.cli.body import words
 
 
 class Text(StringParamType):
-    """A text whose likely values a shell completes; any other one is taken too, and refused where
-    it is read.
-    """
+    """A text whose likely values a shell completes; what reads the option refuses wrong ones."""
 
     def __init__(self, what: Literal["element", "instruction", "swizzle", "target", "file", "dir"]) -> None:
         """`what` the text is; a shell completes the paths of files and folders itself."""

@@ -1,6 +1,4 @@
-"""`swzverify calibrate`: the cost rule of every instruction against the counters of the GPU at
-hand.
-"""
+"""`swzverify calibrate`: every instruction's cost rule against the counters of the GPU at hand."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The file that `swzverify prove --write-test` writes: whether it may be written, and what is said
-of it.
-"""
+"""The file of `swzverify prove --write-test`: whether it may be written, and what is said of it."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ OPTION = "--write-test"
 
 
 def check_tests(path: str, specs: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
-    another use.
-    """
+    """Refuse, before minutes of work, a file that is not writable, not ours, or used twice."""
     if not path.endswith(".py"):
         message = f"{path!r} is no Python file, such as test_counterexamples.py"
         raise click.BadParameter(message, param_hint=OPTION)

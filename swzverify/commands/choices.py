@@ -1,6 +1,4 @@
-"""What options offer. `--help` names it, so this module imports nothing that takes its time; where
-the words are those of another module, a test holds them against it.
-"""
+"""The values that options offer. `--help` shows them, so this module imports nothing slow."""
 
 from __future__ import annotations
 

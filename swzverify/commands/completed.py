@@ -1,4 +1,4 @@
-"""The words that a shell is offered for a value that is not one of a few."""
+"""The words that a shell offers for values that are not a fixed choice."""
 
 from __future__ import annotations
 

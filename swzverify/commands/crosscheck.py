@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,6 +12,7 @@ import click
 from swzverify.commands.choices import RecordFormat
 from swzverify.commands.files import write_report
 from swzverify.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
+from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import Method
 from swzverify.gpu.recording import save_recording
 from swzverify.report.cross_result import CrossReport
@@ -41,7 +43,6 @@ def crosscheck(
         raise click.UsageError("-v and -q cannot be used together")
     if emit is not None and (against is not None or record is not None):
         raise click.UsageError("--emit only writes a program; run it, then use --against with the file that it writes")
-
     with one_way_out():
         if emit is not None:
             _emit(paths, emit, quiet)
@@ -74,10 +75,10 @@ def _run(paths: tuple[str, ...], method: str, against: str | None, quiet: bool) 
         )
 
 
-def _show_problems(problems: tuple[object, ...]) -> None:
+def _show_problems(problems: Sequence[Problem]) -> None:
     errors = terminal_style(err=True, verbosity=0)
     if problems:
-        echo(render_problems(problems, errors), errors, err=True)  # type: ignore[arg-type]
+        echo(render_problems(problems, errors), errors, err=True)
 
 
 def _write(report: CrossReport, form: RecordFormat, output: str | None, verbosity: int) -> None:

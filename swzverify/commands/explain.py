@@ -42,22 +42,12 @@ def explain(
     with one_way_out("no explanation"):
         values = named_values(at, "--at", "such as warp=1 or k=16")
         wanted = ExplainOptions(
-            tile,
-            access,
-            claim,
-            element,
-            instruction,
-            coord,
-            threads,
-            loops_of(loops),
-            values,
-            target,
+            tile, access, claim, element, instruction, coord, threads, loops_of(loops), values, target
         )
         _tell(told(what, wanted), form, output)
 
 
 def _tell(explained: Explained, form: str, output: str | None) -> None:
-    """Each renderer is imported where it is used."""
     if form == "json":
         write_text(render_explanations_json(explained), output)
     elif form == "latex":

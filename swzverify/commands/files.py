@@ -75,9 +75,7 @@ class Known:
     write: str | None
 
     def prepare(self, settings: Settings, output: str | None, specs: list[str]) -> Callable[[Report], Report]:
-        """Read the file, and refuse one to write that cannot be; what is returned accepts the known
-        failures.
-        """
+        """Read the file and check the one to write; the result accepts the known failures."""
         if self.write is not None:
             if settings.select:
                 raise click.UsageError("--write-baseline needs every claim: leave --select out")

@@ -28,7 +28,6 @@ def init(
     """Write a spec to start from, whose claims are proved."""
     if pad is not None and swizzle is not None:
         raise click.UsageError("--pad and --swizzle cannot be used together")
-
     with one_way_out("nothing written"):
         rows, columns = parse_tile(tile)
         starter = make_starter(

@@ -11,11 +11,7 @@ import click
 
 from swzverify.commands.choices import Format, ReportFile
 from swzverify.commands.files import Known, check_output
-from swzverify.commands.reports import (
-    check_reports,
-    wants_pictures,
-    write_reports,
-)
+from swzverify.commands.reports import check_reports, wants_pictures, write_reports
 from swzverify.commands.terminal import one_way_out
 from swzverify.errors import SwzError
 from swzverify.report.result import ExitCode, Report
@@ -74,17 +70,14 @@ def prove(
         )
         known = Known(baseline, write_baseline)
         report = _run(paths, settings, output, reports, known, write_test, quiet)
-        code = _exit_code(report, allow_no_claims)
+        code = report.exit_code
+        if code is ExitCode.NO_CLAIM and allow_no_claims:
+            code = ExitCode.AS_EXPECTED
         write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
         known.save(report)
         if write_test is not None:
             _case_tests().save_tests(write_test, report, target, quiet=quiet)
     sys.exit(int(code))
-
-
-def _exit_code(report: Report, allow_no_claims: bool) -> ExitCode:
-    nothing = report.exit_code is ExitCode.NO_CLAIM
-    return ExitCode.AS_EXPECTED if nothing and allow_no_claims else report.exit_code
 
 
 def _isolated(limit: _Limit) -> _Limit:

@@ -27,8 +27,7 @@ def wants_pictures(form: str, others: Sequence[ReportFile]) -> bool:
 
 
 def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that cannot be written, or that has another use as
-    well.
+    """Refuse, before minutes of work, a file that cannot be written, or that has another use too.
 
     `taken` are the files that other options name, by the option.
     """
@@ -44,8 +43,7 @@ def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[
 def write_reports(
     report: Report, code: ExitCode, form: Format, output: str | None, others: Sequence[ReportFile], verbosity: int
 ) -> None:
-    """Write them all, then fail if one could not be; without `output` the main one goes to standard
-    output.
+    """Write all reports, then fail if one could not be; without `output` the main one is printed.
 
     Problems go to standard error as well where the main report is text.
     """

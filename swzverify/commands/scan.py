@@ -12,10 +12,7 @@ import click
 from swzverify.claims.verdict import Outcome
 from swzverify.commands.choices import FAILURES, Format, ReportFile
 from swzverify.commands.files import Known, check_output
-from swzverify.commands.reports import (
-    check_reports,
-    wants_pictures,
-)
+from swzverify.commands.reports import check_reports, wants_pictures
 from swzverify.commands.scan_check import DISAGREEMENT, held_against, read_counters, spelled
 from swzverify.commands.scan_reports import write_scan
 from swzverify.commands.scan_spec import check_written, save_written
@@ -66,6 +63,7 @@ def scan(
     quiet: bool,
 ) -> NoReturn:
     """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
+    read = [*files, *cubins]
     with one_way_out():
         given = Given(parameters, assumptions)
         settings = ScanSettings(
@@ -73,12 +71,12 @@ def scan(
         )
         known = Known(baseline, write_baseline)
         if output is not None:
-            check_output(output, [*files, *cubins], "--output")
+            check_output(output, read, "--output")
         taken = {"--output": output, "--baseline": baseline, "--write-baseline": write_baseline}
-        check_written(write_spec, [*files, *cubins], taken)
+        check_written(write_spec, read, taken)
         taken["--write-spec"] = write_spec
-        check_reports(reports, [*files, *cubins], taken)
-        accepted = known.prepare(Settings(), output, [*files, *cubins])
+        check_reports(reports, read, taken)
+        accepted = known.prepare(Settings(), output, read)
         counters = read_counters(exports, check_run, kernel)
         begin = time.monotonic()
         found = scan_files(files, settings)
@@ -96,10 +94,8 @@ def scan(
         }
         found, check = held_against(found, counters, spelled(files, asked))
         report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=wants_pictures(form, reports)))
-        if baseline is not None and not fail_on:
-            fail_on = FAILURES
-        fail_on = (*fail_on, DISAGREEMENT)
-        code = _exit_code(report, fail_on)
+        wanted = fail_on or (() if baseline is None else FAILURES)
+        code = _exit_code(report, (*wanted, DISAGREEMENT))
         write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet, check=check)
         known.save(report)
         save_written(write_spec, found, target)

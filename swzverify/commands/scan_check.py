@@ -16,7 +16,6 @@ def read_counters(exports: Sequence[str], command: str | None, kernel: str | Non
     """Read the exports and profile the command, before minutes of work; None where neither is given."""
     if not exports and command is None:
         return None
-
     return counters(CheckSettings(tuple(exports), command), kernel)
 
 
@@ -26,7 +25,6 @@ def held_against(
     """The files with what was counted of each access; the verdicts are as they were."""
     if counters is None:
         return files, None
-
     return checked(files, counters, again)
 
 

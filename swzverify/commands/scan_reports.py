@@ -28,9 +28,7 @@ def write_scan(
     quiet: bool,
     check: Check | None = None,
 ) -> None:
-    """Write them all, then fail if one could not be; without `output` the main one goes to standard
-    output.
-    """
+    """Write all reports, then fail if one could not be; the main one may go to the terminal."""
     if output is None:
         say(rendered(found, report, code, form, quiet=quiet, check=check))
     else:

@@ -1,6 +1,4 @@
-"""The spec that `swzverify scan --write-spec` writes: whether it may be written, and what is said of
-it.
-"""
+"""The spec of `swzverify scan --write-spec`: whether it may be written, and what is said of it."""
 
 from __future__ import annotations
 
@@ -18,12 +16,9 @@ FIRST_LINE = "# Written by swzverify scan --write-spec."
 
 
 def check_written(path: str | None, files: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
-    another use.
-    """
-    if path is None:
-        return
-    check_ours(path, files, OPTION, taken, _is_ours)
+    """Refuse, before minutes of work, a file that is not writable, not ours, or used twice."""
+    if path is not None:
+        check_ours(path, files, OPTION, taken, _is_ours)
 
 
 def _is_ours(path: str) -> bool:
@@ -38,7 +33,6 @@ def save_written(path: str | None, found: Sequence[ScannedFile], target: str) ->
     """Write the spec, and say to standard error how many accesses it has. Errors: SWZ504."""
     if path is None:
         return
-
     write_report(f"{FIRST_LINE}\n{scan_spec(found, target)}", path, "spec")
     every = [access for file in found for access in file.accesses]
     said = sum(not access.written.reason for access in every)

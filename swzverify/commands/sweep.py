@@ -46,7 +46,8 @@ def sweep(
         with progress_bar() as watch:
             result = run_sweep(spec, options, watch)
         _tell(result, form)
-        _draw(result, picture)
+        if picture is not None and result.summary.heatmap is not None:
+            tell_picture(heatmap_picture(result.path, result.summary.heatmap), picture_format(picture), picture)
 
 
 def _pair(text: str | None) -> tuple[str, str] | None:
@@ -56,13 +57,6 @@ def _pair(text: str | None) -> tuple[str, str] | None:
     if not comma or not across.strip() or not down.strip() or across.strip() == down.strip():
         raise click.BadParameter(f"{text!r}: two axes, such as B,S", param_hint="--heatmap")
     return across.strip(), down.strip()
-
-
-def _draw(result: SweepResult, file: str | None) -> None:
-    if file is None or result.summary.heatmap is None:
-        return
-
-    tell_picture(heatmap_picture(result.path, result.summary.heatmap), picture_format(file), file)
 
 
 def _tell(result: SweepResult, form: str) -> None:

@@ -61,7 +61,7 @@ def synth(
         _check_listing(family, any(each is not None for each in of_tiles) or write)
         with one_way_out("no answer"):
             found = synthesize_listing(spec, listing, family, rlimit)
-            _tell_listing(found, form, output)
+            write_text(render_listing_json(found) if form == "json" else render_listing(found), output)
         sys.exit(int(_listing_code(found)))
     with one_way_out("no answer"):
         wanted = SynthOptions(
@@ -91,10 +91,6 @@ def _check_listing(family: str, has_others: bool) -> None:
         raise click.UsageError(f"--family {family} goes with --listing, --format, --output and --rlimit only")
 
 
-def _tell_listing(found: ListingResult, form: str, output: str | None) -> None:
-    write_text(render_listing_json(found) if form == "json" else render_listing(found), output)
-
-
 def _listing_code(found: ListingResult) -> ExitCode:
     if not found.confirmed or not found.found.is_least:
         return ExitCode.NOT_PROVED
@@ -117,7 +113,6 @@ def _tell(result: SynthResult, form: str, output: str | None) -> None:
     if form == "json":
         write_text(render_synth_json(result), output)
         return
-
     if output is not None:
         write_text(render_synth(result, TextStyle()), output)
         return
@@ -130,7 +125,6 @@ def _write(result: SynthResult) -> None:
         raise Failure(f"SWZ565 {result.path} is as it was: {result.not_patched}")
     if not result.confirmed:
         raise Failure(f"SWZ565 {result.path} is as it was: the answer was not proved")
-
     if result.spec_text != result.before:
         with open(result.path, "rb") as file:
             ends = "\r\n" if b"\r\n" in file.read() else "\n"

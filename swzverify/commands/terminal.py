@@ -1,6 +1,4 @@
-"""How a command speaks: styles that fit the stream, writing that survives a closed pipe, failures
-in one line.
-"""
+"""How commands write: styles that fit the stream, closed pipes, failures in one line."""
 
 from __future__ import annotations
 
@@ -32,10 +30,9 @@ class Failure(click.ClickException):
 
 @contextmanager
 def one_way_out(without: str = "no report") -> Generator[None, None, None]:
-    """How every command ends that cannot go on: Ctrl-C with 130, saying `without` what; anything
-    else with 2.
+    """How a command that cannot go on ends: Ctrl-C with 130 and `without` what, all else with 2.
 
-    A mistake of the user's is told as it is, a fault of ours with what to send; never a traceback.
+    A mistake of the user is reported as it is, a fault of swzverify with what to send; never a traceback.
     """
     try:
         yield
@@ -51,8 +48,7 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
 
 
 def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
-    """How to write to a standard stream: its width and colours when it is a terminal, plain when it
-    is piped.
+    """How to write to a standard stream: in its width and colours on a terminal, plain into a pipe.
 
     Errors: `Failure` where the stream is closed.
     """
@@ -82,8 +78,7 @@ def say(text: str) -> None:
 
 
 def echo(text: str, style: TextStyle, *, err: bool) -> None:
-    """Write to a standard stream in a style; a reader that has gone away (`| head`) ends the
-    writing, not the run.
+    """Write to a standard stream in a style; when its reader has gone (`| head`), the run goes on.
 
     Errors: `Failure` where the stream is closed, or takes no more, such as that of a full disk.
     """

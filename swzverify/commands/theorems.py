@@ -26,9 +26,7 @@ def theorems(*, names: tuple[str, ...], form: str, jobs: int | None, verbose: bo
 
 
 def _prove(names: tuple[str, ...], jobs: int | None) -> tuple[list[Entry], float]:
-    """The chosen theorems with their verdicts, in the order of the list, and the milliseconds it
-    took.
-    """
+    """The chosen theorems with their verdicts, in the list's order, and the milliseconds taken."""
     start = time.perf_counter()
     try:
         chosen = select_theorems(find_theorems(), names)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from swzverify.commands.terminal import Failure, say, say_bytes
 
 
@@ -14,15 +17,10 @@ def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None
     if output is None:
         say(text)
         return
-    try:
-        # "x" asks and writes in one step: nothing that came to be in the meantime is lost
-        with open(output, "w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise Failure(f"SWZ522 {output!r} exists already; --force replaces it") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Failure(f"SWZ521 cannot write {output!r}: {reason}") from error
+    # "x" asks and writes in one step: a file that appears in the meantime is not lost
+    mode = "w" if overwrite else "x"
+    with _told_where_it_fails(output), open(output, mode, encoding="utf-8", newline="\n") as file:
+        file.write(text)
 
 
 def write_bytes(data: bytes, output: str | None) -> None:
@@ -33,9 +31,16 @@ def write_bytes(data: bytes, output: str | None) -> None:
     if output is None:
         say_bytes(data)
         return
+    with _told_where_it_fails(output), open(output, "wb") as file:
+        file.write(data)
+
+
+@contextmanager
+def _told_where_it_fails(output: str) -> Generator[None]:
     try:
-        with open(output, "wb") as file:
-            file.write(data)
+        yield
+    except FileExistsError as error:
+        raise Failure(f"SWZ522 {output!r} exists already; --force replaces it") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise Failure(f"SWZ521 cannot write {output!r}: {reason}") from error

@@ -1,6 +1,4 @@
-"""The text report of a run over many files: one line per file with the number of claims by outcome
-and the worst cost.
-"""
+"""The text report of a run over many files: a line per file, with outcomes and the worst cost."""
 
 from __future__ import annotations
 
@@ -83,17 +81,11 @@ def counts_words(results: Iterable[ClaimResult]) -> str:
 
 def worst_words(results: Iterable[ClaimResult]) -> str:
     """The access with the most bank conflicts, and its cost."""
-    priced = [result for result in results if result.verdict.measure is not None]
+    priced = [(measure, result) for result in results if (measure := result.verdict.measure) is not None]
     if not priced:
         return ""
-    worst = max(priced, key=_price)
-    measure = worst.verdict.measure
-    return "" if measure is None else f"worst {cell_words(measure)} {subject_words(worst)}"
-
-
-def _price(result: ClaimResult) -> tuple[int, int]:
-    measure = result.verdict.measure
-    return (0, 0) if measure is None else (measure.bank_conflicts, measure.wavefronts)
+    measure, worst = max(priced, key=lambda each: (each[0].bank_conflicts, each[0].wavefronts))
+    return f"worst {cell_words(measure)} {subject_words(worst)}"
 
 
 def is_for_files(results: Sequence[ClaimResult]) -> bool:

@@ -1,6 +1,4 @@
-"""The text report of a calibration: one line per instruction, the patterns that break the rule, one
-line that sums it up.
-"""
+"""The text report of a calibration: instructions, patterns that break the rule, a summary."""
 
 from __future__ import annotations
 

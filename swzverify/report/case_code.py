@@ -1,5 +1,4 @@
-"""The code of the tests that counterexamples become: for each kind of claim, how its case is
-evaluated.
+"""The code of tests that counterexamples become: how the case of each kind of claim is evaluated.
 
 The code calls the helpers of `swzverify.testing.cases`, and has the case as literals.
 """
@@ -38,9 +37,7 @@ from swzverify.subjects.unknown import own_values
 
 @dataclass(frozen=True, slots=True)
 class CaseCode:
-    """The lines of a test after the one that finds the claim, and the helpers of `cases` that they
-    call.
-    """
+    """A test's lines after the one that finds the claim, and the `cases` helpers that they call."""
 
     lines: Sequence[str]
     helpers: Sequence[str] = ()
@@ -209,8 +206,7 @@ def _sectors(claim: Coalesced, found: Counterexample) -> CaseCode:
 
 
 def _touched(claim: Covers, found: Counterexample) -> CaseCode:
-    own = claim.access.tile.base if claim.access.tile is not None else claim.access.base
-    places = common_origins(own, claim.tile.base)
+    places = tuple(place for _, place in claim.placed)
     coord = TilePoints.of(claim.tile, "", places[1]).coordinate_at(found.point or {}, second(""))
     bases = tuple(_base_at(place, found) for place in places)
     lines = [
@@ -231,12 +227,7 @@ def _meeting(claim: Disjoint, found: Counterexample) -> CaseCode:
     return CaseCode(lines, ["bits_of"])
 
 
-_FACTS = CaseCode(
-    [
-        "failing = [fact.note for fact in claim.plan().facts if not fact.holds]",
-        "assert not failing",
-    ]
-)
+_FACTS = CaseCode(["failing = [fact.note for fact in claim.plan().facts if not fact.holds]", "assert not failing"])
 """Where the shapes of two subjects differ: there is no single case."""
 
 

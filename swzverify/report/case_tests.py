@@ -1,5 +1,4 @@
-"""Counterexamples as a pytest module: one test for each refuted claim, which evaluates its case in
-plain integers.
+"""Counterexamples as a pytest module: each test evaluates one refuted claim's case in integers.
 
 A test fails while its case is wrong, and passes once the spec is mended. Names, paths and values
 come from a spec: in code they stand as literals of ASCII, in comments without any character that
@@ -31,9 +30,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class RefutedClaim:
-    """A refuted claim: its result, the claim, its name in the file, and the file as seen from the
-    test's folder.
-    """
+    """A refuted claim: result, claim, its name in the file, and the file seen from the test."""
 
     result: ClaimResult
     claim: Claim

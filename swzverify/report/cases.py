@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 from typing import TypeAlias
 
 from swzverify.claims.verdict import Verdict
@@ -27,11 +28,8 @@ class Told:
 
     @property
     def count(self) -> int:
-        """How many cases."""
-        count = 1
-        for values in self.box.values():
-            count *= len(values)
-        return count
+        """How many cases these are."""
+        return prod(map(len, self.box.values()))
 
     @property
     def words(self) -> str:
@@ -72,8 +70,7 @@ def told_once(results: Iterable[ClaimResult]) -> list[Told]:
 
 
 def boxes(cases: Sequence[Case]) -> list[Box]:
-    """The cases, all over the same constants, as few products of values; together they have each
-    case once.
+    """The cases, over the same constants, as few products of values; each case is in one of them.
 
     >>> boxes([{"a": 1, "b": 1}, {"a": 1, "b": 2}, {"a": 2, "b": 1}, {"a": 2, "b": 2}, {"a": 3, "b": 1}])
     [{'a': (1, 2), 'b': (1, 2)}, {'a': (3,), 'b': (1,)}]

@@ -15,8 +15,7 @@ from swzverify.report.style import TextStyle
 
 
 def rendered(blocks: Iterable[RenderableType], style: TextStyle) -> str:
-    """The blocks as text, each on lines of its own; no markup is read from them and no line ends in
-    blanks.
+    """The blocks as text, each on its own lines; markup is not read, and no line ends in blanks.
 
     >>> rendered(["[red]x[/red]"], TextStyle())
     '[red]x[/red]\\n'

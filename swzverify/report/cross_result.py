@@ -1,6 +1,4 @@
-"""What a cross-check ends in: a row per claim, the recording of the device, the problems of the
-spec files.
-"""
+"""How a cross-check ends: a row per claim, the device's recording, the problems of spec files."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ class CrossReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 where the device disagreed with anything, 2 where a spec had problems, 5 without a
-        claim.
-        """
+        """1 where the device disagreed, 2 where a spec had problems, 5 without a claim."""
         if self.problems:
             return ExitCode.ERROR
         if not self.rows:

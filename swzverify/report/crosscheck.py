@@ -1,6 +1,4 @@
-"""A cross-check for people and machines: claim, model, hardware, agree; every disagreement as a
-ready-made issue.
-"""
+"""A cross-check for people and machines; every disagreement becomes a ready-made issue."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from rich.text import Text
 from swzverify.report.console import indented, rendered
 from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
-from swzverify.report.json import Json
+from swzverify.report.json import Json, json_text
 from swzverify.report.style import TextStyle
 from swzverify.words import counted
 
@@ -108,7 +106,7 @@ def render_cross_json(report: CrossReport) -> str:
         "claims": [_row(row) for row in report.rows],
         "problems": [f"{problem.file}: {problem.code} {problem.message}" for problem in report.problems],
     }
-    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    return json_text(document)
 
 
 def _row(row: CrossRow) -> Json:

@@ -26,8 +26,7 @@ def _escaped(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""One line of text in which every control, format or unassigned character is spelled as an
-    escape.
+    r"""One line of text, with every control, format or unassigned character spelled as an escape.
 
     Bidirectional marks, lone surrogates and line separators are among them; letters of any script
     stay as they are.
@@ -77,8 +76,7 @@ def log_lines(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """At most so many characters of a text, and where some are left out a word on how many; cut
-    before escaping.
+    """The first characters of a text, with a word on how many are left out; cut before escaping.
 
     >>> shortened("abcdef", 4), shortened("abcd", 4)
     ('abcd... (2 characters left out)', 'abcd')
@@ -87,8 +85,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def xml_text(text: str) -> str:
-    r"""Text that an XML 1.0 document can hold: the characters that none can hold, not even as a
-    reference, are escapes.
+    r"""Text for XML 1.0: characters that it cannot hold, not even as a reference, become escapes.
 
     What is markup (`<`, `&`, `]]>`, quotes) is for the XML writer, which knows whether it writes
     text or an attribute. Source: XML 1.0, fifth edition, section 2.2, production Char.
@@ -100,8 +97,7 @@ def xml_text(text: str) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text for HTML, between tags or as an attribute's value in quotes; never inside `<script>`,
-    `<style>` or a URL.
+    """Text for HTML, between tags or in a quoted attribute; not in `<script>`, `<style>` or a URL.
 
     >>> html_text("<b title='x'>&")
     '&lt;b title=&#x27;x&#x27;&gt;&amp;'
@@ -110,8 +106,7 @@ def html_text(text: str) -> str:
 
 
 def github_message(text: str) -> str:
-    r"""Text for the message of a workflow command, `::error file=a.yaml::message`; its lines stay
-    lines.
+    r"""Text for a workflow command's message, `::error file=a.yaml::message`; lines stay lines.
 
     Source: actions/toolkit, packages/core/src/command.ts, escapeData.
 
@@ -133,8 +128,7 @@ def github_property(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""One line of prose for Markdown as GitHub reads it, also in a table's cell: no markup, link,
-    HTML or mention.
+    r"""A line of prose for GitHub's Markdown, also in a table: no markup, link, HTML or mention.
 
     Every punctuation character of ASCII can be escaped so (CommonMark 2.4); an `@` would still name
     a user, and is kept apart from the name by an empty comment.
@@ -161,8 +155,7 @@ def markdown_code(text: str) -> str:
 
 
 def sarif_text(text: str) -> str:
-    """Text for a SARIF message: no embedded link, no placeholder. JSON's own escapes are the JSON
-    writer's.
+    """Text for a SARIF message: no embedded link, no placeholder. The JSON writer escapes for JSON.
 
     Source: SARIF 2.1.0, sections 3.11.5 (placeholders, `{0}`) and 3.11.6 (embedded links,
     `[text](target)`).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -12,7 +11,7 @@ from swzverify.explanations import Explanation, Statement
 from swzverify.explanations.statements import Bit, Explained, Rank, SwizzleBits
 from swzverify.layout import Swizzle
 from swzverify.report.explain_words import sentence
-from swzverify.report.json import Json, plain_integer
+from swzverify.report.json import Json, json_text
 
 SCHEMA = "swzverify.explanation/1"
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
@@ -20,8 +19,7 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 def render_explanations_json(explained: Explained) -> str:
     """The explanations as JSON text with a line feed at its end."""
-    document = explanations_document(explained)
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
+    return json_text(explanations_document(explained))
 
 
 def explanations_document(explained: Explained) -> dict[str, Json]:

@@ -5,38 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swzverify.explanations import Explanation, Statement
-from swzverify.explanations.statements import (
-    Apart,
-    BankBit,
-    BestPad,
-    BestSwizzle,
-    Change,
-    Cost,
-    Crowd,
-    Kernel,
-    LeastBase,
-    Limit,
-    Matrix,
-    Merged,
-    NotLinear,
-    OneToOne,
-    Parameter,
-    Period,
-    Pitch,
-    Rank,
-    Steps,
-    SwizzleBits,
-    TileBankBit,
-    Unpriced,
-)
+from swzverify.explanations import statements as st
 
 _SECTIONS: dict[str, tuple[type[Statement], ...]] = {
-    "What it costs": (Cost, Limit, Unpriced),
-    "Why": (Rank, Kernel, Merged, Crowd, Apart, Steps),
-    "The bank of a lane's first word": (BankBit,),
-    "The tile's map": (SwizzleBits, OneToOne, Pitch),
-    "The bank of an element": (TileBankBit, Period),
-    "What changes would do to this access": (Parameter, Change, LeastBase, BestSwizzle, BestPad),
+    "What it costs": (st.Cost, st.Limit, st.Unpriced),
+    "Why": (st.Rank, st.Kernel, st.Merged, st.Crowd, st.Apart, st.Steps),
+    "The bank of a lane's first word": (st.BankBit,),
+    "The tile's map": (st.SwizzleBits, st.OneToOne, st.Pitch),
+    "The bank of an element": (st.TileBankBit, st.Period),
+    "What changes would do to this access": (st.Parameter, st.Change, st.LeastBase, st.BestSwizzle, st.BestPad),
 }
 _OF = {"access": "The bank of a lane's first word", "tile": "The bank of an element"}
 
@@ -50,10 +27,10 @@ def sections(explanation: Explanation) -> Iterator[tuple[str, list[Statement]]]:
 
 
 def _start(statements: list[Statement]) -> str:
-    """Where the stage begins that formulas by coordinate are of."""
-    starts = sorted({each.start_bytes for each in statements if isinstance(each, TileBankBit | Period)})
+    """The stage of formulas by coordinate, in words."""
+    starts = sorted({each.start_bytes for each in statements if isinstance(each, st.TileBankBit | st.Period)})
     return f", in the stage that begins at byte {starts[0]}" if starts else ""
 
 
 def _title(statement: Statement) -> str:
-    return _OF[statement.of] if isinstance(statement, Matrix | NotLinear) else ""
+    return _OF[statement.of] if isinstance(statement, st.Matrix | st.NotLinear) else ""

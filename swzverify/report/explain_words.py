@@ -5,32 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from swzverify.explanations.statements import (
-    Apart,
-    BankBit,
-    BestPad,
-    BestSwizzle,
-    Change,
-    Cost,
-    Crowd,
-    Kernel,
-    LeastBase,
-    Level,
-    Limit,
-    Matrix,
-    Merged,
-    NotLinear,
-    OneToOne,
-    Parameter,
-    Period,
-    Pitch,
-    Rank,
-    Statement,
-    Steps,
-    SwizzleBits,
-    TileBankBit,
-    Unpriced,
-)
+from swzverify.explanations import Statement
+from swzverify.explanations import statements as st
 from swzverify.hardware import BANK_PERIOD_BYTES
 from swzverify.pictures.words import at_words
 from swzverify.words import counted, listed, runs
@@ -42,58 +18,58 @@ _MOST_WORDS = 8
 def sentence(statement: Statement) -> str:
     """A statement in words.
 
-    >>> sentence(OneToOne("A", 12, 12))
+    >>> sentence(st.OneToOne("A", 12, 12))
     'The map from the 12 bits of the coordinate to offsets has rank 12: it is one to one.'
     """
     match statement:
-        case Cost():
+        case st.Cost():
             return _cost(statement)
-        case Limit():
+        case st.Limit():
             return _limit(statement)
-        case BankBit() | TileBankBit():
+        case st.BankBit() | st.TileBankBit():
             return str(statement)
-        case Matrix():
+        case st.Matrix():
             return f"Its matrix over GF(2) has {counted(len(statement.columns), 'column')} and rank {statement.rank}."
-        case Rank():
+        case st.Rank():
             return _rank(statement)
-        case Kernel():
+        case st.Kernel():
             return _kernel(statement)
-        case Merged(vector):
+        case st.Merged(vector):
             return f"Lanes l and l ^ {vector} of a group touch the same unit, which counts once."
-        case Crowd():
+        case st.Crowd():
             return _crowd(statement)
-        case Apart():
+        case st.Apart():
             return _apart(statement)
-        case Steps():
+        case st.Steps():
             return _steps(statement)
-        case Pitch():
+        case st.Pitch():
             return _pitch(statement)
-        case Period(mode=mode, extent=extent, period=period):
+        case st.Period(mode=mode, extent=extent, period=period):
             return _period(mode, extent, period)
-        case SwizzleBits():
+        case st.SwizzleBits():
             return _swizzle_bits(statement)
-        case OneToOne(rank=rank, bits=bits):
+        case st.OneToOne(rank=rank, bits=bits):
             each = f"{1 << (bits - rank)} coordinates share each offset"
             so = "it is one to one" if rank == bits else each
             return f"The map from the {counted(bits, 'bit')} of the coordinate to offsets has rank {rank}: {so}."
-        case Change():
+        case st.Change():
             under = "Without a swizzle" if statement.swizzle is None else f"With {statement.swizzle}"
             return f"{under} it takes {_price(statement.wavefronts, statement.bank_conflicts)}."
-        case Parameter():
+        case st.Parameter():
             return _parameter(statement)
-        case BestSwizzle():
+        case st.BestSwizzle():
             return _best_swizzle(statement)
-        case LeastBase(least, on):
+        case st.LeastBase(least, on):
             what = f"{counted(1 << least, 'element' if on == 'offset' else 'byte')}"
             return f"A swizzle with M below {least} can tear vectors of {what} apart."
-        case BestPad(pad, row, layout, wavefronts, conflicts):
+        case st.BestPad(pad, row, layout, wavefronts, conflicts):
             after = f"With a pad of {counted(pad, 'element')} after every {row}, {layout}"
             return f"{after}, it takes {_price(wavefronts, conflicts)}."
-        case NotLinear(of, _, bits):
+        case st.NotLinear(of, _, bits):
             whose = "a lane's first word" if of == "access" else "an element"
             told = f"of bank[{listed(bits)}]" if len(bits) == 1 else f"of the bits {listed(bits)} of the bank"
             return f"No XOR of bits is known {told} of {whose}."
-        case Unpriced(why=why):
+        case st.Unpriced(why=why):
             return f"Its warp instructions cannot be priced: {why}."
         case _:
             assert_never(statement)
@@ -114,7 +90,7 @@ def _spans(values: Sequence[int]) -> str:
     return listed(part for each in parts for part in each)
 
 
-def _cost(said: Cost) -> str:
+def _cost(said: st.Cost) -> str:
     row = f"{said.instruction} on {said.target} ({said.evidence})"
     every = f"the worst of {said.instructions} warp instructions"
     many = every if said.instructions > 1 else "its only warp instruction"
@@ -126,7 +102,7 @@ def _cost(said: Cost) -> str:
     return f"{head}{least}. There are at most {counted(said.bank_conflicts, 'bank conflict')}."
 
 
-def _limit(said: Limit) -> str:
+def _limit(said: st.Limit) -> str:
     if said.at_most is None:
         what = "no bank conflicts"
     else:
@@ -134,7 +110,7 @@ def _limit(said: Limit) -> str:
     return f"The claim {said.kind} of {said.subject}, {what}, is {'kept' if said.kept else 'broken'} by these costs."
 
 
-def _rank(said: Rank) -> str:
+def _rank(said: st.Rank) -> str:
     lanes = 1 << said.group_bits
     group = f"A group has {counted(lanes, 'lane')}" + (" (two joined)" if said.joined else "")
     unit = f"{said.unit_bytes} bytes"
@@ -152,7 +128,7 @@ def _rank(said: Rank) -> str:
     return f"{group}, which touch {units} in {slots}. {each}: {sums}."
 
 
-def _kernel(said: Kernel) -> str:
+def _kernel(said: st.Kernel) -> str:
     one, other = said.lanes
     single = len(said.bits) == 1
     bits = f"bit {said.bits[0]} only" if single else f"the bits {listed(said.bits)}"
@@ -167,7 +143,7 @@ def _kernel(said: Kernel) -> str:
     return f"{pair} at {at_words(said.where)}. {always}"
 
 
-def _crowd(said: Crowd) -> str:
+def _crowd(said: st.Crowd) -> str:
     lanes = f"{'Lane' if len(said.lanes) == 1 else 'Lanes'} {_spans(said.lanes)}"
     need = "needs" if len(said.lanes) == 1 else "need"
     if len(said.words) == 1:
@@ -181,7 +157,7 @@ def _crowd(said: Crowd) -> str:
     return f"{lanes} {need} {words} of bank {said.bank}{also}, at {at_words(said.where)}. {worst}."
 
 
-def _apart(said: Apart) -> str:
+def _apart(said: st.Apart) -> str:
     octet = f"the octet takes {counted(said.wavefronts, 'wavefront')}, and none takes more, at {at_words(said.where)}"
     classes = [_spans(lanes) for lanes in said.classes]
     if len(classes) == 1:
@@ -189,7 +165,7 @@ def _apart(said: Apart) -> str:
     return f"Lanes {' | '.join(classes)} copy in wavefronts of their own: {octet}."
 
 
-def _residue(level: Level) -> str:
+def _residue(level: st.Level) -> str:
     """The order of a step, with its reason."""
     step = abs(level.step_bytes)
     if level.order == 1:
@@ -200,7 +176,7 @@ def _residue(level: Level) -> str:
     return f"{divisor}, so that {apart}, and the next ones at these again"
 
 
-def _steps(said: Steps) -> str:
+def _steps(said: st.Steps) -> str:
     parts = [f"{each.count} by {each.step_bytes} bytes" for each in said.levels]
     then = ", repeated ".join(parts)
     head = f"The addresses of lanes {_spans(said.lanes)} go by steps, {then}, at {at_words(said.where)}"
@@ -211,7 +187,7 @@ def _steps(said: Steps) -> str:
     return f"{head}: {reasons}{told}."
 
 
-def _pitch(said: Pitch) -> str:
+def _pitch(said: st.Pitch) -> str:
     leaf = said.mode if said.leaves == 1 else f"leaf {said.leaf + 1} of {said.leaves} of {said.mode}"
     head = "Without the swizzle, a step" if said.swizzled else "A step"
     return f"{head} of {leaf} moves by {said.level.step_bytes} bytes: {_residue(said.level)}."
@@ -225,7 +201,7 @@ def _period(mode: str, extent: int, period: int | None) -> str:
     return f"Along {mode} the banks repeat every {period} steps, and not before."
 
 
-def _swizzle_bits(said: SwizzleBits) -> str:
+def _swizzle_bits(said: st.SwizzleBits) -> str:
     swizzle = said.swizzle
     read = [bit for bit in range(said.width) if swizzle.yyy_mask >> bit & 1]
     changed = [bit for bit in range(said.width) if swizzle.zzz_mask >> bit & 1]
@@ -242,7 +218,7 @@ def _swizzle_bits(said: SwizzleBits) -> str:
     return f"{head}. Where the stage begins at a multiple of 128 bytes, {reach}."
 
 
-def _parameter(said: Parameter) -> str:
+def _parameter(said: st.Parameter) -> str:
     name, now, tried = said.parameter, said.now, f"any {said.parameter} {_range(said.tried)}"
     if len(said.tried) == 1:
         return f"{name} = {now} is the only {name} that goes with the other two."
@@ -267,7 +243,7 @@ def _range(values: Sequence[int]) -> str:
     return f"of {listed(values, 'or')}"
 
 
-def _best_swizzle(said: BestSwizzle) -> str:
+def _best_swizzle(said: st.BestSwizzle) -> str:
     what = "element offsets" if said.on == "offset" else "byte addresses"
     among = f"Of the {said.count} swizzles of {what} with B up to {said.most_bits} and M from {said.least} on"
     room = f"that look at the lowest {said.reach} bits"

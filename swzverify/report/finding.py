@@ -14,9 +14,7 @@ _STYLE = TextStyle(width=120)
 
 
 class Severity(StrEnum):
-    """How grave a finding is; an error is wrong, a warning is undecided, a note does not fail the
-    run.
-    """
+    """How grave a finding is: errors are wrong, warnings undecided, notes do not fail the run."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,8 +22,7 @@ class Severity(StrEnum):
 
 
 def severity(result: ClaimResult) -> Severity | None:
-    """How grave a claim's verdict is; None for a proof or a documented refutation that came out as
-    expected.
+    """How grave a claim's verdict is; None for a proof or a refutation that came out as expected.
 
     A fault is an error whatever was expected. Notes are known failures, and claims that are
     undecided as expected.
@@ -54,8 +51,7 @@ def findings(report: Report) -> list[tuple[Severity, ClaimResult]]:
 
 
 def plain_story(result: ClaimResult) -> str:
-    """The whole story of a claim as plain text of 120 columns, the table's first rows included; no
-    line is a command.
+    """A claim's whole story as plain text of 120 columns; no line is a command.
 
     >>> from swzverify.claims.verdict import Verdict
     >>> verdict = Verdict(Outcome.UNKNOWN, "", reason="out of time", time_ms=20.0)

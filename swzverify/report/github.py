@@ -1,9 +1,9 @@
-"""The report for the log of a GitHub workflow: an annotation a finding, then the text report.
+"""The report for the log of a GitHub workflow: an annotation per finding, then the text report.
 
 GitHub shows ten annotations of one level per step, the first ones: the gravest come first, and the
 text has them all. Source: GitHub, "Workflow commands for GitHub Actions" (the commands);
 actions/toolkit, packages/core (the escapes); GitHub community discussions 26680 and 68471 (the
-limits of 10 a level and step, 50 a job).
+limits: 10 per level and step, 50 per job).
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ _MESSAGE = 4000
 def render_github(
     report: Report, style: TextStyle | None = None, exit_code: int | None = None, text: str | None = None
 ) -> str:
-    """The workflow commands, a line each, and the text report (or another `text`), in which no line is
-    a command.
+    """The workflow commands, a line each, then the text report (or `text`), which has no commands.
 
     >>> print(render_github(Report((), (Problem("SWZ104", "unknown key 'a'", file="a.yaml", line=3, column=5),))))
     ::error title=SWZ104 an unknown or missing key,file=a.yaml,line=3,col=5::unknown key 'a'

@@ -1,11 +1,10 @@
-"""The JSON report, schema "swzverify.report/1": ASCII only, keys in a fixed order, one object per
-claim.
-"""
+"""The JSON report, schema "swzverify.report/1": ASCII, fixed key order, an object per claim."""
 
 from __future__ import annotations
 
 import json
 import operator
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import SupportsIndex, TypeAlias
 
@@ -16,9 +15,7 @@ from swzverify.report.result import BaselineUse, ClaimResult, Report
 SCHEMA = "swzverify.report/1"
 
 _LONGEST_LINE = 2000
-"""Characters of a source line; a file of one long line with a hundred mistakes would make a report
-of megabytes.
-"""
+"""Characters of a source line: a long line with many mistakes would make a report of megabytes."""
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -29,7 +26,16 @@ def render_json(report: Report) -> str:
     >>> print(render_json(Report(())).splitlines()[1])
       "schema": "swzverify.report/1",
     """
-    return json.dumps(document(report), indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
+    return json_text(document(report))
+
+
+def json_text(values: Mapping[str, object]) -> str:
+    """Plain values as a JSON document: ASCII, indented, with a line feed at its end.
+
+    >>> json_text({"a": 1})
+    '{\\n  "a": 1\\n}\\n'
+    """
+    return json.dumps(values, indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
 
 
 def document(report: Report) -> dict[str, Json]:
@@ -49,7 +55,7 @@ def document(report: Report) -> dict[str, Json]:
 
 
 def summary_object(report: Report) -> dict[str, Json]:
-    """A count an outcome, and how many claims did not come out as expected."""
+    """A count per outcome, and how many claims did not come out as expected."""
     summary = report.summary
     counts: dict[str, Json] = {outcome.value: summary.counts[outcome] for outcome in OF_CLAIMS}
     return {**counts, "unexpected": summary.unexpected, "accepted": summary.accepted}

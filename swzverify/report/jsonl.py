@@ -1,5 +1,4 @@
-"""The report as JSON Lines, schema "swzverify.report.line/1": a line per claim, a line per problem,
-and a last one.
+"""The report as JSON Lines, schema "swzverify.report.line/1": claims, problems, then a summary.
 
 Claims and problems have the keys of the JSON report. The last line is of the type `summary`; where
 it is missing, the report was cut off.
@@ -16,8 +15,7 @@ SCHEMA = "swzverify.report.line/1"
 
 
 def render_jsonl(report: Report, exit_code: int | None = None) -> str:
-    """The report, ASCII only, a line feed after each line; `exit_code` is the command's if it is
-    not the report's.
+    """The report in ASCII, a line feed after each line; `exit_code` replaces the report's own.
 
     >>> render_jsonl(Report(()))[:53]
     '{"schema":"swzverify.report.line/1","type":"summary",'

@@ -1,5 +1,4 @@
-"""The report as JUnit XML: a suite per file, a case per claim, for GitLab, Jenkins and whatever
-else reads that format.
+"""The report as JUnit XML for GitLab, Jenkins and others: a suite per file, a case per claim.
 
 Unexpected claims are failures, of the type of their outcome (refuted, unknown, ...); faults and
 problems of specs are errors; known failures are skipped. Valid against the two schemas that are in
@@ -67,9 +66,7 @@ def _by_file(report: Report) -> dict[str, tuple[list[ClaimResult], list[Problem]
 def _suite(
     root: Element, index: int, file: str, results: Sequence[ClaimResult], problems: Sequence[Problem]
 ) -> Element:
-    """A suite without its counts: the properties' place, the cases, then the text report as its
-    output.
-    """
+    """A suite without its counts: place for properties, the cases, and the text report."""
     name = prose(file) or _NO_FILE
     suite = SubElement(root, "testsuite", name=name, id=str(index), hostname="localhost")
     suite.set("package", posixpath.dirname(name) or ".")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rich.table import Table
@@ -11,6 +10,7 @@ from rich.text import Text
 from swzverify.costs import Locality
 from swzverify.report.console import rendered
 from swzverify.report.escape import visible
+from swzverify.report.json import Json, json_text
 from swzverify.report.style import TextStyle
 
 SCHEMA = "swzverify.locality/1"
@@ -66,37 +66,27 @@ def _needed(order: Locality, index: int) -> str:
 
 def locality_json(path: str, orders: Sequence[Locality], words: Sequence[str]) -> str:
     """The same for programs, with all waves."""
-    return (
-        json.dumps(
+    return json_text({"schema": SCHEMA, "spec": path, "notes": list(words), "orders": [*map(_order, orders)]})
+
+
+def _order(order: Locality) -> Json:
+    return {
+        "map": order.name,
+        "blocks_per_wave": order.size,
+        "rows": order.rows,
+        "columns": order.columns,
+        "tiles_needed": order.needed,
+        "tiles_needed_at_least": order.fewest,
+        "most_in_a_wave": order.most,
+        "waves": [
             {
-                "schema": SCHEMA,
-                "spec": path,
-                "notes": list(words),
-                "orders": [
-                    {
-                        "map": order.name,
-                        "blocks_per_wave": order.size,
-                        "rows": order.rows,
-                        "columns": order.columns,
-                        "tiles_needed": order.needed,
-                        "tiles_needed_at_least": order.fewest,
-                        "most_in_a_wave": order.most,
-                        "waves": [
-                            {
-                                "blocks": wave.blocks,
-                                "idle": wave.idle,
-                                "tiles": wave.tiles,
-                                "a": wave.a,
-                                "b": wave.b,
-                                "at_least": wave.fewest,
-                            }
-                            for wave in order.waves
-                        ],
-                    }
-                    for order in orders
-                ],
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+                "blocks": wave.blocks,
+                "idle": wave.idle,
+                "tiles": wave.tiles,
+                "a": wave.a,
+                "b": wave.b,
+                "at_least": wave.fewest,
+            }
+            for wave in order.waves
+        ],
+    }

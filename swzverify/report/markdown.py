@@ -1,8 +1,7 @@
-"""The report as GitHub's Markdown, for a job summary: what is wrong first, each claim's story
-folded away.
+"""The report as GitHub's Markdown, for a job summary: faults first, each claim's story folded.
 
 No text of a spec is read as markup, and the whole stays below what a step's summary may hold; what
-does not fit is counted in a sentence. Source: GitHub, "Adding a job summary": at most 1 MiB a step,
+does not fit is counted in a sentence. Source: GitHub, "Adding a job summary": at most 1 MiB per step,
 and beyond that nothing is shown.
 """
 
@@ -33,9 +32,7 @@ _SIGNS = {Severity.ERROR: "\u274c", Severity.WARNING: "\u26a0\ufe0f", Severity.N
 
 @dataclass(slots=True)
 class _Page:
-    """Text that grows up to a limit; a piece that does not fit is not added, nor is any that comes
-    later.
-    """
+    """Text that grows up to a limit; a piece that does not fit is not added."""
 
     limit_bytes: int
     pieces: list[str] = field(default_factory=list[str])
@@ -52,8 +49,7 @@ class _Page:
 
 
 def render_markdown(report: Report, *, exit_code: int | None = None, limit_bytes: int = LIMIT_BYTES) -> str:
-    """The report; `limit_bytes` (8192 or more) is what it may take in UTF-8, and 1 MiB unless told
-    otherwise.
+    """The report; `limit_bytes` (8192 or more, by default 1 MiB) is what it may take in UTF-8.
 
     >>> print(render_markdown(Report((), wall_ms=20.0)))
     ## \u274c swzverify: no claim found in 20 ms

@@ -8,9 +8,7 @@ from swzverify.report.style import TextStyle
 
 
 def mark(result: ClaimResult, style: TextStyle) -> str:
-    """One character for the outcome of a claim: as expected, known to fail, wrong, undecided, a
-    fault.
-    """
+    """One sign for a claim's outcome: as expected, known to fail, wrong, undecided, a fault."""
     if result.ok:
         return "\u2713" if style.unicode else "+"
     if not result.failing:

@@ -26,8 +26,7 @@ class Matrix:
 
 
 def matrix(results: Iterable[ClaimResult], least: int = 2) -> Matrix | None:
-    """The costs of a spec's results; None where cases differ in fewer than `least` ways, or nothing
-    has a cost.
+    """The costs of a spec; None if nothing has a cost, or rows differ in fewer than `least` ways.
 
     Cases with equal rows share one. An access without a cost in some case has `-` there, or its
     verdict where no cost was found.
@@ -64,7 +63,7 @@ def matrix(results: Iterable[ClaimResult], least: int = 2) -> Matrix | None:
 def _weight(result: ClaimResult) -> tuple[bool, bool, int]:
     """Of several claims on one access the one that knows its cost best."""
     measure = result.verdict.measure
-    return (measure is not None, measure is not None and measure.exact, 0 if measure is None else measure.wavefronts)
+    return (False, False, 0) if measure is None else (True, measure.exact, measure.wavefronts)
 
 
 def _cell(result: ClaimResult | None) -> tuple[str, bool]:
@@ -78,8 +77,7 @@ def _cell(result: ClaimResult | None) -> tuple[str, bool]:
 
 
 def cell_words(measure: Measure) -> str:
-    """A cost in the fewest signs: the most wavefronts, and the most conflicts where they are
-    elsewhere.
+    """A cost in few signs: the most wavefronts, and the most conflicts where they are elsewhere.
 
     >>> cell_words(Measure(WarpMeasure(4, 4, {}), WarpMeasure(2, 1, {})))
     '4/4 and 2/1'

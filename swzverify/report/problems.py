@@ -1,6 +1,4 @@
-"""Problems of spec files and the command line, as text: the place, the source line with a caret,
-the next step.
-"""
+"""Problems of spec files and of the command line as text: place, source line, caret, next step."""
 
 from __future__ import annotations
 
@@ -10,18 +8,14 @@ from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from swzverify.errors import Problem
+from swzverify.errors import Problem, window
 from swzverify.report.console import indented, rendered
 from swzverify.report.escape import visible, visible_lines
 from swzverify.report.style import TextStyle
 
-_SOURCE_WIDTH = 110
-"""Characters of a source line that are shown; a longer one is cut around the caret."""
-
 
 def render_problems(problems: Sequence[Problem], style: TextStyle) -> str:
-    """Every problem as `file:line:column: code sentence`, the line with a caret below it, and the
-    next step.
+    """Each problem as `file:line:column: code sentence`, the line with a caret, and the next step.
 
     >>> print(render_problems([Problem("SWZ501", "no such file", file="a.swz.yaml")], TextStyle()), end="")
     a.swz.yaml: SWZ501 no such file
@@ -48,11 +42,7 @@ def _problem(problem: Problem) -> RenderableType:
 
 def _source_line(problem: Problem) -> Text:
     """The source line over its carets; a tab counts as one blank, so that both lines agree."""
-    source = problem.source_line.rstrip("\r\n").replace("\t", " ")
-    start = max(0, problem.column - 1)
-    if len(source) > _SOURCE_WIDTH:
-        first = max(0, min(start - _SOURCE_WIDTH // 3, len(source) - _SOURCE_WIDTH))
-        source, start = source[first : first + _SOURCE_WIDTH], start - first
+    source, start = window(problem.source_line.rstrip("\r\n").replace("\t", " "), max(0, problem.column - 1))
     marked = source[start : start + max(1, problem.caret_length)]
     gap = " " * cell_len(visible(source[:start]))
     text = Text(f"  {visible(source)}\n  {gap}", no_wrap=True, overflow="ignore")

@@ -1,5 +1,4 @@
-"""What a run ends in, as plain records: the answer to each claim, the problems of the spec files,
-the exit code.
+"""How a run ends, as plain records: an answer per claim, problems of spec files, the exit code.
 
 Codes of problems that are not a spec file's own: SWZ501 no such file, SWZ502 a pattern that matches
 nothing, SWZ503 a file or folder that cannot be read, SWZ504 a report that cannot be written, SWZ901
@@ -18,7 +17,7 @@ from swzverify.claims.verdict import OF_CLAIMS, Outcome, Verdict
 from swzverify.errors import Problem
 
 if TYPE_CHECKING:
-    # Records that a result may hold; who only counts and shows results imports nothing that makes them.
+    # Records that a result may hold: a module that only shows results need not import what makes them.
     from swzverify.cures.cure import Cure
     from swzverify.pictures import Picture
     from swzverify.spec.deciding import DecidingConstant
@@ -67,15 +66,12 @@ class ClaimResult:
 
     @property
     def failing(self) -> bool:
-        """Whether the claim counts against the run: not as expected, and no known failure. No fault
-        is ever known.
-        """
+        """Whether the claim counts against the run: unexpected and no known failure, or a fault."""
         return not self.ok and (not self.accepted or self.verdict.outcome is Outcome.ERROR)
 
     @property
     def fingerprint(self) -> str:
-        """What the claim is known by from run to run: 32 hexadecimal digits of its id, wherever its
-        line moves.
+        """What the claim is known by from run to run, whatever its line: 32 hexadecimal digits.
 
         >>> from swzverify.claims.verdict import Verdict
         >>> verdict = Verdict(Outcome.PROVED, "")
@@ -85,13 +81,13 @@ class ClaimResult:
         return fingerprint_of(self.id)
 
 
-def fingerprint_of(claim_id: str) -> str:
-    """The fingerprint of the claim with this id.
+def fingerprint_of(text: str) -> str:
+    """The fingerprint of what is known by this text, such as a claim by its id.
 
     >>> fingerprint_of("a.yaml::A::bijective")[:8]
     '2210db75'
     """
-    return hashlib.sha256(claim_id.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +124,7 @@ class BaselineUse:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that a run has to tell: results in the order of the paths and claims, problems,
-    wall time.
+    """What a run has to tell: results in the order of paths and claims, problems, wall time.
 
     `baseline` is there where known failures were accepted or looked for; `nothing` says in words that
     there is no result.

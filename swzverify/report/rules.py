@@ -24,9 +24,7 @@ _EXIT_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Something that can be violated: its name, what it says in one sentence, and what to do about
-    it.
-    """
+    """Something that can be violated: its name, its meaning in a sentence, what to do about it."""
 
     name: str
     meaning: str

@@ -1,5 +1,4 @@
-"""The report as SARIF 2.1.0, for GitHub's code scanning and for editors: a result a finding,
-problems included.
+"""The report as SARIF 2.1.0, for GitHub's code scanning and editors: a result per finding.
 
 What came out as expected has no result: GitHub shows every result as an alert, `kind: pass` too, so
 the counts of the run's properties say how much was proved. An undecided claim is a warning and of
@@ -15,7 +14,7 @@ because the hash of the line, which the upload would fill in, is one for all cas
 
 Source: OASIS, SARIF 2.1.0 (3.20.14 executionSuccessful, 3.27.9 kind, 3.27.10 level, 3.27.17
 partialFingerprints, 3.35 suppressions). GitHub, "SARIF support for code scanning" and "SARIF
-results exceed one or more limits" (25,000 results a run, of which 5,000 are shown; 10 MB
+results exceed one or more limits" (25,000 results per run, of which 5,000 are shown; 10 MB
 compressed). github/codeql-action, src/upload-lib.ts (unsuccessful execution) and
 src/fingerprints.ts. microsoft/PSRule, issue 955 (`pass` as alerts).
 """
@@ -23,23 +22,15 @@ src/fingerprints.ts. microsoft/PSRule, issue 955 (`pass` as alerts).
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swzverify.errors import Problem
-from swzverify.report.escape import (
-    markdown_text,
-    sarif_markdown,
-    sarif_text,
-    sarif_uri,
-    shortened,
-    visible,
-)
+from swzverify.report.escape import markdown_text, sarif_markdown, sarif_text, sarif_uri, shortened, visible
 from swzverify.report.finding import Severity, findings, plain_story
 from swzverify.report.json import Json, plain_integer, summary_object
-from swzverify.report.result import ClaimResult, ExitCode, Report
+from swzverify.report.result import ClaimResult, ExitCode, Report, fingerprint_of
 from swzverify.report.rules import Rule, Vocabulary, claim_vocabulary, problem_rule
 from swzverify.report.story import headline
 from swzverify.report.table import ROW_LIMIT, cells, cut_rows, header
@@ -57,9 +48,7 @@ _LEFT_OUT = Rule(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold: results, and bytes when compressed. GitHub's, less some room for what
-    an upload adds.
-    """
+    """What a file may hold: results and compressed bytes. GitHub's, less room for an upload."""
 
     results: int = 25_000
     gzip_bytes: int = 9_500_000
@@ -99,9 +88,7 @@ def render_sarif(
 
 
 def _cut(results: list[dict[str, Json]], keep: int) -> list[dict[str, Json]]:
-    """The first of the results, and one more that says how many are left out, where the first of
-    those stands.
-    """
+    """The first `keep` results, and one that counts the others, at the first of their places."""
     if keep >= len(results):
         return results
     count = len(results) - keep
@@ -159,8 +146,7 @@ def _problem(problem: Problem) -> dict[str, Json]:
     if problem.line:
         region |= {"startColumn": column, "endColumn": column + max(1, problem.caret_length)}
     text = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
-    known = f"{problem.code}\n{problem.file}\n{problem.message}"
-    fingerprint = hashlib.sha256(known.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    fingerprint = fingerprint_of(f"{problem.code}\n{problem.file}\n{problem.message}")
     return {
         "ruleId": visible(problem.code),
         "level": Severity.ERROR.value,
@@ -199,16 +185,12 @@ def _related(result: ClaimResult) -> dict[str, Json]:
 
 
 def _fingerprints(fingerprint: str) -> Json:
-    """Under the name that GitHub compares, where `:1` tells apart equal ones, and under one of our
-    own.
-    """
+    """Under the name that GitHub compares (`:1` tells equal ones apart), and under our own."""
     return {"primaryLocationLineHash": f"{fingerprint}:1", "swzverifyClaim/v1": fingerprint}
 
 
 def _location(file: str, region: dict[str, Json]) -> dict[str, Json]:
-    """A place; what belongs to no file stands at the root, since GitHub takes no result without
-    one.
-    """
+    """A place; GitHub takes no result without one: what belongs to no file stands at the root."""
     artifact: dict[str, Json] = {"uri": sarif_uri(file) or ".", "uriBaseId": "%SRCROOT%"}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 

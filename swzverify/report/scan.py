@@ -12,7 +12,7 @@ from swzverify.binaries import NOT_GIVEN
 from swzverify.errors import Problem
 from swzverify.ptx import Location
 from swzverify.report.escape import visible
-from swzverify.report.scan_chip import chip_record, chip_words, differs
+from swzverify.report.scan_chip import chip_record, chip_words, decision_record, decision_words, differs
 from swzverify.report.scan_counts import counts_lines, counts_record
 from swzverify.sass import Listing
 from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
@@ -110,11 +110,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "source": _source(file, access.location),
         "instruction": access.instruction,
         "address": access.address,
-        "verdict": decision.verdict.value,
-        "ways": decision.ways,
-        "at_least": decision.at_least,
-        "wavefronts": decision.wavefronts,
-        "minimum": decision.minimum,
+        **decision_record(decision),
         "parameters": list(decision.parameters),
         "assumptions": list(access.assumptions),
         "reason": decision.reason,
@@ -220,13 +216,7 @@ def access_lines(
 ) -> list[str]:
     """One access with its verdict and, where lanes collide, their table."""
     decision = access.decision
-    words = str(decision.verdict)
-    if decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and decision.ways is not None:
-        words += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
-    if decision.wavefronts is not None:
-        words += f", {decision.wavefronts} wavefronts of at least {decision.minimum}"
-    if is_known:
-        words += ", known"
+    words = decision_words(decision) + (", known" if is_known else "")
     place = ""
     source = _source(file, access.location)
     if source is not None:

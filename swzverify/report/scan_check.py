@@ -1,6 +1,4 @@
-"""What counters say of a scan as a whole: counts, remarks, and for each contradiction an issue that
-can be sent as it is.
-"""
+"""What counters say of a scan: counts, remarks, and an issue to send for each contradiction."""
 
 from __future__ import annotations
 
@@ -60,14 +58,15 @@ def check_record(files: Sequence[ScannedFile], check: Check) -> dict[str, Any]:
 
 def check_markdown(files: Sequence[ScannedFile], check: Check) -> str:
     """A section for a job summary: a row for each access, and the issues."""
-    lines = ["", "### Counters", "", f"{markdown_text(_counts_words(files))}", ""]
+    lines = ["", "### Counters", "", markdown_text(_counts_words(files)), ""]
     lines += [f"- {markdown_text(_short(each))}" for each in check.notes]
     lines += ["", "| kernel | line | status | counted |", "|---|---|---|---|"]
-    rows = [
-        f"| {markdown_code(_short(access.kernel))} | {access.line} | {markdown_text(_status(found))} "
-        f"| {'; '.join(markdown_code(_short(row_words(each))) for each in found.rows[:4])} |"
-        for _, access, found in _held(files)
-    ]
+    rows: list[str] = []
+    for _, access, found in _held(files):
+        status = _short(f"{found.status}: {found.reason}" if found.reason else str(found.status))
+        counted = "; ".join(markdown_code(_short(row_words(each))) for each in found.rows[:4])
+        kernel = markdown_code(_short(access.kernel))
+        rows.append(f"| {kernel} | {access.line} | {markdown_text(status)} | {counted} |")
     lines += rows[:_MOST_ROWS]
     if len(rows) > _MOST_ROWS:
         lines += ["", f"{len(rows) - _MOST_ROWS} more accesses are in the JSON report"]
@@ -89,12 +88,7 @@ def _counts(files: Sequence[ScannedFile]) -> dict[str, int]:
 
 def _counts_words(files: Sequence[ScannedFile]) -> str:
     words = {"agrees": "agree", "disagrees": "disagree"}
-    counts = [f"{count} {words.get(name, name.replace('_', ' '))}" for name, count in _counts(files).items()]
-    return ", ".join(counts)
-
-
-def _status(found: Measured) -> str:
-    return _short(f"{found.status}: {found.reason}" if found.reason else str(found.status))
+    return ", ".join(f"{count} {words.get(name, name.replace('_', ' '))}" for name, count in _counts(files).items())
 
 
 def _short(text: str) -> str:

@@ -6,8 +6,34 @@ from typing import Any, Final
 
 from swzverify.report.escape import visible
 from swzverify.scan import OnChip, Relation, ScannedAccess, Verdict
+from swzverify.scan.verdict import Decision
 
 NO_KERNEL: Final = "the machine code has no kernel of this name"
+
+
+def decision_words(decision: Decision) -> str:
+    """The verdict with the ways of a conflict, and the wavefronts where they are known.
+
+    >>> decision_words(Decision(Verdict.CONFLICT, ways=4, at_least=True))
+    'conflict: at least 4-way'
+    """
+    words = decision.verdict.value
+    if decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and decision.ways is not None:
+        words += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
+    if decision.wavefronts is not None:
+        words += f", {decision.wavefronts} wavefronts of at least {decision.minimum}"
+    return words
+
+
+def decision_record(decision: Decision) -> dict[str, Any]:
+    """The keys of a verdict that the PTX and the machine code both have."""
+    return {
+        "verdict": decision.verdict.value,
+        "ways": decision.ways,
+        "at_least": decision.at_least,
+        "wavefronts": decision.wavefronts,
+        "minimum": decision.minimum,
+    }
 
 
 def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
@@ -15,7 +41,6 @@ def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
     chip = access.chip
     if chip is None:
         return {"sass": None, "sass_reason": reason or NO_KERNEL}
-    decision = chip.decision
     found = {
         "instructions": [
             {"opcode": each.name, "width_bits": each.opcode.width_bits, "count": count}
@@ -23,13 +48,9 @@ def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
         ],
         "relation": chip.relation.value,
         "lines": list(chip.lines),
-        "verdict": decision.verdict.value,
-        "ways": decision.ways,
-        "at_least": decision.at_least,
-        "wavefronts": decision.wavefronts,
-        "minimum": decision.minimum,
+        **decision_record(chip.decision),
     }
-    return {"sass": found, "sass_reason": decision.reason}
+    return {"sass": found, "sass_reason": chip.decision.reason}
 
 
 def differs(access: ScannedAccess) -> bool:
@@ -44,16 +65,10 @@ def differs(access: ScannedAccess) -> bool:
 
 def chip_words(chip: OnChip) -> str:
     """What an access became, and what that costs."""
-    decision = chip.decision
     words = visible(chip.words)
     if chip.relation is Relation.MERGED:
         words = f"merged into {words}"
         if chip.lines:
             words += f" (lines {', '.join(map(str, chip.lines))})"
-    verdict = decision.verdict.value
-    if decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and decision.ways is not None:
-        verdict += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
-    if decision.wavefronts is not None:
-        verdict += f", {decision.wavefronts} wavefronts of at least {decision.minimum}"
-    reason = f" ({visible(decision.reason)})" if decision.reason else ""
-    return f"on the chip: {words}: {verdict}{reason}"
+    reason = f" ({visible(chip.decision.reason)})" if chip.decision.reason else ""
+    return f"on the chip: {words}: {decision_words(chip.decision)}{reason}"

@@ -1,6 +1,6 @@
 """Scanned accesses as claims with verdicts, for the reports that know claims: each access is claimed
-to be free of conflicts, aligned, and in bounds. A claim of the latter two that is not decided is no
-result: the scan's text and JSON have it.
+to be free of conflicts, aligned, and in bounds. Undecided claims of alignment and bounds are left
+out; the scan's text and JSON have them.
 
 An access stands at its source line, where `.loc` says one, else at its line of the PTX. Of code that
 was inlined the innermost place below the current folder counts: a header of the toolkit is no place
@@ -181,14 +181,14 @@ def _verdict(access: ScannedAccess) -> Verdict:
 
 
 def _of_machine(access: ScannedAccess) -> tuple[str, ...]:
-    """What is said of a finding whose verdict is not that of the PTX."""
+    """Notes on a finding where the machine code has another verdict than the PTX."""
     if access.is_of_ptx or access.chip is None or not differs(access):
         return ()
     return (chip_words(access.chip), f"in the PTX: {access.decision.verdict}")
 
 
 def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:
-    """A verdict that counters contradict; those that they do not are no result."""
+    """The result for a verdict that counters contradict; other verdicts have none."""
     words = f"{found.reason}: {'; '.join(row_words(each) for each in found.rows)}"
     return Verdict(Outcome.REFUTED, block_words(access.block), (), reason=words)
 

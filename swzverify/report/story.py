@@ -1,6 +1,4 @@
-"""All lines of one claim: its place in the spec, scope, reason, cost, engines, and the case that
-breaks it.
-"""
+"""All lines of a claim: place, scope, reason, cost, engines, and the case that breaks it."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ def expectation(result: ClaimResult) -> str:
 
 
 def subject_words(result: ClaimResult, cases: str = "") -> str:
-    """The subject, with the case where the spec has several, or the `cases` that the result stands
-    for.
-    """
+    """The subject, with its case where the spec has several, or with the `cases` of the result."""
     case = cases or ", ".join(f"{visible(name)}={value}" for name, value in result.case.items())
     return visible(result.subject) + (f" [{case}]" if case else "")
 
@@ -79,9 +75,7 @@ def headline(result: ClaimResult) -> str:
 
 
 def facts(result: ClaimResult) -> list[tuple[str, str]]:
-    """What is known of a claim, a label and a text each, without characters that cannot be seen;
-    none is empty.
-    """
+    """What is known of a claim: labels with texts, none empty, all characters visible."""
     verdict = result.verdict
     counterexample = verdict.counterexample
     spent = words.duration(verdict.time_ms)

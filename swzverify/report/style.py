@@ -10,8 +10,7 @@ MIN_WIDTH = 40
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """How to write: columns of the terminal, ANSI colours or none, characters beyond ASCII or not,
-    how much.
+    """How to write: columns of the terminal, ANSI colours, characters beyond ASCII, how much.
 
     `verbosity` -1 shows only what came out unexpectedly, 0 a line per claim as well, 1 every
     claim's details. `by_file` has a line per file instead of a line per claim, where there are

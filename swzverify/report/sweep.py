@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def render_sweep(path: str, folder: str, summary: Summary, style: TextStyle) -> str:
-    """The summary: cases by status, the best case, a table for each axis, and the heatmap if there
-    is one.
-    """
+    """The summary: cases by status, the best case, a table per axis, and the heatmap if any."""
     rows = [f"{visible(path)}: {counted(summary.cases, 'case')}, in {visible(folder)}"]
     statuses = ", ".join(f"{count} {status}" for status, count in summary.statuses.items())
     rows += _fact("status", statuses or "no combination of the axes' values meets every condition")
@@ -34,7 +32,6 @@ def render_sweep(path: str, folder: str, summary: Summary, style: TextStyle) -> 
 
 def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Summary) -> str:
     """The same for programs, in one JSON object."""
-    heatmap = summary.heatmap
     return json.dumps(
         {
             "schema": "swzverify.sweep-summary/1",
@@ -53,18 +50,20 @@ def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Sum
                 ]
                 for name, lines in summary.axes.items()
             },
-            "heatmap": None
-            if heatmap is None
-            else {
-                "across": heatmap.across,
-                "down": heatmap.down,
-                "columns": list(heatmap.columns),
-                "rows": list(heatmap.rows),
-                "conflicts": [list(row) for row in heatmap.cells],
-            },
+            "heatmap": None if summary.heatmap is None else _heatmap_record(summary.heatmap),
         },
         indent=2,
     )
+
+
+def _heatmap_record(found: Heatmap) -> dict[str, Any]:
+    return {
+        "across": found.across,
+        "down": found.down,
+        "columns": list(found.columns),
+        "rows": list(found.rows),
+        "conflicts": [list(row) for row in found.cells],
+    }
 
 
 def _fact(name: str, text: str) -> list[str]:

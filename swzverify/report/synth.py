@@ -40,7 +40,7 @@ def _blocks(result: SynthResult) -> Iterator[RenderableType]:
             ("optimal", _optimal(result)),
             *[("impossible", line) for line in _impossible(result)],
             ("proved" if result.confirmed else "not proved", _proved(result)),
-            *[("cute", cute_text(problem, answer))],
+            ("cute", cute_text(problem, answer)),
             *[("cuda", line) for line in cuda_text(problem, answer).splitlines()],
         ]
     )
@@ -58,9 +58,9 @@ def _blocks(result: SynthResult) -> Iterator[RenderableType]:
 
 def member_text(member: Member) -> str:
     """A member in words."""
-    parts: list[str] = []
     if member.mode is not None:
         return f"TMA swizzle mode {member.mode}"
+    parts: list[str] = []
     if member.pad_elements:
         parts.append(
             f"pad {member.pad_elements} after every {member.pad_row} elements, layout {member.tiles[0].layout}"

@@ -15,25 +15,26 @@ def cute_text(problem: Problem, member: Member) -> str:
     """The layout in CuTe C++. A swizzle of addresses belongs to the pointer; an XOR map that is no
     Swizzle<B,M,S> has no type in CuTe, and is told as such.
     """
-    layout = member.tiles[0].layout
-    if member.terms:
-        plain = f"{cute_layout(problem.variants[0].layout)}{{}}"
-        found = as_swizzle(member.terms, tile_shift(member.tiles[0]))
-        return (
-            f"composition({found}{{}}, {plain})"
-            if found
-            else f"// {plain}, then the XOR below: no Swizzle<B,M,S> is it"
-        )
+    layout = plain_layout(problem, member)
+    if not member.terms:
+        return cute_of(layout, member.swizzle, member.on)
+    plain = f"{cute_layout(layout)}{{}}"
+    found = as_swizzle(member.terms, tile_shift(member.tiles[0]))
+    return f"composition({found}{{}}, {plain})" if found else f"// {plain}, then the XOR below: no Swizzle<B,M,S> is it"
+
+
+def plain_layout(problem: Problem, member: Member) -> Layout:
+    """The layout of a member without its XOR terms."""
+    layout = problem.variants[0].layout if member.terms else member.tiles[0].layout
     assert isinstance(layout, Layout)  # noqa: S101 - without terms it is one
-    return cute_of(layout, member.swizzle, member.on)
+    return layout
 
 
 def cuda_text(problem: Problem, member: Member) -> str:
     """Two lines of C: the plain offset of the coordinate i, j, ..., and what is done to it. Offsets
     count elements; a swizzle of addresses is done to the shared byte address.
     """
-    tile = member.tiles[0]
-    layout = tile.layout if isinstance(tile.layout, Layout) else problem.variants[0].layout
+    tile, layout = member.tiles[0], plain_layout(problem, member)
     lines = [f"unsigned offset = {layout_expression(layout)};"]
     if member.terms:
         lines.append(f"offset = {xor_expression(member.terms, 'offset', tile_shift(tile))};")

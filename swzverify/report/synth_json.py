@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
-from swzverify.layout import Layout
-from swzverify.report.json import Json, plain_integer
-from swzverify.report.synth_code import cuda_text, cute_text
+from swzverify.report.json import Json, json_text
+from swzverify.report.synth_code import cuda_text, cute_text, plain_layout
 from swzverify.report.synth_result import SynthResult
-from swzverify.subjects import Tile
+from swzverify.synth.problem import Problem
 from swzverify.synth.proof import Proof
 from swzverify.synth.search import Member
 
@@ -17,9 +14,7 @@ SCHEMA = "swzverify.synth/1"
 
 def render_synth_json(result: SynthResult) -> str:
     """The result as JSON text with a line feed at its end."""
-    return (
-        json.dumps(synth_document(result), indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
-    )
+    return json_text(synth_document(result))
 
 
 def synth_document(result: SynthResult) -> dict[str, Json]:
@@ -35,7 +30,7 @@ def synth_document(result: SynthResult) -> dict[str, Json]:
         "path": result.path,
         "tile": result.tile,
         "family": problem.family,
-        "answer": _member(result, answer),
+        "answer": _member(problem, answer),
         "excess": answer.excess,
         "wavefronts": dict(zip(problem.labels, answer.wavefronts, strict=True)),
         "bank_conflicts": dict(zip(problem.labels, answer.conflicts, strict=True)),
@@ -46,15 +41,14 @@ def synth_document(result: SynthResult) -> dict[str, Json]:
         "argument": [] if reason is None else list(reason.arguments),
         "proved": result.confirmed,
         "claims": [_claim(each) for each in result.proofs[0]],
-        "answers": [_member(result, member) for member in solution.members],
+        "answers": [_member(problem, member) for member in solution.members],
         "spec": result.spec_text,
         "not_patched": result.not_patched,
         "wall_ms": round(result.wall_ms, 3),
     }
 
 
-def _member(result: SynthResult, member: Member) -> Json:
-    tile = member.tiles[0]
+def _member(problem: Problem, member: Member) -> Json:
     swizzle = member.swizzle
     return {
         "swizzle": None if swizzle is None else [swizzle.bits, swizzle.base, swizzle.shift],
@@ -62,16 +56,11 @@ def _member(result: SynthResult, member: Member) -> Json:
         "pad_elements": member.pad_elements,
         "tma": None if member.mode is None else member.mode.value,
         "xor": [[term.target, term.source] for term in member.terms],
-        "layout": _layout(result, tile),
+        "layout": str(plain_layout(problem, member)),
         "bytes": member.score.bytes,
-        "cute": cute_text(result.solution.problem, member),
-        "cuda": cuda_text(result.solution.problem, member),
+        "cute": cute_text(problem, member),
+        "cuda": cuda_text(problem, member),
     }
-
-
-def _layout(result: SynthResult, tile: Tile) -> str:
-    layout = tile.layout if isinstance(tile.layout, Layout) else result.solution.problem.variants[0].layout
-    return str(layout)
 
 
 def _claim(proof: Proof) -> Json:

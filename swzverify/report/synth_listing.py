@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from swzverify.report.escape import visible
+from swzverify.report.json import json_text
 from swzverify.words import counted
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def render_listing_json(result: ListingResult) -> str:
         "evidence": result.verdict.evidence,
         "text": result.text,
     }
-    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    return json_text(document)
 
 
 def _numbers(price: Price) -> dict[str, int]:

@@ -10,7 +10,7 @@ from swzverify.synth.code.found import Found
 
 @dataclass(frozen=True, slots=True)
 class ListingResult:
-    """What was found, the listing as text, one instruction a line, and the verdict that it has at
+    """What was found, the listing as text, one instruction per line, and the verdict that it has at
     most so many conflicts.
     """
 

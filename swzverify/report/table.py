@@ -28,8 +28,7 @@ class Cut:
 
 
 def cut_rows(rows: tuple[Row, ...], limit: int | None) -> Cut:
-    """All rows in their order when they fit; else the marked ones by group, or the first when none
-    is marked.
+    """All rows in order when they fit; else the marked ones by group, or the first ones.
 
     >>> rows = tuple(Row((lane,), "A" if lane in (3, 30) else "") for lane in range(32))
     >>> cut = cut_rows(rows, 16)

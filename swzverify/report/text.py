@@ -1,6 +1,4 @@
-"""The text report: one line per claim or per file, every detail of what came out wrong, one line
-that sums it up.
-"""
+"""The text report: a line per claim or file, all details of what is wrong, and a summary line."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def render_text(report: Report, style: TextStyle) -> str:
 
 
 def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
-    """Where the file of known failures no longer fits the run: what failed otherwise, what fails no
-    more.
-    """
+    """Where the file of known failures no longer fits the run."""
     parts = (
         ("Known to fail, but not so:", use.changed, "bold red"),
         ("Known to fail, and no longer failing; take them out of the file:", use.fixed, "yellow"),
@@ -67,9 +63,7 @@ def _baseline_blocks(use: BaselineUse) -> list[RenderableType]:
 
 
 def _spec_blocks(spec: str, results: tuple[ClaimResult, ...], style: TextStyle) -> list[RenderableType]:
-    """The claims of one spec: a line each, or the stories of the expected ones; failures have
-    theirs at the end.
-    """
+    """The claims of one spec, a line or a story each; failures have their stories at the end."""
     blocks: list[RenderableType] = [Text(visible(spec), style="bold", overflow="fold")]
     lines = told_once(results)
     widths = _Widths.of(lines)
@@ -110,7 +104,7 @@ class _Widths:
         return _Widths(
             kind=max(cell_len(visible(result.kind)) for result in results),
             subject=min(_MAX_SUBJECT, max(cell_len(subject_words(told.result, told.words)) for told in lines)),
-            cost=max(cell_len(_cost(result)) for result in results),
+            cost=max(cell_len(words.cost_of(result.verdict)) for result in results),
             engines=max(cell_len(engine_words(result)) for result in results),
         )
 
@@ -123,7 +117,7 @@ def _claim_line(told: Told, widths: _Widths, style: TextStyle) -> list[Renderabl
     line.append(f"{mark(result, style)} {result.verdict.outcome.value:<8}", style=mark_colour(result))
     line.append(f"{padded(visible(result.kind), widths.kind)}  ")
     line.append(padded(subject_words(result, told.words), widths.subject), style="" if quiet else "bold")
-    columns = [(_cost(result), widths.cost), (engine_words(result), widths.engines)]
+    columns = [(words.cost_of(result.verdict), widths.cost), (engine_words(result), widths.engines)]
     spent = words.duration(result.verdict.time_ms)
     after = [part for part in (_evidence(result), expectation(result)) if part]
     tail = "  ".join([*(padded(text, width) for text, width in columns if width), f"{spent:>6}", *after])
@@ -134,9 +128,7 @@ def _claim_line(told: Told, widths: _Widths, style: TextStyle) -> list[Renderabl
 
 
 def _below(result: ClaimResult) -> list[RenderableType]:
-    """The scope in words, or why a documented failure is one; then what a reader of a proof must
-    know.
-    """
+    """The scope, or why a documented failure is one; then what a reader of a proof must know."""
     verdict = result.verdict
     if result.failing:
         return []
@@ -158,10 +150,6 @@ def _evidence(result: ClaimResult) -> str:
     """The hardware fact's evidence where it is weaker than a measurement."""
     evidence = result.verdict.evidence
     return "" if evidence in {"", "measured"} else f"[{visible(evidence)}]"
-
-
-def _cost(result: ClaimResult) -> str:
-    return words.cost_of(result.verdict)
 
 
 def _summary(report: Report) -> Text:

@@ -40,17 +40,14 @@ def swizzled_lines(tile: Tile, swizzle: Swizzle | None, on: SwizzleOn) -> list[s
 
 
 def start_expression(tile: Tile) -> str:
-    """The byte address of `offset`, before a swizzle of addresses; an element of 4 or 6 bits begins in
-    that byte.
-    """
+    """The byte address of `offset`, or of the byte it begins in, before a swizzle of addresses."""
     whole, rest = divmod(tile.element_bits, 8)
     stage = f"stage*{tile.pitch_bytes} + " if tile.stages > 1 else ""
     return f"base + {stage}{f'offset*{tile.element_bits}/8' if rest else f'{whole}*offset'}"
 
 
 def access_cuda(access: Access) -> str:
-    """A device function from the thread and the loops to the byte address that a lane gives its
-    instruction.
+    """A device function from thread and loops to the byte address of a lane.
 
     The access has a tile of one stage with a layout, and threads in one dimension.
     """

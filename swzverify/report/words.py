@@ -1,6 +1,4 @@
-"""Small phrases that the renderers share: times, costs, bindings, cells and the line that sums a
-run up.
-"""
+"""Small phrases that renderers share: times, costs, bindings, cells, a run's summary line."""
 
 from __future__ import annotations
 

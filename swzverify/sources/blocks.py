@@ -22,9 +22,7 @@ END = "swz:end"
 _WORD = r"swz(?:verify)?"
 _MEANT = r"(?:begin|start|end|stop)\w{0,3}"
 _NEARLY = re.compile(rf"[\W_]*({_WORD}[\W_]*[^\w\s][\W_]*{_MEANT}|{_WORD}[\s_]*{_MEANT}(?=[\W_]*$))", re.IGNORECASE)
-"""A comment that begins with a marker or nearly so; without a sign between its words only where
-nothing follows.
-"""
+"""A comment that begins with a marker or nearly so; without a sign inside it must stand alone."""
 _MAY_HOLD = re.compile(rb"swz(?:verify)?[^A-Za-z0-9\n]{0,12}(?:begin|start|end|stop)", re.IGNORECASE)
 _SIGN = {Language.C: "//", Language.PYTHON: "#"}
 
@@ -41,9 +39,7 @@ class Block:
 
 
 class BlockError(SwzError):
-    """A marker that begins or ends no block; `line` and `column` (from 1) and `length` say where it
-    stands.
-    """
+    """A marker that begins or ends no block: its `line` and `column` (from 1), and its `length`."""
 
     def __init__(self, message: str, hint: str, line: int, column: int, length: int) -> None:
         super().__init__("SWZ121", message, hint=hint)
@@ -53,8 +49,7 @@ class BlockError(SwzError):
 
 
 def may_hold_blocks(data: bytes) -> bool:
-    """Whether a source's bytes hold anything like a marker, wherever it stands: a quick look before
-    it is read.
+    """Whether a source's bytes hold anything like a marker: a quick look before it is read.
 
     Zero bytes are passed over, so that a source in UTF-16 is not.
 
@@ -111,9 +106,7 @@ def _end_of(lines: Sequence[CommentLine], begin: int, language: Language) -> int
 
 
 def _refuse_near_marker(lines: Sequence[CommentLine], at: int, language: Language) -> None:
-    """Refuse a comment that begins with a marker which begins or ends nothing, or with what is
-    nearly one.
-    """
+    """Refuse a comment that begins with a misplaced marker, or with what is nearly a marker."""
     near = _NEARLY.match(lines[at].text)
     if near is None:
         return

@@ -1,5 +1,4 @@
-"""Integer constants of C, C++ and CUDA sources: `constexpr` and `const` integers, and macros, found
-by their text.
+"""Integer constants of C, C++ and CUDA: `constexpr`, `const` and macros, found by their text.
 
 Nothing is compiled, and headers are not read: what the preprocessor could change (a definition
 under `#if`, a macro that is undefined again, a word of a definition that is a macro) is refused,
@@ -41,7 +40,7 @@ _LONGEST_STATEMENT = 4000
 _DEEPEST = 100
 """Scopes in one another that are told apart."""
 _NAME_OTHERWISE = "give the macro another name"
-_UNBALANCED = "stands in a file whose braces do not balance by themselves, so that its scope cannot be told"
+_UNBALANCED = "stands in a file whose braces do not balance by themselves, so that its scope is unclear"
 
 _KEYWORD_TEXT = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
@@ -75,16 +74,13 @@ class _Scope:
 
 @dataclass(slots=True)
 class _Walk:
-    """The state between two tokens: open scopes, where the statement begins, round brackets open in
-    it.
-    """
+    """The state between two tokens: open scopes, the statement's begin, its open round brackets."""
 
     scopes: list[_Scope] = field(default_factory=list[_Scope])
     opened: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
     """How often a class or a function of that full name was opened."""
     special: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
-    """The full names of specialisations, which may be those of a template in an inline namespace.
-    """
+    """The full names of specialisations; an inline namespace may hold their template."""
     namespaces: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
     start: int = 0
     parens: int = 0
@@ -102,8 +98,7 @@ class _Walk:
 
 
 def c_definitions(text: str) -> list[Definition]:
-    r"""Every definition of a source's text (plain line ends) that looks like an integer's, in its
-    order.
+    r"""Every definition in a text that looks like an integer's, in order; line ends are plain.
 
     Errors: SWZ123 for a file that means one thing to this reader and may mean another to a
     compiler.
@@ -135,9 +130,7 @@ def _refuse_keyword_macros(source: Preprocessed, taken_apart: CText) -> None:
 
 
 def _is_value(head: str) -> bool:
-    """Whether a brace behind this goes on with the statement: `int a[] = {`, `constexpr int b{`, `f
-    = [] {`.
-    """
+    """Whether a brace after this continues the statement: `int a[] = {`, `int b{`, `f = [] {`."""
     if not head.strip():
         return False
     plain = without_brackets(without_template(head))
@@ -148,9 +141,7 @@ def _is_value(head: str) -> bool:
 
 @dataclass(slots=True)
 class _Reading:
-    """The definitions in a source's statements, and what is known of the whole file once it has
-    been read.
-    """
+    """The definitions in a source's statements, and what is known of the file once read."""
 
     source: Preprocessed
     lines: Lines
@@ -198,9 +189,7 @@ class _Reading:
             self.unbalanced = _UNBALANCED
 
     def _begin(self, at: int) -> None:
-        """Begin a statement at the first character from there on that is no blank, comment or
-        directive.
-        """
+        """Begin a statement at the next character that is no blank, comment or directive."""
         blanks = _BLANKS.match(self.source.code, at)
         self.walk.start, self.walk.parens = at if blanks is None else blanks.end(), 0
 
@@ -238,9 +227,7 @@ class _Reading:
             self.walk.namespaces.add(path)
 
     def _statement(self, end: int) -> Iterator[Definition]:
-        """The definitions in the statement that ends there: `specifiers type name = value, name =
-        value`.
-        """
+        """The definitions in a statement: `specifiers type name = value, name = value`."""
         walk = self.walk
         if end - walk.start > _LONGEST_STATEMENT:
             return
@@ -319,7 +306,7 @@ class _Reading:
         return "", ""
 
     def _is_declared(self, name: str) -> bool:
-        """Whether this file declares the name of a type, be it elsewhere in it."""
+        """Whether any part of this file declares the name of a type."""
         if name not in self.declared:
             self.declared[name] = declared_at(self.source.code, name)
         return self.declared[name] is not None or any(name in path[1:] for path in self.walk.namespaces)
@@ -340,9 +327,7 @@ class _Reading:
         yield Definition(loose[1], self.walk.path, self.walk.place, self.lines.of(offset), offset, None, refusal)
 
     def judged(self, each: Definition) -> Definition:
-        """The definition, refused where its scope is not one: unbalanced braces, overloads,
-        specialisations.
-        """
+        """The definition, refused for an unclear scope: braces, overloads, specialisations."""
         if each.body is None:
             return each
         if self.unbalanced:
@@ -357,9 +342,7 @@ class _Reading:
         return each
 
     def _why_no_scope(self, scope: tuple[str, ...]) -> tuple[str, str]:
-        """Why a scope is not the one of its name, and what to do about it; two empty texts where it
-        is.
-        """
+        """Why a scope is not the one of its name, and what to do; two empty texts where it is."""
         walk = self.walk
         for end in range(1, len(scope) + 1):
             path = scope[:end]

@@ -1,5 +1,4 @@
-"""What a brace of C++ code opens, told by the text before it: a namespace, a class, a function, or
-neither.
+"""What a brace of C++ opens, by the text before it: a namespace, a class, a function, or neither.
 
 Every step takes time in proportion to the text.
 """
@@ -21,8 +20,7 @@ _ATTRIBUTE = re.compile(
 _TEMPLATE = re.compile(r"\s*template\s*<")
 _EXPLICIT = re.compile(r"\s*template\s*<\s*>")
 _ARGUMENTS = "\x01"
-"""Stands for template arguments behind a name: what has them is a specialisation or belongs to one.
-"""
+"""Stands for template arguments behind a name: a specialisation, or a part of one, has them."""
 _CONTROL = ("if", "constexpr", "for", "while", "switch", "catch", "do", "else", "try", "return")
 
 
@@ -132,9 +130,7 @@ def _without_arguments(text: str) -> str:
 
 
 def _pairs(text: str, opening: str, closing: str, *, stops: str = "", inner: bool = False) -> list[tuple[int, int]]:
-    """The first and last offsets of brackets that belong together; without `inner`, of the
-    outermost pairs only.
-    """
+    """The first and last offsets of brackets that match; only outermost pairs without `inner`."""
     opened: list[int] = []
     pairs: list[tuple[int, int]] = []
     if opening not in text:
@@ -153,9 +149,7 @@ def _pairs(text: str, opening: str, closing: str, *, stops: str = "", inner: boo
 
 
 def _replaced(text: str, spans: list[tuple[int, int]], sign: str) -> str:
-    """The text with a sign in place of every span; of spans that lie in one another, the first
-    counts.
-    """
+    """The text with a sign in place of every span; of nested spans the first counts."""
     parts: list[str] = []
     at = 0
     for start, end in spans:

@@ -1,5 +1,4 @@
-"""Spellings of C that not every compiler takes for the same tokens: a source that has one is
-refused, never guessed.
+"""Spellings of C that compilers read differently: a source that has one is refused, never guessed.
 
 What stands before the first of them is comment, literal or code for every compiler, so that the
 first one is found for sure, whatever it does to the rest.
@@ -30,9 +29,7 @@ _EVERYWHERE = frozenset((_CODE, _LINE, _BLOCK, Literal.STRING, Literal.CHARACTER
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A pattern, where it matters, and the words of its refusal: what it is, why that is no plain
-    text, what to do.
-    """
+    """A pattern, where it matters, and its refusal: what it is, why it is unclear, what to do."""
 
     pattern: re.Pattern[str]
     places: frozenset[_Place]
@@ -70,7 +67,7 @@ _RULES = (
     ),
     _rule(
         r"\\\\$", frozenset((Literal.STRING, Literal.CHARACTER)), "two backslashes at the end of a literal's line",
-        "of which the second joins the lines", "write the literal on one line",
+        "and the second one joins the lines", "write the literal on one line",
     ),
     _rule(
         r"<%|%>|%:|:>|<:(?!:(?![:>]))", frozenset((_CODE,)), "the digraph `{found}`", "another sign to a compiler",
@@ -82,7 +79,7 @@ _RULES = (
     ),
     _rule(
         r"[^\t-\r -~]+", frozenset((_CODE,)), "the character {shown}",
-        "of which compilers differ whether names may have it", "write names in ASCII",
+        "which only some compilers allow in names", "write names in ASCII",
     ),
     _rule(
         r"^[ \t]*#[ \t]*(?:include(?:_next)?|import|embed)[ \t]*(?:<[^>\n]*(?:/[/*]|['\"\\])|\"[^\"\n]*\\\")",
@@ -93,8 +90,7 @@ _RULES = (
 
 
 def refuse_odd_spelling(text: str, source: CText) -> None:
-    r"""Raise SWZ123 for the first spelling that not every compiler reads alike; `source` is the
-    text taken apart.
+    r"""Raise SWZ123 for the first odd spelling; `source` is the text taken apart.
 
     >>> from swzverify.sources.c_text import read_c
     >>> refuse_odd_spelling("??=define BK 64\n", read_c("??=define BK 64\n"))

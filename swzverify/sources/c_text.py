@@ -1,5 +1,4 @@
-"""Which part of a C, C++ or CUDA source is code, and which is comment: one pass that knows strings
-and raw strings.
+"""Which part of a C, C++ or CUDA source is code, and which is comment: one pass that knows strings.
 
 Source: ISO/IEC 14882:2020, 5.2 (phases of translation), 5.4 (tokens), 5.13.5 (string literals).
 """
@@ -23,18 +22,14 @@ _PART = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Words and numbers are read whole, so that neither the R of a name nor the separator of 1'000
-begins a literal.
-"""
+"""Words and numbers are read whole: neither the R of a name nor the ' of 1'000 begins a literal."""
 
 _SPLICE = re.compile(r"\\[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A comment: the offsets of its first character and of the one behind it, and whether it is `/*
-    */`.
-    """
+    """A comment: where it begins, the offset behind its end, and whether it is `/* */`."""
 
     start: int
     end: int
@@ -110,9 +105,7 @@ class Lines:
 
 
 def _plain(code: str) -> str:
-    """Code outside comments and literals, where a vertical tab stands for nothing but a line end
-    taken away.
-    """
+    """Code outside comments and literals; a vertical tab is always a line end taken away."""
     return _SPLICE.sub(lambda found: " " * (len(found[0]) - 1) + "\v", code.replace("\v", " ").replace("\f", " "))
 
 

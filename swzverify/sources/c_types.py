@@ -1,5 +1,4 @@
-"""The integer types of constants: how they are written, what values they are sure to hold, who else
-may have the name.
+"""The integer types of constants: spelling, the values they surely hold, other uses of the name.
 
 Source: ISO/IEC 14882:2020, 6.8.2 (integer types), 7.6 (integral promotions), 9.2.4 (typedef), 9.2.9
 (type specifiers).
@@ -73,8 +72,7 @@ def names_in(kind: str) -> list[str]:
 
 
 def declared_at(code: str, name: str) -> int | None:
-    """The offset where a source's code declares that name, which headers have for a type; None
-    where it does not.
+    """The offset where the code declares a type's name, which headers have; None where it does not.
 
     A `namespace` of that name is none, and neither is an alias for a type of the same values.
 

@@ -101,6 +101,6 @@ def _in_python(text: str) -> Iterator[_Piece]:
         reason = error.args[0] if error.args else "not Python"
         raise SwzError(
             "SWZ121",
-            f"the comments of this file cannot be told from its code: {reason}",
+            f"the comments of this file cannot be separated from its code: {reason}",
             hint="a contract is read from a file that Python can read",
         ) from error

@@ -1,6 +1,4 @@
-"""The value of an integer constant that a source's text defines, by its language's arithmetic; all
-else is refused.
-"""
+"""The value of a source's integer constant, by its language's arithmetic; all else is refused."""
 
 from __future__ import annotations
 
@@ -66,9 +64,7 @@ def constant(text: str, language: Language, name: str) -> Constant:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value, whether C may compute with it as with an unsigned one, and whether it surely does so
-    up to 2^32 - 1.
-    """
+    """A value, whether C may compute with it as unsigned, and whether surely so up to 2^32 - 1."""
 
     value: int
     is_unsigned: bool = False
@@ -94,16 +90,12 @@ class _Reading:
         found = self._in_c(definition) if self.language is Language.C else self._in_python(definition)
         self.open.pop()
         if not definition.least <= found.value <= definition.most:
-            reason = (
-                f"is {found.value}, outside {definition.least} .. {definition.most}, which its type is sure to hold"
-            )
-            raise _refused(definition, reason)
+            bounds = f"{definition.least} .. {definition.most}"
+            raise _refused(definition, f"is {found.value}, outside {bounds}, which its type is sure to hold")
         return found
 
     def _in_c(self, definition: Definition) -> _Value:
-        """By C's rules, where every intermediate value is the exact one whatever types the compiler
-        gives them.
-        """
+        """By C's rules, where every intermediate value is exact in whatever type is used."""
         text = _SEPARATOR.sub("", str(definition.body))
         try:
             root = parse(text).root
@@ -129,12 +121,10 @@ class _Reading:
         return _Value(values[0][0], is_unsigned, is_wide)
 
     def _read(self, reader: Definition, name: str) -> Definition:
-        """The definition that a name in a value stands for: of the same scope, or a macro; no other
-        is looked for.
-        """
+        """The definition that a name in a value stands for: of the same scope, or a macro."""
         every = [each for each in self.definitions if each.name == name]
         if reader.is_macro and not all(each.is_macro for each in every):
-            reason = f"= {reader.body}: {name} is no macro, so that it is another one wherever that name is hidden"
+            reason = f"= {reader.body}: {name} is no macro, so it means something else where another {name} hides it"
             raise _refused(reader, reason, f"write `constexpr int {reader.name} = ...;`, or make {name} a macro")
         if reader.is_macro or any(each.is_macro for each in every):
             fitting = every  # macros know no scopes, so that there must be this one alone
@@ -163,8 +153,8 @@ class _Reading:
                 result = value
             case ast.Name(id=name):
                 result = self.value(self._read(definition, name)).value
-            case ast.UnaryOp(op=op, operand=operand):
-                result = _python_unary(op, self._python_value(definition, operand))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+                result = _UNARY[type(op)](self._python_value(definition, operand))
             case ast.BinOp(left=left, op=op, right=right):
                 first, second = self._python_value(definition, left), self._python_value(definition, right)
                 result = _python_binary(op, first, second)
@@ -177,15 +167,8 @@ class _Reading:
         return result
 
 
-def _python_unary(op: ast.unaryop, operand: int) -> int | None:
-    """What a prefix operator of Python's integers gives; None for `not`."""
-    return _UNARY[type(op)](operand) if type(op) in _UNARY else None
-
-
 def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
-    """What an operator of Python's integers gives; None where it gives no integer, or one beyond
-    all use.
-    """
+    """What an operator of Python's integers gives; None where that is no integer, or a huge one."""
     if isinstance(op, ast.LShift | ast.RShift | ast.Pow) and not 0 <= right < 64:
         return None
     if isinstance(op, ast.FloorDiv | ast.Mod) and right == 0:
@@ -194,16 +177,12 @@ def _python_binary(op: ast.operator, left: int, right: int) -> int | None:
 
 
 def _is_unsigned(literal: Number, text: str) -> bool:
-    """Whether a literal of this text may be unsigned: it has a `u` behind its digits, or does not
-    fit an int.
-    """
+    """Whether a literal may be unsigned: it has a `u` behind its digits, or does not fit an int."""
     return literal.value > _INT_MAX or "u" in text[slice(*literal.span)].lower()
 
 
 def _is_wide(node: CExpr, text: str, read: Mapping[str, _Value]) -> bool:
-    """Whether C surely computes a part of a value in a type that holds 0 .. 2^32 - 1, and not in an
-    int.
-    """
+    """Whether C surely computes a part in a type that holds 0 .. 2^32 - 1, and not in an int."""
     match node:
         case Number():
             return _is_unsigned(node, text)

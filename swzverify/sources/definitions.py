@@ -1,6 +1,4 @@
-"""What the scanners of both languages find: names that get a value, with scope and line, and why
-one is no constant.
-"""
+"""What both scanners find: names with values, scopes and lines, and why one is no constant."""
 
 from __future__ import annotations
 
@@ -54,8 +52,7 @@ class Definition:
 
 
 def find(definitions: Sequence[Definition], name: str) -> Definition:
-    """The one definition that a name stands for, written with every scope around it:
-    `gemm::Config::BK`, `Config.BK`.
+    """The definition of a name with every scope around it: `gemm::Config::BK`, `Config.BK`.
 
     A plain name is at file scope. Errors: SWZ122 where there is none, SWZ123 where there are
     several.

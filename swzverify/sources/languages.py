@@ -6,8 +6,7 @@ from enum import StrEnum
 from pathlib import PurePath
 
 MAX_SOURCE_BYTES = 4 * 2**20
-"""Of a source file; kernels have a few hundred KiB at most, and generated tables want no contract.
-"""
+"""Of a source file; kernels have a few hundred KiB, and generated tables want no contract."""
 
 
 class Language(StrEnum):

@@ -27,9 +27,7 @@ _POP = re.compile(rf"{_SPLICES.join('pop_macro')}\b(?:\s*\(\s*\\?\"({_WORD.patte
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A line that begins with `#`: its word, what follows, its offset, and how many conditions it
-    lies under.
-    """
+    """A line that begins with `#`: its word, the rest, its offset, and its depth of conditions."""
 
     word: str
     rest: str
@@ -44,9 +42,7 @@ class Directive:
 
 @dataclass(slots=True)
 class Word:
-    """A name that is a macro somewhere in the file: where first, if always for nothing, if ever for
-    open brackets.
-    """
+    """A name that is a macro somewhere: where first, if always empty, if ever an open bracket."""
 
     line: int
     is_empty: bool = True
@@ -90,8 +86,7 @@ class Preprocessed:
 
 
 def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Preprocessed:
-    r"""Take the directives out of `source.code`; `popped` are the macros that `popped_macros`
-    found, with their lines.
+    r"""Take the directives out of `source.code`; `popped` has what `popped_macros` found.
 
     >>> from swzverify.sources.c_text import read_c
     >>> preprocess(read_c("#define BK 64\nint x;\n")).macros[0].body
@@ -123,8 +118,7 @@ def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Prepro
 
 
 def popped_macros(text: str, source: CText) -> dict[str, int]:
-    r"""The macros that `pop_macro` gives another meaning, with their lines; SWZ123 where it does
-    not say which.
+    r"""The macros that `pop_macro` brings back, with their lines; SWZ123 where it names none.
 
     >>> from swzverify.sources.c_text import read_c
     >>> text = "#pragma pop_macro(\"BK\")\n"
@@ -141,7 +135,7 @@ def popped_macros(text: str, source: CText) -> dict[str, int]:
     for each in _POP.finditer(plain):
         line = 1 + plain.count("\n", 0, each.start())
         if each[1] is None:
-            message = f"it has a `pop_macro` at line {line} that does not say of which macro"
+            message = f"it has a `pop_macro` at line {line} that names no macro"
             raise SwzError(NOT_CONSTANT, message, hint='write #pragma pop_macro("NAME"), or leave it out')
         found.setdefault(each[1], line)
     return found

@@ -1,5 +1,4 @@
-"""Integer constants of Python sources: names that one plain statement of a module, class or
-function assigns, once.
+"""Integer constants of Python: names that one plain statement of a scope assigns, once.
 
 Nothing is run. What else might bind a name, as far as the text shows it, makes it no constant.
 
@@ -69,9 +68,7 @@ def _refuse_other_encoding(text: str) -> None:
 
 
 def _judged(each: Definition, unsure: set[tuple[str, ...]], elsewhere: dict[str, str], anything: str) -> Definition:
-    """The definition, refused where something else may bind it, or the class or function that it is
-    in.
-    """
+    """The definition, refused where something else may bind it, or the scope that it is in."""
     if each.body is None:
         return each
     if anything:
@@ -86,9 +83,7 @@ def _judged(each: Definition, unsure: set[tuple[str, ...]], elsewhere: dict[str,
 
 
 def _bound_elsewhere(tree: ast.Module) -> dict[str, str]:
-    """Names that something binds whose scope is not looked for: `x := `, `global`, `nonlocal`, `a.x
-    = `.
-    """
+    """Names bound in a scope that is not looked for: `x := `, `global`, `nonlocal`, `a.x = `."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         match node:
@@ -183,9 +178,7 @@ class _Walk:
                 self.bound(statement, scope, place, "is no plain assignment of one name")
 
     def block(self, statement: ast.stmt, scope: tuple[str, ...], place: int) -> None:
-        """The bindings under `if`, `for`, `try` and the like, none of which is sure to be made (or
-        made once).
-        """
+        """The bindings under `if`, `for`, `try` and the like: none is sure to happen just once."""
         word = type(statement).__name__.lower()
         condition = f"is assigned under `{word.removeprefix('async').removesuffix('star')}`"
         for child in ast.iter_child_nodes(statement):

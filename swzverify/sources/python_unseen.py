@@ -1,5 +1,4 @@
-"""What may bind names in a Python module whose text does not show which: `exec`, `globals()`,
-`setattr` and the like.
+"""What may bind unseen names in a Python module: `exec`, `globals()`, `setattr` and the like.
 
 Source: The Python Standard Library 3.11, Built-in Functions.
 """
@@ -12,19 +11,8 @@ from typing import TypeAlias
 _RUNS_TEXT = frozenset(("exec", "eval"))
 _BUILTINS = frozenset(("builtins", "__builtins__"))
 _IMPORTERS = frozenset(("__import__", "import_module"))
-_FRAMES = frozenset(
-    (
-        "__globals__",
-        "f_globals",
-        "f_locals",
-        "f_builtins",
-        "_getframe",
-        "currentframe",
-        "tb_frame",
-        "gi_frame",
-        "cr_frame",
-    )
-)
+_FRAME_TEXT = "__globals__ f_globals f_locals f_builtins _getframe currentframe tb_frame gi_frame cr_frame"
+_FRAMES = frozenset(_FRAME_TEXT.split())
 """Ways to a module's names that start at a function, a frame or a traceback."""
 _REPLACED = frozenset(("__dict__", "__class__"))
 _NAMESPACES = frozenset(("globals", "locals", "vars"))
@@ -53,8 +41,7 @@ def bound_unseen(tree: ast.Module) -> str:
 
 
 def name_set_by(call: ast.Call) -> str:
-    """The attribute that `setattr(a, "name", ...)` and the like set; '' for other calls, and where
-    it is no literal.
+    """The attribute that a call such as `setattr(a, "name", ...)` sets; '' if the call shows none.
 
     >>> name_set_by(ast.parse("monkeypatch.setattr('m.BK', 3)").body[0].value)
     'BK'
@@ -101,9 +88,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> str:
 
 
 def _unseen_call(call: ast.Call) -> str:
-    """The word of a call that may bind any name: a setter of any name, an import of any module, a
-    word as a text.
-    """
+    """The word of a call that may bind any name: a setter, an import, or a word as text."""
     name = _called(call)
     if name in _SETTERS and not name_set_by(call):
         return name
@@ -122,9 +107,7 @@ def _called(call: ast.Call) -> str:
 
 
 def _namespace_is_written(node: ast.Name, parents: _Parents) -> bool:
-    """Whether names may be bound by way of `globals`, `locals` or `vars`: it is written to, or
-    handed on.
-    """
+    """Whether names may be bound through `globals`, `locals`, `vars`: written to or handed on."""
     call = parents.get(node)
     if not isinstance(call, ast.Call) or call.func is not node:
         return True

@@ -8,11 +8,11 @@ from swzverify.errors import SwzError
 
 UNREADABLE = "SWZ124"
 PTX_SUFFIX = ".ptx"
-"""Of files with compiled code that an access may name."""
+"""The suffix of files with compiled code that an access may name."""
 
 
 def below(path: str, file: str) -> tuple[str, str]:
-    """The path of a file that the spec at `path` names, as people know it and with links followed.
+    """A file that the spec at `path` names: its path as people know it, and with links followed.
 
     A spec may come from a stranger. Errors: SWZ124 where the file lies outside of the repository.
     """
@@ -26,9 +26,7 @@ def below(path: str, file: str) -> tuple[str, str]:
 
 
 def _root(folder: str) -> str:
-    """The nearest folder from here up with a `.git`; without one the working folder if it is above,
-    else this one.
-    """
+    """The nearest folder upwards with a `.git`; else the working folder if above, else this."""
     at = folder
     while True:
         if os.path.lexists(os.path.join(at, ".git")):

@@ -1,6 +1,4 @@
-"""From a checked file to its claims: every claim on its subjects, once for every case of the
-constants.
-"""
+"""From a checked file to its claims: each on its subjects, once per case of the constants."""
 
 from __future__ import annotations
 
@@ -40,8 +38,7 @@ MAX_ENTRIES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ReadName:
-    """A constant that a spec reads from the code: its name in both, and the file as seen from here
-    and from the spec.
+    """A constant read from the code: its name in both, the file seen from here and from the spec.
 
     `beside` is empty where the spec stands in that file itself.
     """
@@ -80,8 +77,7 @@ class SpecClaim:
 
 @dataclass(frozen=True, slots=True)
 class SpecCase:
-    """What a spec states in one case of its constants: tiles, accesses and maps by name, in the
-    order of the file.
+    """What a spec states in one case: tiles, accesses and maps by name, in the order of the file.
 
     `chosen` are the values of the constants that have several; `weights` are those of the accesses.
     """
@@ -97,8 +93,7 @@ class SpecCase:
 
 @dataclass(frozen=True, slots=True)
 class BuiltSpec:
-    """A spec file: its claims in the order of the file, each in all cases of the constants before
-    the next one.
+    """A spec file: its claims in order, each in all cases of the constants before the next one.
 
     `cases` have the very objects that the claims are about, and those that no claim is about.
     `text` is what was read: the file, or the contract in a kernel source, with plain line ends;
@@ -152,9 +147,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
 
 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:
-    """Refuse constants that are read from the code and stand for nothing: the spec only seems to
-    follow the code.
-    """
+    """Refuse constants read from the code that nothing uses: the spec only seems to follow it."""
     spec = checked.spec
     if len(problems) or not (spec.tiles or spec.accesses or spec.maps or spec.listings):
         return  # what is broken may be what uses them, and a spec of constants alone only pins them
@@ -253,9 +246,7 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
 def _build_claims(
     checked: Checked, constants: Mapping[str, int], names: Names, problems: Problems
 ) -> list[PlacedClaim]:
-    """The claims of one case. `standard` leaves out what the list states itself, with an
-    expectation of its own.
-    """
+    """The claims of one case. `standard` leaves out claims that the list states itself."""
     node = get(checked.root, "claims")
     if checked.spec.claims == "standard":
         return [_standard(claim, node, names) for claim in standard_claims(names)]

@@ -27,7 +27,7 @@ MAX_THREADS = 1024
 """Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
 
 MAX_WEIGHT = 1_000_000
-"""Of an access; sums of weighted wavefronts stay small."""
+"""The largest weight of an access: sums of weighted wavefronts stay small."""
 
 THREAD_NAMES = frozenset(("tid", "lane", "warp")).union(f"{word}{axis}" for word in AXIS_WORDS for axis in "xyz")
 """What an access's expressions may read besides constants and loop variables."""
@@ -97,7 +97,7 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
     """An index map. Raises `Broken` after noting what is wrong with it."""
     over = tuple((variable, values.number(extent, "over", variable, least=1)) for variable, extent in part.over.items())
     for variable, _ in over:
-        _check_variable(variable, "over", values)
+        values.refuse_taken(variable, values.key("over", variable), NOT_FOR_MAPS, "name the variable otherwise")
     known = {*part.over, "base"}
     value = tuple(values.expression(entry, known, "value", index) for index, entry in enumerate(part.value))
     onto = None
@@ -157,7 +157,7 @@ def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
 
 
 def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: Values) -> AnyLoop:
-    _check_variable(name, "for", values)
+    values.refuse_taken(name, values.key("for", name), RESERVED_NAMES, "name the variable otherwise")
     where = values.at("for", name)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _value_loop(listed, name, where, values, value, range(len(value)))
@@ -182,7 +182,7 @@ def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: 
 
 
 def _refuse_own_step(name: str, step: str, values: Values) -> None:
-    """`step: s` of a loop over `s` doubles, as `step: "*2"` is meant to: say which key does."""
+    """Refuse `step: s` of a loop over `s`, and `step: "*2"`: name the key that doubles."""
     with values.noted(values.at("for", name, "step")):
         is_factor = step.lstrip().startswith(("*", "<<"))
         if is_factor or name in expression(step).names:
@@ -209,14 +209,3 @@ def _value_loop(
         with values.noted(where):
             return make(name, numbers)
     raise Broken
-
-
-def _check_variable(name: str, section: str, values: Values) -> None:
-    where = values.key(section, name)
-    if name in values.constants:
-        values.fail("SWZ105", f"'{name}' is a constant's name already", where, "name the variable otherwise")
-    elif section == "for" and name in values.lets:
-        values.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, "name one of them otherwise")
-    elif name in (NOT_FOR_MAPS if section == "over" else RESERVED_NAMES):
-        message = f"'{name}' has a meaning of its own in expressions"
-        values.fail("SWZ105", message, where, "name the variable otherwise")

@@ -61,9 +61,7 @@ def _numbers(stated: Part, kind: str, form: Form, first: Subject, values: Values
 
 
 def _by_name(stated: object, kind: str, form: Form, values: Values, names: Names) -> list[Subject]:
-    """The subjects of a claim that needs names only: `A`, `[A, B]`, `{tile: A}` or `{tiles: [A,
-    B]}`.
-    """
+    """The subjects of a claim by names only: `A`, `[A, B]`, `{tile: A}` or `{tiles: [A, B]}`."""
     roles, path = form.roles, (kind,)
     if isinstance(stated, Part):
         key = next(key for key, model in NAMING.items() if isinstance(stated, model))

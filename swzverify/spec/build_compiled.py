@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, find_instruction
+from swzverify.hardware import find_instruction
 from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
 from swzverify.kernel import KernelAccess
@@ -25,9 +25,9 @@ from swzverify.subjects.loop import Loop
 
 NOT_STATED = "SWZ553"
 MAX_ALIGN_BYTES = 1 << 30
-"""More than any array is aligned to: of a place in a memory that is no multiple of its alignment."""
+"""More than any array is aligned to; for a place in a memory at no multiple of its alignment."""
 MAX_SHARED_BYTES = 227 * 1024
-"""Of an array whose size the launch gives. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+"""Bytes of an array that a launch sizes. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def build_compiled(
     values.require_sound()
     with values.noted(values.key("compiled")):
         module, function = _kernel(part, values.problems.file)
-        shape = ((*block, 1, 1)[0], (*block, 1, 1)[1], (*block, 1, 1)[2])
+        x, y, z = (*block, 1, 1)[:3]
+        shape = (x, y, z)
         held = _accesses(module, function, shape, tuple(parameters))
         lines = lines if source is None else _from_source(held, source, access, function)
         over = _over(part, values, loops, len(lines), starts)
@@ -82,9 +83,8 @@ def build_compiled(
         others = [each for each in loops if each is not over]
         told = [_in_loops(each, others, starts) for each in found]
         address = _by_lines([each for each, _ in told], over)
-        result = Compiled(address, _condition([each for _, each in told], over), place)
-        values.made(result.address.text, values.key("compiled"))
-        return result
+        values.made(address.text, values.key("compiled"))
+        return Compiled(address, _condition([each for _, each in told], over), place)
     raise Broken
 
 
@@ -171,11 +171,11 @@ def _stated(held: Sequence[KernelAccess], function: Function, line: int, block: 
 def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Base, function: Function) -> None:
     """Refuse what is another instruction, or lies in another array than the spec says."""
     for each in found:
-        _same_instruction(access, each.instruction)
-        if each.array != (part.array or found[0].array):
-            message = (
-                f"kernel {function.name}: the address begins with {each.array}, not {part.array or found[0].array}"
-            )
+        if find_instruction(access.instruction).name != each.instruction.name:
+            raise SwzError(NOT_STATED, f"the code has {each.instruction.name} there, not {access.instruction}")
+        wanted = part.array or found[0].array
+        if each.array != wanted:
+            message = f"kernel {function.name}: the address begins with {each.array}, not {wanted}"
             raise SwzError(NOT_STATED, message, hint="one access is in one array; state the others apart")
         if each.symbol != found[0].symbol:
             lines = f"lines {found[0].symbol.line} and {each.symbol.line}"
@@ -189,16 +189,9 @@ def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Ba
 
 
 def _wherever(found: Stated) -> MemoryBase:
-    """The begin of an array of which nothing says where it is: only what is in it too lies at a known
-    distance.
-    """
+    """The begin of an array at an unknown place: only its own bytes lie at known distances."""
     size = found.symbol.size_bytes or MAX_SHARED_BYTES
     return MemoryBase(Memory(f"{found.array}@{found.symbol.line}", size, found.align_bytes), 0)
-
-
-def _same_instruction(access: AccessPart, instruction: Instruction) -> None:
-    if find_instruction(access.instruction).name != instruction.name:
-        raise SwzError(NOT_STATED, f"the code has {instruction.name} there, not {access.instruction}")
 
 
 def _alignment(base: Base) -> int:

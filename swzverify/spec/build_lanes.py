@@ -23,15 +23,10 @@ def _unknown(
     name: str, value: int | str | LaneRangePart | LaneBitsPart, values: Values, loops: Collection[str]
 ) -> Unknown:
     where = values.key("lanes", name)
-    if name in values.constants or name in loops:
-        what = "a constant's" if name in values.constants else "a loop's"
-        values.fail("SWZ105", f"'{name}' is {what} name already", where, "name the lanes' value otherwise")
-    elif name in values.lets:
-        values.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, "name one of them otherwise")
-    elif name in RESERVED_NAMES:
-        message = f"'{name}' has a meaning of its own in expressions"
-        values.fail("SWZ105", message, where, "name the lanes' value otherwise")
-    elif value == "any":
+    hint = "name the lanes' value otherwise"
+    if name in loops:
+        values.fail("SWZ105", f"'{name}' is a loop's name already", where, hint)
+    elif not values.refuse_taken(name, where, RESERVED_NAMES, hint) and value == "any":
         message = "'any' does not say how large a lane's value can be"
         hint = "give the number of values, or the bits of what is read: {bits: 8}"
         values.fail("SWZ105", message, values.at("lanes", name), hint)

@@ -16,7 +16,7 @@ from swzverify.subjects import Listing
 
 NOT_READ = "SWZ554"
 MOST_BYTES = 16 << 20
-"""Of a file with a listing."""
+"""The size of a file with a listing."""
 
 
 def build_listing(name: str, part: ListingPart, values: Values, target: str) -> Listing:
@@ -87,7 +87,7 @@ def _read(name: str, text: str, banks: int) -> ReadListing:
     try:
         found = read_instructions(text, banks)
     except ListingError as error:
-        hint = "one instruction a line, as maxas, nvdisasm and cuobjdump write them"
+        hint = "one instruction per line, as maxas, nvdisasm and cuobjdump write them"
         raise SwzError(NOT_READ, f"listing {name}: {error}", hint=hint) from None
     if not found.functions:
         raise SwzError(NOT_READ, f"listing {name} has no instruction")

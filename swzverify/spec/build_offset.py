@@ -12,9 +12,7 @@ EXAMPLE = "shape: [64, 8], and offset: i*8 + (j ^ i%8)"
 
 
 def build_offset(name: str, part: TilePart, values: Values) -> OffsetMap:
-    """The map of a tile that has one of the three keys. Raises `Broken` after noting what is wrong
-    with it.
-    """
+    """The map of a tile with one of the three keys. Raises `Broken` after noting what is wrong."""
     key = "offset" if part.address is None else "address"
     value = part.offset if part.address is None else part.address
     _check_keys(part, values)
@@ -56,10 +54,5 @@ def _modes(part: TilePart, values: Values) -> tuple[tuple[str, int], ...]:
     for mode, _ in found:
         where = values.key("shape", mode) if isinstance(part.shape, dict) else values.at("shape")
         hint = "give the modes names of their own: shape: {row: 64, chunk: 8}"
-        if mode in values.constants:
-            values.fail("SWZ105", f"'{mode}' is a constant's name already", where, hint)
-        elif mode in values.lets:
-            values.fail("SWZ105", f"'{mode}' is the name of a let at the top already", where, hint)
-        elif mode in NOT_FOR_MAPS:
-            values.fail("SWZ105", f"'{mode}' has a meaning of its own in expressions", where, hint)
+        values.refuse_taken(mode, where, NOT_FOR_MAPS, hint, let_hint=hint)
     return tuple(found)

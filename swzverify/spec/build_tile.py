@@ -219,9 +219,7 @@ def _check_tma_target(target: Target, values: Values) -> None:
 
 
 def _check_tma_base(tile: Tile, values: Values) -> None:
-    """A TMA load faults where it does not begin at a multiple of 128 bytes; so must every stage
-    lie.
-    """
+    """TMA needs multiples of 128 bytes, for every stage too: a load elsewhere faults."""
     need = BASE_ALIGN_BYTES
     match tile.base:
         case FixedBase(address_bytes=address):

@@ -1,6 +1,4 @@
-"""The tree of a file against the models: every mistake at its place, and the model of what is
-sound.
-"""
+"""The tree of a file against the models: mistakes at their places, and a model of the rest."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ class Checked:
 
 
 def check(root: Mapping, problems: Problems) -> Checked | None:
-    """The models of a file's sound entries; None where nothing can be built. Mistakes of form go to
-    `problems`.
-    """
+    """The models of a file's sound entries, or None; mistakes of form go to `problems`."""
     data = cast("dict[str, Data]", to_data(root))
     if not _check_version(root, data, problems):
         return None
@@ -76,9 +72,7 @@ def _check_version(root: Mapping, data: dict[str, Data], problems: Problems) -> 
 
 
 def _drop(details: list[ErrorDetails], data: dict[str, Data], broken: set[tuple[str, str]], places: list[int]) -> bool:
-    """Take the wrong entries out of the data, so that the rest can be built; False where all hangs
-    on one of them.
-    """
+    """Take wrong entries out of the data; False where nothing can be built without them."""
     bad_claims: set[int] = set()
     for detail in details:
         loc = detail["loc"]
@@ -102,9 +96,7 @@ def _drop(details: list[ErrorDetails], data: dict[str, Data], broken: set[tuple[
 
 
 def _is_tag(step: str | int) -> bool:
-    """Whether a step of pydantic's location is a union's tag (or the mark of a key) and no key of
-    the file.
-    """
+    """Whether a step of pydantic's location is a tag or a key's mark, and no key of the file."""
     return isinstance(step, str) and (step.startswith("?") or step == "[key]")
 
 

@@ -1,6 +1,4 @@
-"""The form of the claims in a spec file: one model per kind, made from what the claim itself says
-of its form.
-"""
+"""The form of claims in a spec file: one model per kind, made from the claim's own form."""
 
 from __future__ import annotations
 
@@ -71,9 +69,7 @@ class ClaimPart(Part):
 
 
 def _choice(form: Form) -> Any:  # a type for pydantic
-    """The type of a claim that needs names only: a name or two, or a mapping that tells of what
-    they are the names.
-    """
+    """The type of a claim that needs names only: one or two, or a mapping that says of what."""
     one, two = form.count is not HowMany.TWO, form.count is not HowMany.ONE
     keys = [role.value for role in form.roles if one] + [role.section for role in form.roles if two]
     branches: list[Any] = [Annotated[Name, Tag(_AS_NAME)]] if one else []

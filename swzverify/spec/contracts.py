@@ -1,5 +1,4 @@
-"""Contracts in kernel sources: the comment blocks of one file, each a piece of its spec, joined
-into one tree.
+"""Contracts in kernel sources: comment blocks of a file, pieces of its spec, joined into one tree.
 
 A section may be spread over the blocks (a tile beside its declaration, an access beside its loads);
 everything else is given once. Lines and columns are the source file's.
@@ -21,8 +20,7 @@ _JOINED = ("constants", "from_source", "let", "memories", "tiles", "accesses", "
 
 
 def contract_text(text: str, language: Language) -> str:
-    r"""The contract in a source's text: its blocks on the lines where they stand, the other lines
-    empty.
+    r"""The contract in a source's text: its blocks on their lines, all other lines empty.
 
     >>> contract_text("int a;\n// swz:begin\n// swzverify: 1\n// swz:end\n", Language.C)
     '\n\n   swzverify: 1'
@@ -31,8 +29,7 @@ def contract_text(text: str, language: Language) -> str:
 
 
 def read_contract(text: str, language: Language, problems: Problems) -> Mapping | None:
-    r"""The tree of the contract in a source's text; None without one, or with the reason in
-    `problems`.
+    r"""The tree of a source's contract; None without one, or with the reason in `problems`.
 
     >>> source = "// swz:begin\n// swzverify: 1\n// swz:end\nint a;\n/* swz:begin\n claims: []\n swz:end */\n"
     >>> [key.line for key, _ in read_contract(source, Language.C, Problems("a.cu")).entries]

@@ -1,4 +1,4 @@
-"""Which constants decide how a tile lies, and where the spec has them: there a conflict is mended."""
+"""Which constants decide a tile's layout, and where in the spec they stand, to mend a conflict."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DecidingConstant:
 
     @property
     def text(self) -> str:
-        """All of it in a line."""
+        """The constant, its value and its place in one line."""
         return f"{self.name} = {self.value} at line {self.line}, in the layout of {self.tile}"
 
 

@@ -63,7 +63,7 @@ _NO_ONE: dict[str, str] = {
     **{f"b{bits}": f"an untyped element is given by its size: `bits: {bits}`" for bits in (4, 6, 8, 16, 32, 64, 128)},
     **dict.fromkeys(("f8", "fp8", "float8"), "8-bit floats are f8e4m3 and f8e5m2"),
 }
-"""What no near name stands for."""
+"""Hints for names that no near name explains."""
 
 
 def element_bits(name: str) -> int:

@@ -79,9 +79,7 @@ Chooser: TypeAlias = Callable[[object], str | None]
 
 
 def branch(expected: str, choose: Chooser) -> Discriminator:
-    """A union's branch is the one whose tag `choose` gives; None means that the value is not what
-    is `expected`.
-    """
+    """A union's branch has the tag that `choose` gives; None: the value is not as `expected`."""
     return Discriminator(choose, custom_error_type="SWZ105", custom_error_message=f"expected {expected}")
 
 

@@ -1,6 +1,4 @@
-"""Constants that a spec reads from the kernel's code (`from_source:`), so that it speaks of the
-code as it is now.
-"""
+"""Constants that a spec reads from the kernel's code (`from_source:`), to follow the code."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ DIFFERENT = "SWZ125"
 
 @dataclass(frozen=True, slots=True)
 class ReadConstant:
-    """A constant as it was read: `file` as the spec is named, `line` from 1, `in_code` its name
-    there.
-    """
+    """A constant as read: `file` as the spec is named, `line` from 1, `in_code` its name there."""
 
     name: str
     value: int
@@ -105,9 +101,7 @@ def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Che
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A constant to be read: the spec's name for it, the code's, the file (None: the spec's own),
-    and the entry.
-    """
+    """A constant to read: the spec's name, the code's, the file (None: the spec's), its entry."""
 
     name: str
     in_code: str
@@ -145,8 +139,8 @@ def _read(wanted: _Wanted, path: str, texts: dict[str, str]) -> ReadConstant:
 
 
 def _source(path: str, file: str) -> str:
-    """The path of a source that the spec names. Messages quote the definitions that they refuse:
-    hence a link leads to a source only.
+    """The path of a source that the spec names. A link must lead to a source: messages quote what
+    they refuse.
     """
     shown, real = below(path, file)
     if language_of(shown) is not None and language_of(real) is None:

@@ -1,5 +1,4 @@
-"""What stands before the YAML reader: a file from a stranger is read, decoded and looked through
-here first.
+"""What stands before the YAML reader: a stranger's file is read, decoded and checked here first.
 
 What is refused here never reaches a YAML parser: what is no regular file, more than 256 KiB, what
 is not UTF-8, and characters that control a terminal, reorder a line or cannot be seen. `yaml_tree`
@@ -41,7 +40,7 @@ Python's own version of Unicode.
 _REFUSED = re.compile(f"[{_NOT_YAML}{_UNSEEN}]")
 _OF_YAML = re.compile(f"[{_NOT_YAML}]")
 _LISTED = 20
-"""Characters that are told one by one."""
+"""The most characters that are reported one by one."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -52,8 +51,7 @@ _MARKS = (
 
 
 def is_spec_name(path: str) -> bool:
-    """Whether a file that is found in a folder is a spec by its name; one that is named outright
-    may have any name.
+    """Whether a file in a folder is a spec by its name; a file named outright may have any name.
 
     >>> is_spec_name("specs/gemm.swz.yaml"), is_spec_name("GEMM.SWZ.YML"), is_spec_name("gemm.yaml")
     (True, True, False)
@@ -64,8 +62,7 @@ def is_spec_name(path: str) -> bool:
 def read_bytes(
     path: Path, problems: Problems, suffixes: tuple[str, ...] = SUFFIXES, most_bytes: int = MAX_BYTES
 ) -> bytes | None:
-    """The bytes of a regular file of at most `most_bytes`; None with the reason in `problems`
-    (SWZ101, SWZ107).
+    """The bytes of a regular file of at most `most_bytes`, or None: SWZ101, SWZ107 in `problems`.
 
     Nothing that could wait or never end is opened: no directory, pipe, socket or device. A link
     must lead to a name with one of the `suffixes`.
@@ -116,14 +113,13 @@ def _read_regular(descriptor: int, problems: Problems, most_bytes: int) -> bytes
 
 def refuse_size(line: int, problems: Problems, most_bytes: int = MAX_BYTES) -> None:
     """Note that the text goes on after so many bytes, which end on this line."""
-    what = "which no spec is" if most_bytes == MAX_BYTES else "beyond what is read of a kernel source"
+    what = "the limit of a spec" if most_bytes == MAX_BYTES else "the limit of a kernel source"
     message = f"larger than {most_bytes // 1024} KiB, {what}"
     problems.add("SWZ107", message, Place(line, 1), "split it into several files")
 
 
 def decoded(data: bytes, problems: Problems) -> str | None:
-    """The text of a file with plain line ends and without a byte order mark; None with the reason
-    in `problems`.
+    """A file's text with plain line ends and no byte order mark; None: the reason is in `problems`.
 
     >>> decoded(b"\\xef\\xbb\\xbfswzverify: 1\\r\\n", Problems("a.yaml"))
     'swzverify: 1\\n'
@@ -199,8 +195,7 @@ def _refuse_characters(text: str, problems: Problems) -> None:
 
 
 def hidden_character(text: str) -> str | None:
-    r"""The first character of a value, read from an escape, that may not stand in the file either;
-    None without one.
+    r"""The first character of a value from an escape that may not stand in the file, or None.
 
     >>> hidden_character("a\u202e"), hidden_character("two\nlines")
     ('U+202E', None)

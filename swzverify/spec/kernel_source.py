@@ -15,8 +15,7 @@ _LONGEST_MARKER_BYTES = 64
 
 
 def read_source(path: Path, problems: Problems) -> str | None:
-    """The text of a kernel source with plain line ends; None with the reason in `problems` (SWZ101,
-    SWZ107).
+    """A kernel source's text with plain line ends, or None: SWZ101, SWZ107 in `problems`.
 
     Comments in an old encoding do no harm: bytes that are not UTF-8 are refused only within a
     contract.
@@ -29,11 +28,9 @@ def read_source(path: Path, problems: Problems) -> str | None:
 
 
 def holds_contract(path: str | Path) -> bool:
-    """Whether a file is a kernel source with anything like a contract's marker, which `load_spec`
-    then judges.
+    """Whether a file is a kernel source with anything like a marker, which `load_spec` then judges.
 
-    So is one that cannot be opened, for `load_spec` to say so; a pipe, a socket or a device never
-    is.
+    A file that cannot be opened counts too: `load_spec` reports it. Pipes, sockets and devices do not.
     """
     if language_of(path) is None:
         return False

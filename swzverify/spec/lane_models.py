@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, Tag
@@ -24,16 +23,16 @@ class LaneBitsPart(Part):
     bits: Count = Field(description="bits of the value, which is not negative; 1 to 32", examples=[8])
 
 
-def _range_or_bits(keys: Collection[str]) -> str:
-    return "?LaneBitsPart" if "bits" in keys else "?LaneRangePart"
-
-
 LaneValue: TypeAlias = Annotated[
     Annotated[Count, Tag("?number")]
     | Annotated[LaneRangePart, Tag("?LaneRangePart")]
     | Annotated[LaneBitsPart, Tag("?LaneBitsPart")],
     branch(
         "a number of values, {start: a, stop: b, step: c} or {bits: n}",
-        by_shape(mapping=_range_or_bits, text="?number", integer="?number"),
+        by_shape(
+            mapping=lambda keys: "?LaneBitsPart" if "bits" in keys else "?LaneRangePart",
+            text="?number",
+            integer="?number",
+        ),
     ),
 ]

@@ -147,9 +147,7 @@ class Lets:
             raise SwzError(error.code, message, hint=hint, text=formula.text, span=span) from None
 
     def placed(self, error: SwzError) -> tuple[SwzError, Node | Place] | None:
-        """The error, with its place, of a text that was written out: in the let, or in the
-        expression that uses it.
-        """
+        """The error with its place, in the let or in what uses it; None for any other error."""
         if error.text is None or error.text not in self._seen:
             return None
         written, where, key = self._seen[error.text]
@@ -164,8 +162,7 @@ class Lets:
 
 
 def circles(reads: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """The circles among names that read one another: each as the names from its first one on, in
-    the order of the mapping.
+    """The circles of names that read each other, each from its first name on.
 
     >>> list(circles({"a": ["b"], "b": ["c", "a"], "c": [], "d": ["d"]}))
     [('a', 'b'), ('d',)]

@@ -1,5 +1,4 @@
-"""Caps on what a spec that is well-formed may ask for: counts whose product would keep the program
-busy for hours.
+"""Caps on what a well-formed spec may ask for: large products would take hours.
 
 A cap is an answer: it says what is too much and where. docs/limits.md lists them all.
 """

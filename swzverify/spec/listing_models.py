@@ -12,7 +12,7 @@ class ListingPart(Part):
 
     text: Text | None = Field(
         None,
-        description="the instructions, one a line",
+        description="the instructions, one per line",
         examples=["FFMA R2, R4.reuse, R5, R2;\nFFMA R0, R4, R5, R0;\n"],
     )
     file: Text | None = Field(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from swzverify.errors import Problem, SpecError, SwzError
 from swzverify.shown import Shown, html_facts, text_facts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from swzverify.spec.check import Checked
     from swzverify.spec.from_source import Constants
 
+Result = TypeVar("Result")
 LOAD_SECONDS = 30.0
 """Processor time for reading one spec; ordinary ones take milliseconds."""
 _SHOWN = 100
@@ -32,8 +34,7 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Spec(BuiltSpec, Shown):
-    """A spec: its claims in the order of the file, each in all cases of the constants before the next
-    one.
+    """A spec: its claims in order, each in all cases of the constants before the next one.
 
     `cases` have the tiles, accesses and maps that the claims are about, and those that no claim is
     about.
@@ -94,8 +95,7 @@ class Spec(BuiltSpec, Shown):
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
-    """The spec in a file, or in the comments of a kernel source, for `target` if given, else for
-    the one it names.
+    """The spec in a file, or in a kernel source's comments; `target` overrides the spec's own.
 
     Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target`
     argument.
@@ -151,19 +151,30 @@ def parse_spec(text: str, *, path: str = "<text>", target: str | None = None, la
     ['a.yaml::A::bijective']
     """
     problems = Problems(path)
-    spec: BuiltSpec | None = None
+    spec = finished(lambda: _read(text, path, problems, target, language), problems)
+    return Spec(**{each.name: getattr(spec, each.name) for each in fields(spec)})
+
+
+def finished(
+    work: Callable[[], Result | None], problems: Problems, doing: str = "reading", done: str = "read"
+) -> Result:
+    """What `work` gives within `LOAD_SECONDS`; `doing` and `done` are its name in messages.
+
+    Raises `SpecError` with every mistake, and where `work` gives None.
+    """
+    result: Result | None = None
     try:
         with patience(LOAD_SECONDS):
-            spec = _read(text, path, problems, target, language)
+            result = work()
     except TooManyProblems:
         pass  # those that were found are raised below
     except OutOfPatience:
-        message = f"reading this spec takes more than {LOAD_SECONDS:g} seconds"
+        message = f"{doing} this spec takes more than {LOAD_SECONDS:g} seconds"
         problems.add("SWZ107", message, Place(1, 1), "split it, or make its expressions simpler")
     problems.raise_any()
-    if spec is None:
-        raise SpecError((Problem("SWZ101", "cannot be read", file=path),))
-    return Spec(**{each.name: getattr(spec, each.name) for each in fields(spec)})
+    if result is None:
+        raise SpecError((Problem("SWZ101", f"cannot be {done}", file=problems.file),))
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +189,7 @@ class Read:
 
 
 def read_checked(text: str, path: str, problems: Problems, language: Language | None = None) -> Read | None:
-    """The models of a text, within the limits; None for a source without a contract, and where
-    `problems` say why.
-    """
+    """The models of a text, within limits; None without a contract, or where `problems` say why."""
     if language is None:
         root = read_tree(text, problems)
     else:

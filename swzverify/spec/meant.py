@@ -1,5 +1,5 @@
-"""What a key or a claim that specs do not have is called here: words of other tools, of CUDA and of
-CuTe, for which the nearest name would be another thing.
+"""Hints for unknown keys and claims: words of other tools, of CUDA and of CuTe, for which the
+nearest known name would mislead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from swzverify.errors import nearest
 
 
 def _table(rows: Mapping[str, str]) -> dict[str, str]:
-    """What is said, by each of the words in front of it."""
+    """The hint of each word; a row has several words and one hint."""
     return {word: said for words, said in rows.items() for word in words.split()}
 
 
@@ -137,7 +137,7 @@ _CLAIMS: Final = _table(
 
 
 def key_hint(part: str, name: str, known: Iterable[str]) -> str:
-    """What an unknown key of that model is called here; an empty string where nothing is to be said.
+    """The hint for an unknown key of a model; empty where there is none.
 
     >>> key_hint("TilePart", "dtype", ["element", "layout"])
     "did you mean 'element'?"
@@ -147,7 +147,7 @@ def key_hint(part: str, name: str, known: Iterable[str]) -> str:
 
 
 def claim_hint(name: str, known: Iterable[str]) -> str:
-    """What an unknown claim is called here, as for keys.
+    """The hint for an unknown claim; empty where there is none.
 
     >>> claim_hint("bank_conflicts", ["conflict_free"])
     "did you mean 'conflict_free'?"

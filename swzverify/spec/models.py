@@ -1,5 +1,4 @@
-"""The form of a spec file, version 1, as pydantic models: which keys there are and what each of
-them takes.
+"""The form of a spec file, version 1, as pydantic models: its keys and what each of them takes.
 
 Meanings and cross-references are `build`'s. A tag such as `?Dense` names the model of a union's
 branch; `check` finds the model of a mistake by it.
@@ -28,7 +27,7 @@ class MapPart(Part):
         min_length=1, description="variables and their extents", examples=[{"bid": 128}]
     )
     value: list[Expression] = Field(
-        min_length=1, description="one expression a dimension", examples=[["bid%8 + bid/64*8", "bid/8%8"]]
+        min_length=1, description="one expression per dimension", examples=[["bid%8 + bid/64*8", "bid/8%8"]]
     )
     onto: list[Count] | None = Field(
         None, min_length=1, description="the box that the values fill, for permutation", examples=[[16, 8]]

@@ -24,7 +24,7 @@ SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps":
 @dataclass(slots=True)
 class Names:
     """What has been built so far in one case; `broken` are the entries (section, name) that cannot
-    be. `lets` are those at the top of the spec, `weights` those of the accesses.
+    be built. `lets` are those at the top of the spec, `weights` those of the accesses.
     """
 
     problems: Problems
@@ -41,7 +41,7 @@ class Names:
 
     def used_since(self, own: Collection[str]) -> frozenset[str]:
         """The constants that an entry rests on: its `own`, and those of every entry that was asked
-        for since last time.
+        for since the last call.
 
         >>> names = Names(Problems("a.yaml"), set())
         >>> sorted(names.used_since(["BM"]))
@@ -52,9 +52,7 @@ class Names:
         return found
 
     def memory(self, name: str, where: Node | Place) -> Memory:
-        """The memory of that name. Raises `Broken` after noting SWZ106, or when the memory itself
-        is broken.
-        """
+        """The memory of that name. Raises `Broken` after noting SWZ106, or for a broken memory."""
         return self._find(self.memories, "memories", name, where)
 
     def tile(self, name: str, where: Node | Place) -> Tile:
@@ -62,9 +60,7 @@ class Names:
         return self._find(self.tiles, "tiles", name, where)
 
     def of(self, roles: Sequence[Role], name: str, where: Node | Place) -> Subject:
-        """The subject of one of these roles that has this name; an ambiguous one is SWZ106, else as
-        for `memory`.
-        """
+        """The subject of one of these roles by name; SWZ106 if ambiguous, else as for `memory`."""
         sections = [role.section for role in roles]
         tables: dict[str, Mapping[str, Subject]] = {
             "tiles": self.tiles,

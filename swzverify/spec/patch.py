@@ -1,7 +1,7 @@
 """Changes a tile in the text of a spec, and nothing beside it: comments, order and style stay.
 
-The places come from PyYAML's own parser; the text between them is not touched. Whoever patches reads
-the result again and compares: that the patch says what it should is not believed.
+The places come from PyYAML's own parser; the text between them is not touched. The caller reads the
+result again and compares: it does not trust the patch.
 """
 
 from __future__ import annotations
@@ -90,10 +90,8 @@ def _rebuilt(text: str, node: yaml.MappingNode, changes: Mapping[str, str | None
     """A mapping in braces with keys taken out, the others as they are written."""
     if "#" in text[node.start_mark.index : node.end_mark.index]:
         raise SwzError("SWZ565", "a tile in braces with a comment inside cannot be changed: write it on lines")
-    parts: list[str] = []
-    for key, value in node.value:
-        if key.value not in changes:
-            parts.append(text[key.start_mark.index : value.end_mark.index])
+    kept = [(key, value) for key, value in node.value if key.value not in changes]
+    parts = [text[key.start_mark.index : value.end_mark.index] for key, value in kept]
     parts += [f"{name}: {quoted(value)}" for name, value in changes.items() if value is not None]
     return "{" + ", ".join(parts) + "}"
 

@@ -1,6 +1,4 @@
-"""A bound on the processor time that a block of Python may take: the safety net below the caps on
-size.
-"""
+"""A bound on a block's processor time: the safety net below the caps on size."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def patience(seconds: float) -> Generator[None]:
-    """Raise `OutOfPatience` in the block once the process has worked for so many seconds since its
-    beginning.
+    """Raise `OutOfPatience` in the block once the process has worked for so many seconds.
 
     Without effect where it cannot be had: outside the main thread, on systems without virtual
     timers, and where the program has a use of its own for them.

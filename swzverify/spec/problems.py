@@ -39,9 +39,9 @@ from swzverify.spec.tree import Node, Place, Scalar, place_of
 MAX_PROBLEMS = 100
 """A file with more mistakes than this is not a spec; the rest is counted, not listed."""
 MAX_COUNTED = 200
-"""And after these nothing more is looked for."""
+"""After this many mistakes, nothing more is looked for."""
 MAX_NOTED = 300
-"""Likewise after so many notes; one mistake is noted in every case of the constants."""
+"""The same for notes: one mistake is noted in every case of the constants."""
 
 _NUMBER = re.compile(r"-?[0-9]+")
 _LONGEST_MESSAGE = 400
@@ -71,9 +71,7 @@ class Noting:
 
 
 class Problems:
-    """Collects the mistakes of one file while it is read and built; the same one at one place
-    counts once.
-    """
+    """Collects one file's mistakes while it is read; equal ones at one place count once."""
 
     def __init__(self, file: str, lines: list[str] | None = None) -> None:
         """Nothing is wrong yet with this file; `lines` is its text."""
@@ -122,15 +120,11 @@ class Problems:
         return tuple(self._found.values())
 
     def close_places(self) -> None:
-        """Take nothing more at the places of what was found so far: a value that cannot be read is
-        one mistake.
-        """
+        """Take nothing more at places found so far: a value that cannot be read is one mistake."""
         self._closed |= {(problem.line, problem.column) for problem in self._found.values()}
 
     def add_error(self, error: SwzError, where: Node | Place) -> None:
-        """Note a `SwzError`, with the caret under the offending part where the value is on one
-        line.
-        """
+        """Note a `SwzError`, with the caret under the wrong part where the value is on one line."""
         hint = error.hint
         place = place_of(where)
         if isinstance(where, Scalar):
@@ -143,9 +137,7 @@ class Problems:
         self.add(error.code, error.message, place, hint)
 
     def at(self, where: Node | Place) -> Noting:
-        """Note the `SwzError` that the `with` block raises, at this place, and go on after the
-        block.
-        """
+        """Note the `SwzError` of the `with` block at this place, and go on after the block."""
         return Noting(lambda error: self.add_error(error, where))
 
     def raise_any(self) -> None:
@@ -165,9 +157,7 @@ class Problems:
 
 
 def _part_of(error: SwzError, scalar: Scalar) -> Place:
-    """Where in the file the part lies that the error's span marks; the whole value when that cannot
-    be said.
-    """
+    """The place of the part that the error's span marks; the whole value where that is unknown."""
     whole = place_of(scalar)
     if error.text is None or error.span is None or scalar.text_column == 0:
         return whole

@@ -90,8 +90,7 @@ def _draft_7(schema: Schema) -> Schema:
 
 
 def _flat(branches: list[Schema]) -> list[Schema]:
-    """The branches with those that are nothing but a choice themselves taken apart; single words
-    come last.
+    """The branches, with nested choices taken apart; single words come last.
 
     Where nothing fits, editors complain of what the first branch misses.
     """
@@ -139,9 +138,7 @@ def _describe_entry(place: str, entry: Schema, samples: list[object]) -> None:
 
 
 def _of_type(kind: str, schema: Schema) -> Iterator[Schema]:
-    """The parts of a key's own schema that are of this type: of its choices and items, not of its
-    entries.
-    """
+    """The parts of a key's own schema of this type: in choices and items, not in entries."""
     if schema.get("type") == kind:
         yield schema
     for part in cast("list[Schema]", schema.get("anyOf", [])):

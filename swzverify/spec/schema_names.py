@@ -1,5 +1,4 @@
-"""The names of hardware as JSON Schema: what `find_any_instruction` and `find_target` read, and
-hardly more.
+"""The names of hardware as JSON Schema: what `find_any_instruction` and `find_target` read.
 
 Patterns are regular expressions of ECMA 262, which JSON Schema has: no named groups, no
 look-behind.
@@ -30,9 +29,7 @@ _OPCODES = (
     rf"cp\.async\.ca{_FROM_GLOBAL}\.(4|8|16)",
     rf"cp\.async\.cg{_FROM_GLOBAL}\.16",
 )
-"""Opcodes that any operands may follow. Source: PTX ISA 8.7, as `hardware/spelling` and `hardware/global_memory` read
-it.
-"""
+"""Opcodes that any operands may follow. Source: PTX ISA 8.7, as `hardware` reads it."""
 
 _CA_SIZE, _CG_SIZE = r"\s*(4|8|16)\s*", r"\s*(16)?\s*"
 _COPIES = (

@@ -1,5 +1,4 @@
-"""What a spec may hold beyond the types of its keys, for the JSON Schema: bounds, taken names, keys
-that go together.
+"""What a JSON Schema says beyond the types of keys: bounds, taken names, keys that go together.
 
 The numbers are those that `build` and `limits` check by. A place is `Model.key`, with `[]` for a
 mapping's entries.
@@ -71,7 +70,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
         for number in claim.form.numbers
     },
 }
-"""The least and the greatest integer; an expression's value is not the schema's to know."""
+"""The least and the greatest integer; a schema cannot know the value of an expression."""
 
 
 def _powers(below: int) -> list[int]:
@@ -139,7 +138,7 @@ ENTRIES: Mapping[str, str] = {
 
 
 def _with(*keys: str) -> Schema:
-    """That keys are there and not empty: an empty one is as good as none."""
+    """A schema that requires keys with values: an empty key counts as none."""
     return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
 
 
@@ -188,5 +187,4 @@ RULES: Mapping[str, list[Schema]] = {
         },
     ],
 }
-"""Which keys go together; `if`, `then` and `else` name the offending key where an editor shows it.
-"""
+"""Which keys go together; `if`, `then`, `else` name the wrong key where an editor shows it."""

@@ -1,6 +1,4 @@
-"""From a path to the tree of its YAML: reading the file, its size and encoding, and the checks of
-any spec.
-"""
+"""From a path to the tree of its YAML: size, encoding, and the checks of any spec."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ MAX_INTEGER = 2**32 - 1
 
 
 def read_text(path: Path, problems: Problems) -> str | None:
-    """The text of a file, with plain line ends and without a byte order mark; None with the reason
-    in `problems`.
-    """
+    """A file's text, with plain line ends, no byte order mark; None: `problems` has the reason."""
     data = read_bytes(path, problems)
     return None if data is None else decoded(data, problems)
 
@@ -55,9 +51,7 @@ def read_tree(text: str, problems: Problems, shown: list[str] | None = None) -> 
 
 
 def _check(node: Node, problems: Problems) -> None:
-    """Refuse duplicate keys, hidden characters, and integers with leading zeros or out of range, in
-    the whole tree.
-    """
+    """Refuse, in the whole tree, keys given twice, hidden characters and wrong integers."""
     match node:
         case Scalar():
             _check_scalar(node, problems)

@@ -19,7 +19,7 @@ from swzverify.spec.sweep_models import MAX_VALUES, AxisPart
 from swzverify.spec.tree import Data, Mapping, Node, Scalar, Sequence, get, key_of
 
 MAX_COMBINATIONS = 10**9
-"""Of all axes, before the conditions."""
+"""The combinations of all axes, before the conditions."""
 Place = tuple[str | int, ...]
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -43,9 +43,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The axes in the order of the file, then constants with several values that no axis names; and
-    the conditions.
-    """
+    """The axes in order, then constants with several values and no axis; and the conditions."""
 
     axes: tuple[Axis, ...]
     where: tuple[CFormula, ...]
@@ -57,9 +55,7 @@ class Sweep:
 
 
 def read_sweep(checked: Checked, problems: Problems) -> Sweep | None:
-    """The sweep of a spec; what is wrong goes to `problems`. None for a spec without one, and for
-    one with mistakes.
-    """
+    """The sweep of a spec; None without one, or with mistakes, which go to `problems`."""
     part = checked.spec.sweep
     if part is None:
         return None
@@ -202,9 +198,8 @@ def _conditions(
 
 
 def only_in_swizzles(root: Mapping, axes: Collection[Axis]) -> dict[str, tuple[str, ...]]:
-    """For each tile the axes that nothing reads but its `swizzle`: what they vary can be looked at
-    for all their values at once. A swizzle that an axis puts there itself has none, and neither has
-    a constant that a value put elsewhere may name.
+    """For each tile the axes that only its `swizzle` reads: all their values can be examined at
+    once. A tile is left out if an axis replaces its swizzle, an axis if a placed value may name it.
     """
     data = cast("dict[str, Data]", to_data(root))
     for section in ("sweep", "constants", "title", "source"):

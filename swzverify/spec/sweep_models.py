@@ -10,7 +10,7 @@ from swzverify.spec.fields import Expression, Identifier, Part, Text, branch, by
 
 MAX_AXES = 32
 MAX_VALUES = 65_536
-"""Of one axis."""
+"""The values of one axis."""
 
 Value: TypeAlias = Annotated[str, StringConstraints(pattern=r"^.+$")]
 """A text that stands at a place of the spec."""

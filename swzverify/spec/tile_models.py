@@ -12,7 +12,7 @@ from swzverify.spec.fields import Count, Expression, Identifier, Part, Text, bra
 from swzverify.spec.place_models import BaseValue
 
 MAX_MODES = 8
-"""Of a tile: as many as modes have names of their own, i to p."""
+"""The modes of a tile: as many as have names of their own, i to p."""
 
 
 class DenseLayoutPart(Part):

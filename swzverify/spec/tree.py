@@ -74,13 +74,11 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _LONGEST_INTEGER = 24
-"""Characters; Python refuses to read integers of thousands of digits, and no field takes more than
-32 bits.
-"""
+"""Characters; Python refuses integers of thousands of digits, and no field takes over 32 bits."""
 
 
 def place_of(node: Node | Place) -> Place:
-    """Where the node begins, with its length where it is a scalar on one line; of a place itself.
+    """Where a node begins, with the length of a scalar on one line; a place stays as it is.
 
     >>> place_of(Scalar("f16", True, 3, 12, length=3))
     Place(line=3, column=12, length=3)

@@ -1,6 +1,4 @@
-"""The values of one entry of a spec (a tile, an access, ...) in one case of the constants, each
-with its place.
-"""
+"""The values of one entry (a tile, an access, ...) in one case of the constants, with places."""
 
 from __future__ import annotations
 
@@ -44,8 +42,7 @@ class Noted(Mapping[str, int]):
 
 
 class Values:
-    """Reads an entry's values one by one, notes every mistake at its value, and tells at the end
-    whether all are sound.
+    """Reads an entry's values one by one, notes each mistake, and tells whether all are sound.
 
     A wrong value gives a harmless one in its place, so that the reading goes on to the next
     mistake. `used` are the constants that the entry's numbers and expressions name, `lets` the
@@ -69,9 +66,7 @@ class Values:
         return Noted(self.constants, self.used)
 
     def at(self, *path: str | int) -> Node | Place:
-        """Where the value at `path` is: the value, its key where it is a block, the entry's name
-        without one.
-        """
+        """Where the value at `path` is: the value, the key of a block, or the entry's name."""
         if not path:
             return self.name
         value = get(self.node, *path)
@@ -96,10 +91,23 @@ class Values:
         self.problems.add(code, message, where, hint)
         self.sound = False
 
+    def refuse_taken(
+        self, name: str, where: Node | Place, reserved: Collection[str], hint: str, let_hint: str = ""
+    ) -> bool:
+        """Note a name that means something already; whether it does."""
+        if name in self.constants:
+            self.fail("SWZ105", f"'{name}' is a constant's name already", where, hint)
+        elif name in self.lets:
+            let_hint = let_hint or "name one of them otherwise"
+            self.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, let_hint)
+        elif name in reserved:
+            self.fail("SWZ105", f"'{name}' has a meaning of its own in expressions", where, hint)
+        else:
+            return False
+        return True
+
     def noted(self, where: Node | Place) -> Noting:
-        """Note the `SwzError` of the `with` block, at this place or at the value that holds the
-        error's text.
-        """
+        """Note the `SwzError` of the `with` block, here or at the value with the error's text."""
 
         def note(error: SwzError) -> None:
             self.sound = False
@@ -119,7 +127,7 @@ class Values:
         return _find_text(self.node, error.text) or where
 
     def made(self, text: str, where: Node | Place) -> None:
-        """Keep where an expression comes from that is made of several values."""
+        """Remember the place of an expression that is made of several values."""
         self._made[text] = where
 
     def require_sound(self) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from swzverify.errors import Problem, SpecError
 from swzverify.spec.build import BuiltSpec, build
 from swzverify.spec.check import Checked, check
-from swzverify.spec.load import LOAD_SECONDS, Read, read_checked
-from swzverify.spec.patience import OutOfPatience, patience
-from swzverify.spec.problems import Problems, TooManyProblems
+from swzverify.spec.load import finished, read_checked
+from swzverify.spec.problems import Problems
 from swzverify.spec.sweep_axes import Place, Sweep, read_sweep
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence
@@ -18,9 +16,7 @@ from swzverify.spec.tree import Node, Scalar, Sequence
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What differs from the file: values of constants, values at places, and the tiles that lose
-    their swizzle.
-    """
+    """What differs from the file: constants, values at places, and tiles without their swizzle."""
 
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     placed: tuple[tuple[Place, int | str], ...] = ()
@@ -45,40 +41,24 @@ class Variants:
         """Errors: `SpecError` for a text that is no spec, or whose sweep is wrong."""
         self.text, self.path, self.target = text, path, target
         problems = Problems(path)
-        read: Read | None = None
-        sweep: Sweep | None = None
-        try:
-            with patience(LOAD_SECONDS):
-                read = read_checked(text, path, problems)
-                sweep = None if read is None else read_sweep(read.checked, problems)
-        except TooManyProblems:
-            pass  # those that were found are raised below
-        except OutOfPatience:
-            problems.add("SWZ107", f"reading this spec takes more than {LOAD_SECONDS:g} seconds", None)
-        problems.raise_any()
-        if read is None:
-            raise SpecError((Problem("SWZ101", "cannot be read", file=path),))
-        self.checked, self.sweep = read.checked, sweep
+
+        def read() -> tuple[Checked, Sweep | None] | None:
+            found = read_checked(text, path, problems)
+            return None if found is None else (found.checked, read_sweep(found.checked, problems))
+
+        self.checked, self.sweep = finished(read, problems)
         self._lines = problems.lines
-        self._placed: dict[tuple[tuple[Place, int | str], ...], Checked] = {(): read.checked}
+        self._placed: dict[tuple[tuple[Place, int | str], ...], Checked] = {(): self.checked}
 
     def build(self, variant: Variant) -> BuiltSpec:
         """The spec of one variant. Errors: `SpecError` with what is wrong with this one."""
         problems = Problems(self.path, self._lines)
-        built: BuiltSpec | None = None
-        try:
-            with patience(LOAD_SECONDS):
-                checked = self._at(variant.placed, problems)
-                if checked is not None:
-                    built = build(_changed(checked, variant), self.path, problems, self.target)
-        except TooManyProblems:
-            pass  # those that were found are raised below
-        except OutOfPatience:
-            problems.add("SWZ107", f"building this spec takes more than {LOAD_SECONDS:g} seconds", None)
-        problems.raise_any()
-        if built is None:
-            raise SpecError((Problem("SWZ101", "cannot be built", file=self.path),))
-        return built
+
+        def built() -> BuiltSpec | None:
+            checked = self._at(variant.placed, problems)
+            return None if checked is None else build(_changed(checked, variant), self.path, problems, self.target)
+
+        return finished(built, problems, "building", "built")
 
     def _at(self, placed: tuple[tuple[Place, int | str], ...], problems: Problems) -> Checked | None:
         """The models with these values at their places."""

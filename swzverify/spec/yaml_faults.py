@@ -61,7 +61,7 @@ _MARKED_HINTS = {
     "!": "specs have no tags; an expression that begins with ! goes in quotes or parentheses",
 }
 _AT_CONTEXT = ("scanning an anchor", "scanning an alias", "scanning a tag", "parsing a tag", "scanning a simple key")
-"""Where the place that libyaml begins to look at tells more than the one where it gives up."""
+"""Contexts in which the place where libyaml begins tells more than the place where it stops."""
 _SIGN = re.compile(r"(?:---|\.\.\.|[-?:])(?=\s)|[\[\]{},:&*!|>%@`]")
 _SPACES = {"": "the end of the text", "\n": "the end of the line", "\t": "a tab", " ": "a blank"}
 _NAMED = re.compile(r"(?<![^\s\[{,])[&*][\w-]+\Z")
@@ -95,8 +95,7 @@ def index_place(text: str, index: int, length: int = 1) -> Place:
 
 
 def refuse_marked(text: str, index: int, problems: Problems) -> int:
-    """Refuse the anchor, alias or tag that begins at an index; where it ends, or 0 where none
-    begins.
+    """Refuse the anchor, alias or tag that begins at an index; where it ends, or 0 without one.
 
     >>> refuse_marked("a: &b 1", 3, Problems("a.yaml"))
     5
@@ -111,8 +110,7 @@ def refuse_marked(text: str, index: int, problems: Problems) -> int:
 
 
 def note_fault(fault: Fault, text: str, problems: Problems) -> None:
-    """Note where libyaml stopped and why: SWZ102, or SWZ108 and SWZ111 where it is of a kind that
-    they name.
+    """Note where libyaml stopped and why: SWZ102, or SWZ108 and SWZ111 for what those name.
 
     Nothing is noted on a line where something was refused already: what is wrong there mostly
     follows from that.

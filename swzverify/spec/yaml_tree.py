@@ -56,8 +56,7 @@ class _Enough(Exception):  # noqa: N818 - no error by itself: what is wrong has 
 
 
 def read_yaml(text: str, problems: Problems) -> Node | None:
-    """The tree of the one YAML document in a text; None without one, or with the reason in
-    `problems`.
+    """The tree of a text's one YAML document; None without one, or with the reason in `problems`.
 
     The reasons are SWZ101, SWZ102, SWZ107, SWZ108, SWZ111 and SWZ112. A key that is a list or a
     mapping is noted as SWZ105 and left out.

@@ -1,5 +1,4 @@
-"""For Python tests: assertions that prove layouts and accesses, and what the pytest plugin
-collects.
+"""For Python tests: assertions that prove layouts and accesses; what the pytest plugin collects.
 
 `assertions` are the functions that a test calls, `layouts` and `accesses` read what they are given,
 `calls` checks Python callables, `failure` writes the message. `scans` asserts of

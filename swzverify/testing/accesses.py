@@ -1,6 +1,4 @@
-"""What stands for an access in an assertion: an `Access`, or a layout with an instruction, threads
-and coordinates.
-"""
+"""What stands for an access: an `Access`, or a layout with instruction, threads and coordinates."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ _WALK = ("instruction", "threads", "coord")
 
 
 def access_or_function(subject: object, given: Given) -> Access | Called:
-    """The access that `subject` and the keyword arguments stand for, or `subject` itself where it
-    is a plain function.
+    """The access that `subject` and the arguments stand for, or `subject` if it is a function.
 
     Errors: those of `tile_or_function` and of `Access`.
 

@@ -1,5 +1,4 @@
-"""Assertions for Python tests: a layout, an access or a function in, a verdict or an AssertionError
-out.
+"""Assertions for Python tests: from a layout, access or function to a verdict or AssertionError.
 
 What stands for a layout: a `Tile`; a `Layout`, `ComposedLayout` or `PointerLayout`; CuTe's notation
 as text; a layout of NVIDIA's pycute or of the CuTe DSL. What stands for an access: an `Access`; or
@@ -47,8 +46,7 @@ def assert_bijective(
     size: int | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that different elements never share a byte and that they fill the tile's allocation
-    exactly.
+    """Assert that no two elements share a byte and that they fill the tile's allocation exactly.
 
     A function takes an element's index in 0..size-1 to its byte address; its elements must fill one
     run of bytes.
@@ -75,8 +73,7 @@ def assert_contiguous(
     size: int | None = None,
     rlimit: int | None = None,
 ) -> Verdict:
-    """Assert that aligned vectors of `elements` consecutive elements lie side by side, in order and
-    aligned.
+    """Assert that aligned vectors of `elements` neighbours lie side by side, in order and aligned.
 
     `mode` is the one that vectors run along; without it the one of stride 1. A function takes an
     element's index to its byte address, and vectors run along the index.
@@ -292,15 +289,11 @@ def _cost(access: object, given: Given, rlimit: int | None, at_most: int | None 
     if isinstance(found, Access):
         return _proved(ConflictFree(found) if at_most is None else Wavefronts(found, at_most), rlimit)
     given.require("a function", "instruction", "threads")
-    given.refuse(
-        "a function, which gives addresses",
-        *("coord", "predicate", "element_bits", "base_align", "swizzle_on", "constants"),
-    )
+    useless = ("coord", "predicate", "element_bits", "base_align", "swizzle_on", "constants")
+    given.refuse("a function, which gives addresses", *useless)
     kind = "conflict_free" if at_most is None else "wavefronts"
-    row, target = (
-        find_instruction(given.instruction or ""),
-        find_target(DEFAULT_TARGET if given.target is None else given.target),
-    )
+    row = find_instruction(given.instruction or "")
+    target = find_target(DEFAULT_TARGET if given.target is None else given.target)
     verdict = cost_of_call(found, row, target, block_of(given.threads or 0), at_most, loops_of(given.loops))
     return Judged(kind, _name(found), verdict)
 

@@ -15,7 +15,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import TypeAlias
 
-from swzverify.claims.cost_claim import octet_marks
+from swzverify.claims.cost_claim import banks_of, octet_marks
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import SwzError
 from swzverify.hardware import (
@@ -41,8 +41,6 @@ MAX_THREADS = 1024
 MAX_ELEMENTS = 1 << 20
 _ENGINES = ("exhaustion",)
 _COLUMNS = ("lane", "address", "word", "bank")
-
-
 _LARGEST = max(TARGETS.values(), key=lambda target: target.shared_bytes_per_block)
 """The bound where no target is meant."""
 
@@ -143,9 +141,7 @@ def cost_of_call(
     at_most: int | None,
     loops: Sequence[AnyLoop] = (),
 ) -> Verdict:
-    """The cost of a function's addresses, warp by warp in every iteration; without `at_most` no bank
-    conflict is allowed.
-    """
+    """The cost of a function's addresses per warp; without `at_most` no conflict is allowed."""
     __tracebackhide__ = True
     threads = prod(block)
     if not 1 <= threads <= MAX_THREADS:
@@ -185,7 +181,7 @@ def _warps(
     """The warps of one iteration, each with its place."""
     __tracebackhide__ = True
     found = addresses_of(function, threads, what, at)
-    # Lanes whose address the instruction takes no notice of may have any.
+    # The instruction ignores the addresses of the other lanes: they may be anything.
     used = [address if index % LANES < instruction.address_lanes else None for index, address in enumerate(found)]
     _check_inside(used, what, target)
     numbered = threads > LANES
@@ -199,9 +195,7 @@ def _warps(
 
 
 def _impossible(addresses: Addresses, instruction: Instruction) -> tuple[str, list[int]] | None:
-    """Why no warp can run this: a negative or misaligned address, or none where the instruction
-    needs one.
-    """
+    """Why no warp can run this: a negative or misaligned address, or none where one is needed."""
     for lane, address in enumerate(addresses[: instruction.address_lanes]):
         width = instruction.width_bytes
         if address is None:
@@ -237,19 +231,12 @@ def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[_Warp], 
 
 
 def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], str]:
-    """The lanes of the most expensive group that touch its worst bank, or an octet's classes; and
-    that in words.
-    """
+    """The lanes of the costliest group in its worst bank, or an octet's classes; and in words."""
     worst = max(cost.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
-    touched = {lane: _banks(addresses[lane], cost.instruction.words) for lane in worst.lanes}
-    lanes = [lane for lane, banks in touched.items() if worst.bank in banks]
+    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], cost.instruction.words)]
     return dict.fromkeys(lanes, "x"), f"{len(lanes)} lanes meet in bank {worst.bank}"
-
-
-def _banks(address: int | None, words: int) -> list[int]:
-    return [] if address is None else [(address // BANK_WORD_BYTES + word) % BANKS for word in range(words)]
 
 
 def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
@@ -262,9 +249,7 @@ def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Map
 
 
 def elements_of_call(function: Called, size: int, element_bits: int) -> tuple[list[int], int, Verdict]:
-    """An element function's byte addresses, an element's bytes, and a bare verdict; all elements
-    have an address.
-    """
+    """Byte addresses of the elements, each with one, an element's bytes, and a bare verdict."""
     __tracebackhide__ = True
     if element_bits < 1 or element_bits % 8:
         raise SwzError("SWZ105", f"element_bits={element_bits}: a function gives byte addresses, so whole bytes")
@@ -298,9 +283,7 @@ def bijective_call(function: Called, size: int, element_bits: int) -> Verdict:
 
 
 def contiguous_call(function: Called, size: int, element_bits: int, elements: int) -> Verdict:
-    """Whether aligned vectors of consecutive elements stay whole, the first at a multiple of the
-    vector's bytes.
-    """
+    """Whether aligned vectors stay whole, the first element at a multiple of the vector's bytes."""
     __tracebackhide__ = True
     if elements < 1:
         raise SwzError("SWZ105", f"contiguous: vectors of {elements} elements; at least 1")

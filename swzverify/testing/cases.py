@@ -1,11 +1,10 @@
-"""The concrete cases of counterexamples: what the tests of `swzverify prove --write-test` evaluate,
-in plain integers.
+"""The cases of counterexamples, which tests of `swzverify prove --write-test` evaluate in integers.
 
 A test finds its claim in the spec, so that it follows the spec as it is mended. What it asks then
 needs no engine: the address of one element, of the lanes of one warp instruction, or the value of a
 map at one point. Where the spec has no such case any more (the base is aligned better, a loop ends
-earlier), there is nothing to evaluate, and the test is skipped. Where the claim itself is gone, the
-test fails: a contract that was deleted is none that holds.
+earlier), there is nothing to evaluate, and the test is skipped. If the claim itself is gone, the
+test fails: a deleted contract does not hold.
 """
 
 from __future__ import annotations
@@ -75,9 +74,7 @@ def claim_of(kind: type[_Claim], file: str | PathLike[str], name: str, *, target
 
 
 def bits_of(tile: Subject, coord: Sequence[int], *, stage: int, base: int) -> range:
-    """The bits that an element takes, counted from address 0, in a stage of a tile at the base
-    address in bytes.
-    """
+    """The bits of an element, counted from address 0, in a stage of a tile at a base in bytes."""
     tile = _only(Tile, tile)
     inside = len(coord) == len(tile.extents) and all(c < n for c, n in zip(coord, tile.extents, strict=True))
     if not inside:
@@ -161,9 +158,7 @@ def lanes_of(
 def touches_of(
     claim: Covers, coord: Sequence[int], *, stage: int, bases: tuple[int, int]
 ) -> list[tuple[int, int, dict[str, int]]]:
-    """Every (warp, lane, loops) of the claim's access that touches some bit of an element; the two
-    bases are bytes.
-    """
+    """Every (warp, lane, loops) of the access that touches the element; both bases are bytes."""
     access = claim.access
     element = bits_of(claim.tile, coord, stage=stage, base=bases[1])
     ends = last_active(access, access.loop_limits)

@@ -1,6 +1,4 @@
-"""How an assertion ends: the verdict where it holds, an AssertionError that tells the whole story
-where it does not.
-"""
+"""How an assertion ends: with the verdict, or an AssertionError that tells the whole story."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ _STYLE = TextStyle(unicode=False)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was asked of what, and the answer."""
+    """The kind of a claim, its subject, and the verdict."""
 
     kind: str
     subject: str
@@ -30,8 +28,7 @@ class Judged:
 
 
 def verdict_of(check: Callable[[], Judged]) -> Verdict:
-    """The verdict of a check that holds; AssertionError for any other, at the line that called the
-    assertion.
+    """The verdict of a check that holds; else AssertionError, at the line of the assertion.
 
     Mistakes in the arguments (`SwzError`) come without the frames of this package.
     """

@@ -1,6 +1,4 @@
-"""The keyword arguments of the assertions: what a layout in notation does not say by itself, and
-nobody guesses.
-"""
+"""The keyword arguments of assertions: what notation does not say, and nobody guesses."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ _HOW: Mapping[str, str] = {
 }
 
 _NUMBERS = ("element_bits", "base_align", "size")
-_COORD = 'one C expression or int a mode, such as coord=["lane", 0]'
+_COORD = 'one C expression or int per mode, such as coord=["lane", 0]'
 _KINDS: Sequence[tuple[str, type | tuple[type, ...], str, str]] = (
     ("coord", (list, tuple), "list or tuple", _COORD),
     ("loops", Mapping, "mapping", 'such as loops={"k": range(0, 64, 16)}'),
@@ -53,7 +51,7 @@ def check_int(name: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call of an assertion was given beside the subject; None is what was not given."""
+    """The arguments of an assertion beside its subject; None means not given."""
 
     element_bits: int | None = None
     base_align: int | None = None
@@ -68,8 +66,7 @@ class Given:
     target: str | None = None
 
     def check(self, **others: object) -> None:
-        """Refuse arguments that are no values of their kind; `others` are numbers that the claim
-        must have.
+        """Refuse arguments of a wrong kind; `others` are numbers that the claim must have.
 
         Python would bend them: True to 1, "00" to two coordinates, an empty text to what is meant
         without one. Error: SWZ105.
@@ -77,7 +74,7 @@ class Given:
         >>> Given(coord="00").check()
         Traceback (most recent call last):
         swzverify.errors.SwzError: SWZ105: coord='00' (str) is no list or tuple
-          one C expression or int a mode, such as coord=["lane", 0]
+          one C expression or int per mode, such as coord=["lane", 0]
         """
         numbers = {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
         for name, value in (numbers | others).items():
@@ -95,8 +92,7 @@ class Given:
                 raise SwzError("SWZ105", message, hint=_COORD)
 
     def refuse(self, subject: str, *names: str) -> None:
-        """Refuse those of the named arguments that were given: the subject has no use for them.
-        Error: SWZ803.
+        """Refuse named arguments that were given: the subject has no use for them. Error: SWZ803.
 
         >>> Given(element_bits=16).refuse("a Tile", "element_bits")
         Traceback (most recent call last):

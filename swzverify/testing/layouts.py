@@ -1,5 +1,4 @@
-"""What stands for a layout in an assertion, read as a tile: our objects, CuTe's notation, pycute's
-and the CuTe DSL's.
+"""What stands for a layout, read as a tile: our objects, CuTe's notation, pycute, the CuTe DSL.
 
 Nothing is imported from pycute or the DSL: a layout of theirs has `shape` and `stride`, a
 composition of pycute's has `layoutB`, `offset` and `layoutA`, and the DSL's print themselves in
@@ -47,8 +46,7 @@ class _Read:
 
 
 def tile_or_function(subject: object, given: Given, name: str, *, is_placed: bool = False) -> Tile | Called:
-    """The tile that `subject` and the keyword arguments stand for, or `subject` itself where it is
-    a plain function.
+    """The tile that `subject` and the arguments stand for, or `subject` if it is a function.
 
     `is_placed` asks for `base_align` always, as what depends on the base needs it. Errors: SWZ802
     an argument is missing, SWZ803 one does not go with the subject, SWZ804 the subject is nothing
@@ -70,8 +68,7 @@ def tile_or_function(subject: object, given: Given, name: str, *, is_placed: boo
 
 
 def acts_on_is_open(subject: object, given: Given) -> bool:
-    """Whether the subject's notation leaves open what its swizzle acts on, so that `swizzle_on`
-    must say it.
+    """Whether the notation leaves open what the swizzle acts on, so that `swizzle_on` must say it.
 
     >>> acts_on_is_open("S<3,4,3> o 0 o (8,64):(64,1)", Given()), acts_on_is_open("(8,64):(64,1)", Given())
     (True, False)
@@ -117,8 +114,8 @@ def _parts(read: _Read, given: Given) -> tuple[Layout, Swizzle | None, SwizzleOn
         raise SwzError(
             "SWZ805",
             f"'{str(layout).replace('Swizzle', 'S', 1)}' does not say what the swizzle acts on",
-            hint="the CuTe DSL prints so what acts on element offsets, and its shared-memory atoms, whose numbers are "
-            'those of byte addresses\nsay swizzle_on="offset" or swizzle_on="address"',
+            hint="the CuTe DSL prints both in this way: swizzles of element offsets, and its shared-memory atoms, with "
+            'the numbers of byte addresses\nsay swizzle_on="offset" or swizzle_on="address"',
         )
     if not read.unclear and given.swizzle_on not in (None, own):
         message = f"swizzle_on=\"{given.swizzle_on}\" contradicts '{layout}', whose swizzle acts on the {own}"

@@ -1,5 +1,4 @@
-"""The spec files that the ini option `swzverify_specs` names, and which of them a run of pytest
-must collect.
+"""The spec files of the ini option `swzverify_specs`, and which of them a run must collect.
 
 All of them where pytest runs without paths in the rootdir; else those that lie in the paths on its
 command line, or in the folder that it runs in. pytest's `norecursedirs` does not hide them,
@@ -25,8 +24,7 @@ from swzverify.run.collect import collect_specs
 
 @dataclass(frozen=True, slots=True)
 class NamedSpecs:
-    """The named files, and those of them that are added to the session in the order of the ini, by
-    their identities.
+    """The named files, and those added to the session in the order of the ini, by their identities.
 
     A file that pytest was told to collect is not among the added ones: pytest comes across it.
     """
@@ -94,8 +92,7 @@ def _identity(path: str | os.PathLike[str]) -> str:
 
 
 def _paths_given(config: pytest.Config) -> tuple[list[str] | None, frozenset[str]]:
-    """The folders that this run is about, by their real paths (None: everything), and the files
-    that pytest collects.
+    """The folders of this run by their real paths (None: all), and the files that pytest collects.
 
     A run is about what its own command line says. Paths in `addopts` or PYTEST_ADDOPTS stand there
     for every run, as `testpaths` do; they say where tests lie.
@@ -112,9 +109,7 @@ def _paths_given(config: pytest.Config) -> tuple[list[str] | None, frozenset[str
 
 
 def _positional(config: pytest.Config) -> list[str]:
-    """The paths on this run's own command line; only pytest's parser knows which words are values
-    of options.
-    """
+    """The paths on this run's command line; only pytest's parser knows which words are values."""
     parser = config._parser  # pyright: ignore[reportPrivateUsage]  # a plugin is handed it too early
     return cast("list[str]", parser.parse(config.invocation_params.args).file_or_dir)
 

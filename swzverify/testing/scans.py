@@ -1,6 +1,4 @@
-"""`assert_scan_free`: compiled code in, its accesses out, or an AssertionError that shows what
-conflicts.
-"""
+"""`assert_scan_free`: all accesses of compiled code, or an AssertionError with the conflicts."""
 
 from __future__ import annotations
 

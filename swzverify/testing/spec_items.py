@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 
 class SpecFile(pytest.File):
-    """A spec file; it is read once, when it is collected. `is_named` says that the ini option names
-    it.
-    """
+    """A spec file, read once when it is collected. `is_named`: the ini option names it."""
 
     is_named: bool = False
 
@@ -104,7 +102,7 @@ class ClaimItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
     ) -> str | TerminalRepr:
-        """The claim's story, or words for a fault of ours; pytest's own way for what is neither."""
+        """The claim's story, or a report of a fault of swzverify; else pytest's own text."""
         _ = style
         match excinfo.value:
             case NotAsExpectedError(result=result):
@@ -120,9 +118,7 @@ class ClaimItem(pytest.Item):
 
 
 def _name(claim: SpecClaim) -> str:
-    """The last part of the claim's id, `bijective` or `bijective#2`, and its case:
-    `bijective[BM=64]`.
-    """
+    """The last part of the claim's id, such as `bijective#2`, and its case: `bijective[BM=64]`."""
     case = ",".join(f"{name}={value}" for name, value in claim.case.items())
     return claim.id.rpartition("::")[2] + (f"[{case}]" if case else "")
 

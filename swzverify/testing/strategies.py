@@ -27,9 +27,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 Kind: TypeAlias = Literal["compact", "injective", "any"]
-"""`compact`: a bijection onto 0..size-1; `injective`: gaps are allowed; `any`: elements may share
-an offset.
-"""
+"""`compact`: a bijection onto 0..size-1; `injective`: with gaps; `any`: offsets may be shared."""
 
 __all__ = ["composed_layouts", "layouts", "swizzles", "tiles"]
 
@@ -37,8 +35,7 @@ __all__ = ["composed_layouts", "layouts", "swizzles", "tiles"]
 def swizzles(
     *, max_bits: int = 3, max_base: int = 5, max_shift: int = 5, negative_shifts: bool = True
 ) -> st.SearchStrategy[Swizzle]:
-    """Legal swizzles with B, M and |S| up to the bounds, the identity among them; they shrink to
-    `Swizzle<0,0,0>`.
+    """Legal swizzles with B, M and |S| up to the bounds; they shrink to `Swizzle<0,0,0>`.
 
     Errors: SWZ105 bounds that are negative or allow no legal swizzle.
 
@@ -70,8 +67,7 @@ def layouts(
     max_gap: int = 4,
     powers_of_two: bool = False,
 ) -> st.SearchStrategy[Layout]:
-    """Layouts of up to `max_modes` modes with up to `max_leaves` extents each, and up to `max_size`
-    elements.
+    """Layouts of up to `max_modes` modes, `max_leaves` extents in each, and `max_size` elements.
 
     `max_gap` is how many times as large as needed a stride may be (`injective`), or the largest
     stride in elements of `max_extent` (`any`). They shrink to `(1):(1)`. Errors: SWZ105 bounds that
@@ -115,9 +111,7 @@ def _layouts(
 
 @st.composite
 def _strides(draw: st.DrawFn, extents: tuple[int, ...], kind: Kind, max_extent: int, max_gap: int) -> list[int]:
-    """A stride a leaf. Each at least the reach of all smaller ones makes a layout injective,
-    exactly that compact.
-    """
+    """A stride per leaf, at least the reach of all smaller ones; for `compact` exactly that."""
     if kind == "any":
         return [draw(st.integers(0, max_extent * max_gap)) for _ in extents]
     order = draw(st.permutations(range(len(extents))))
@@ -147,8 +141,7 @@ def composed_layouts(
 def tiles(
     layout: st.SearchStrategy[Layout] | None = None, swizzle: st.SearchStrategy[Swizzle] | None = None
 ) -> st.SearchStrategy[Tile]:
-    """Tiles of whole-byte elements at any multiple of some alignment, in up to three stages,
-    swizzled either way.
+    """Tiles of whole-byte elements, at any alignment, in up to three stages, swizzled either way.
 
     >>> from hypothesis import find
     >>> find(tiles(), lambda tile: tile.stages > 1, random=__import__("random").Random(0)).total_bytes

@@ -287,7 +287,7 @@ def test_bounds_that_nobody_says() -> None:
     """A bare access that does not say how many bytes it may touch has no bounds to be in; none at
     all are bounds.
     """
-    with pytest.raises(SwzError, match="access bare is a bare address: what its bounds are is not said") as caught:
+    with pytest.raises(SwzError, match="access bare is a bare address: nothing says what its bounds are") as caught:
         InBounds(bare("0", instruction="ld.shared.u8"))
     assert caught.value.code == "SWZ105"
     assert "give the access" in caught.value.hint

@@ -160,9 +160,7 @@ STATEMENTS = {
         "by `pop_macro` at line 2",
         same=True,
     ),
-    "pop_macro of anything": Trap(
-        "#define BK 64\n#pragma pop_macro(BK)", 64, "does not say of which macro", invalid=True
-    ),
+    "pop_macro of anything": Trap("#define BK 64\n#pragma pop_macro(BK)", 64, "that names no macro", invalid=True),
     "undefined with more behind it": Trap("#define BK 64\n#undef BK;", 64, "undefined again"),
     "a macro of a name": Trap(
         "#define BK N\nconstexpr int N = 64;\ntemplate <int N> struct S { static constexpr int V = BK; };",

@@ -1,6 +1,4 @@
-"""One claim of the page: a line that opens to what is known of it, the table and the picture of its
-counterexample.
-"""
+"""A claim of the page: a line that opens to its facts, its table and its picture."""
 
 from __future__ import annotations
 

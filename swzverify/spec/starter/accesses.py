@@ -63,8 +63,7 @@ def by_columns(rows: int, columns: int, vector: int, threads: int) -> Lanes | No
 
 
 def by_matrices(rows: int, columns: int, vector: int, threads: int, instruction: Instruction) -> Lanes | None:
-    """A warp gives the rows of its matrices: one or two below each other, and for .x4 as many to
-    the right.
+    """A warp gives the rows of its matrices: one or two below each other, for .x4 two side by side.
 
     None where the tile is no whole number of them, or the warps cannot share it evenly.
     """
@@ -84,9 +83,7 @@ def by_matrices(rows: int, columns: int, vector: int, threads: int, instruction:
 def _shared(
     row_blocks: int, column_blocks: int, warps: int, high: int, wide: int
 ) -> tuple[tuple[tuple[str, tuple[int, int, int]], ...], str, str] | None:
-    """Loops, row and column of each warp's first element, blocks of `high` x `wide` being shared by
-    the warps.
-    """
+    """Loops, row and column of each warp's first element; warps share blocks of `high` x `wide`."""
     if warps and row_blocks % warps == 0:
         rounds, abreast = row_blocks // warps, 1
         row = _sum("r" if rounds > 1 else "", _times("warp", high) if warps > 1 else "")

@@ -1,5 +1,4 @@
-"""Which swizzle frees the columns of a row-major tile of bank conflicts and keeps its vectors
-whole.
+"""Which swizzle frees the columns of a row-major tile of bank conflicts, and keeps vectors whole.
 
 Source: docs/theorems.md, `universal-mended`: with rows of X bytes and vectors of V = 4, 8 or 16
 bytes, both powers of two, V <= X, the swizzle with B = log2(min(128, X) / V), M = log2 of a
@@ -29,7 +28,7 @@ class Choice:
 
 
 def choose_swizzle(element_bits: int, columns: int, width_bytes: int) -> Choice:
-    """The swizzle for rows of `columns` elements that are read by columns, `width_bytes` a lane.
+    """The swizzle for rows of `columns` elements that are read by columns, `width_bytes` per lane.
 
     What is narrower than a bank's word moves with its word. Error: SWZ526 where the rows are no
     power of two bytes.

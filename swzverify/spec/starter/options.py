@@ -13,8 +13,7 @@ _TILE = re.compile(r"\s*([1-9][0-9]{0,5})\s*[xX*,]\s*([1-9][0-9]{0,5})\s*")
 
 @dataclass(frozen=True, slots=True)
 class StarterOptions:
-    """A tile of `rows` x `columns` elements, row after row, and the instruction that is of
-    interest.
+    """A tile of `rows` x `columns` elements, row after row, and the instruction of interest.
 
     `swizzle` is `auto`, `none` or a swizzle's notation, and counts only without `pad`, elements
     added to each row; `threads` are those of the block, None for as many as fit; `stages` are

@@ -1,6 +1,4 @@
-"""What a starter spec will hold: the tile, the instruction's access and one that goes with it, the
-claims.
-"""
+"""What a starter spec holds: the tile, the instruction's access, a second one, the claims."""
 
 from __future__ import annotations
 
@@ -104,9 +102,7 @@ _FITTING = ("ld.shared.b8", "ld.shared.b16", "ld.shared.b32", "ld.shared.b64", "
 
 
 def _companion(options: StarterOptions, instruction: Instruction, bits: int) -> Instruction:
-    """What fills the tile for a read, or reads what was written: as wide as the swizzle's vectors,
-    or narrower.
-    """
+    """What fills the tile for a read, or reads it after a write: at most as wide as the vectors."""
     if instruction.kind is Kind.CP_ASYNC:
         whole = options.rows % 16 == 0 and options.columns * bits % 256 == 0
         name = "ldmatrix.x4" if instruction.width_bytes == 16 and bits == 16 and whole else ""
@@ -119,9 +115,7 @@ def _companion(options: StarterOptions, instruction: Instruction, bits: int) -> 
 
 
 def _fits(width_bytes: int, bits: int, columns: int, pitch: int) -> bool:
-    """Whether a lane may take so much: rows and pitch are whole numbers of it, or it is as little
-    as can be taken.
-    """
+    """Whether a lane may take so much: it divides rows and pitch, or is the smallest part."""
     width = 8 * width_bytes
     return width_bytes == 1 or width == bits or not any(size * bits % width for size in (columns, pitch))
 
@@ -139,24 +133,22 @@ def _suffix(width_bytes: int, bits: int) -> str:
 def _share(
     options: StarterOptions, instruction: Instruction, other: Instruction, vector: int, other_vector: int
 ) -> tuple[int, Lanes, Lanes]:
-    """The threads of the block, and the lanes of both accesses; SWZ525 where there is no even
-    share.
-    """
+    """The block's threads, and the lanes of both accesses; SWZ525 where there is no even share."""
     wanted = options.threads
     if wanted is not None and (wanted % LANES or not 0 < wanted <= MAX_THREADS):
         message = f"{wanted} threads are no whole warps of a block"
         raise SwzError("SWZ525", message, hint=f"a multiple of {LANES}, at most {MAX_THREADS}")
-    for threads in (wanted,) if wanted else _AUTOMATIC_THREADS:
+
+    def shared(threads: int) -> tuple[int, Lanes, Lanes] | None:
         first = _lanes(options, instruction, vector, threads)
         second = _lanes(options, other, other_vector, threads, companion=instruction.kind is not Kind.CP_ASYNC)
-        if first is not None and second is not None:
-            return threads, first, second
-    fitting = [
-        threads
-        for threads in range(LANES, MAX_THREADS + 1, LANES)
-        if _lanes(options, instruction, vector, threads)
-        and _lanes(options, other, other_vector, threads, companion=instruction.kind is not Kind.CP_ASYNC)
-    ]
+        return None if first is None or second is None else (threads, first, second)
+
+    for threads in (wanted,) if wanted else _AUTOMATIC_THREADS:
+        found = shared(threads)
+        if found is not None:
+            return found
+    fitting = [threads for threads in range(LANES, MAX_THREADS + 1, LANES) if shared(threads)]
     shape = f"{options.rows} x {options.columns}"
     if fitting:
         listed = ", ".join(map(str, fitting))
@@ -168,11 +160,8 @@ def _share(
 def _needs(instruction: Instruction, vector: int) -> str:
     high = 8 if instruction.address_lanes == 8 else 16
     wide = 2 * vector if instruction.address_lanes == 32 else vector
-    return (
-        f"rows a multiple of {high}, columns a multiple of {wide}"
-        if instruction.kind.moves_matrices
-        else "--tile 64x64"
-    )
+    moves_matrices = instruction.kind.moves_matrices
+    return f"rows a multiple of {high}, columns a multiple of {wide}" if moves_matrices else "--tile 64x64"
 
 
 def _lanes(
@@ -187,9 +176,7 @@ def _lanes(
 
 
 def _swizzle(options: StarterOptions, instruction: Instruction, bits: int) -> tuple[Swizzle | None, str]:
-    if options.pad:
-        return None, ""
-    if options.swizzle == "none":
+    if options.pad or options.swizzle == "none":
         return None, ""
     if options.swizzle == "auto":
         choice = choose_swizzle(bits, options.columns, instruction.width_bytes)

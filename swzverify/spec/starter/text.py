@@ -22,8 +22,7 @@ class Expectation:
 
 
 def starter_text(plan: Plan, expectations: Mapping[int, Expectation] | None = None) -> str:
-    """The spec's text; `expectations` are those of claims that do not come out `proved`, by the
-    claim's index.
+    """The spec's text; `expectations` are those of claims that are not `proved`, by index.
 
     >>> from swzverify.spec.starter import StarterOptions, make_plan
     >>> print(starter_text(make_plan(StarterOptions(pad=8))).split("accesses:")[0].split("tiles:")[1].rstrip())
@@ -120,13 +119,9 @@ def _values(name: str, bounds: tuple[int, int, int]) -> str:
 def _claim(claim: PlannedClaim, expectation: Expectation | None) -> list[str]:
     lines = [_line(f"  - {claim.kind}: {claim.argument}", claim.meaning)]
     if expectation is not None:
-        lines.append(
-            _line(
-                f"    expect: {expectation.outcome}",
-                "it does not hold, and that is known" if expectation.outcome == "refuted" else "it cannot be told",
-            )
-        )
-        lines.append("    because: >-")
+        is_refuted = expectation.outcome == "refuted"
+        why = "it does not hold, and that is known" if is_refuted else "it is undecided"
+        lines += [_line(f"    expect: {expectation.outcome}", why), "    because: >-"]
         lines += textwrap.wrap(
             expectation.because, _WIDTH, initial_indent="      ", subsequent_indent="      ", break_on_hyphens=False
         )
