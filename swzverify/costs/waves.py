@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.shown import Drawn
 from swzverify.subjects import IndexMap
+from swzverify.words import counted
 
 MAX_BLOCKS = 1 << 22
 """Blocks of a grid: a second, and half a gigabyte."""
@@ -143,12 +144,10 @@ def fewest(tiles: int, rows: int, columns: int) -> int:
 
 
 def _check(order: IndexMap, size: int, blocks: int) -> None:
-    many = len(order.value)
-    if many != 2:
-        values = f"{many} value{'s' * (many != 1)}"
+    if len(order.value) != 2:
         raise SwzError(
             "SWZ585",
-            f"map {order.name} has {values}; the tile of a block has a row and a column",
+            f"map {order.name} has {counted(len(order.value), 'value')}; the tile of a block has a row and a column",
             hint="value: [row, column]",
         )
     if order.uses_base:

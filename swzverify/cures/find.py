@@ -32,8 +32,8 @@ that is equal to another one has to change with it.
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands beside a claim: every claim and access of the same case, and the `fixed` tiles,
-    whose layout something else decides, such as TMA.
+    """What stands beside a claim: every claim and access of the same case, and the names of the
+    `fixed` tiles: something else decides their layout, such as TMA.
     """
 
     claims: Sequence[Claim] = ()
@@ -42,7 +42,7 @@ class Surroundings:
 
 
 class _NoCureError(Exception):
-    """The candidate does not do."""
+    """The candidate is no cure."""
 
 
 def find_cures(
@@ -56,7 +56,7 @@ def find_cures(
     """What would make a refuted claim hold, at most one change of each kind; `refuted` is what it
     costs now. A `quick` search gives up sooner.
 
-    The budget of each kind is in `work`; nothing is said where it does not suffice.
+    `work` has the budget of each kind; a kind has no cure here where its budget does not suffice.
 
     >>> from swzverify.claims import ConflictFree
     >>> from swzverify.hardware import find_instruction, find_target
@@ -93,7 +93,7 @@ def _kinds(access: Access, beside: Surroundings) -> Iterator[Iterable[Candidate]
 def _nearest(
     claim: CostClaim, beside: Surroundings, candidates: Iterable[Candidate], work: Work, refuted: Measure | None
 ) -> Cure | None:
-    """The first candidate that is proved to do."""
+    """The first candidate that is proved to be a cure."""
     try:
         for candidate in candidates:
             work.take()

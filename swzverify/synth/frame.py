@@ -34,7 +34,7 @@ class Frame:
 
     @property
     def bytes(self) -> int:
-        """The most that the tile takes in a variant, over all stages."""
+        """The bytes that the tile takes over all stages, in the variant where it takes most."""
         return max(tile.total_bytes for tile in self.tiles)
 
     def whole(self, vector_bits: int, least_base: int | None) -> Truths:

@@ -61,8 +61,8 @@ class Priced:
 
     A row stands for a layout that keeps every element in its allocation. `whole` says for which
     accesses it keeps the vectors whole and every address aligned, (rows, accesses): it is a member
-    where that is all of them. `count` is how many members there are, those
-    that leave the allocation, or take more bytes than a free one, among them.
+    where it does so for all of them. `count` is the number of members; it includes those that leave
+    the allocation, and those that take more bytes than a free one.
     """
 
     frames: tuple[Frame, ...]
@@ -84,7 +84,7 @@ class Priced:
         return np.flatnonzero(self.whole.all(axis=1))
 
     def member(self, index: int) -> Member:
-        """One of them."""
+        """The member of a row."""
         number, row = (int(each) for each in self.place[index])
         frame = self.frames[number]
         one = frame.fields.pick(slice(row, row + 1))
@@ -103,7 +103,7 @@ class Priced:
         )
 
     def best(self) -> int:
-        """The first of the best ones."""
+        """The row of the best member, the first among equals."""
         rows = self.members
         return int(rows[first_best(self.score[rows])])
 
