@@ -1,5 +1,5 @@
-"""What Python says of an access: the block, loops and expressions, each as the objects that an
-access has.
+"""The arguments that state an access in Python, as the objects that an access has: the block, the
+loops and the expressions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Threads: TypeAlias = "int | tuple[int, ...]"
 Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
 Expressions: TypeAlias = "Sequence[str | int | Formula]"
 
-_COORD = 'one C expression or int a mode, such as coord=["lane", 0]'
+_COORD = 'one C expression or int per mode, such as coord=["lane", 0]'
 
 
 def block_of(threads: Threads) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ def loops_of(loops: Loops | None) -> tuple[AnyLoop, ...]:
 
 
 def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
-    """The coordinate, one C expression a mode. Errors: SWZ105 what is no list of expressions and
+    """The coordinate, one C expression per mode. Errors: SWZ105 what is no list of expressions and
     ints, and those of expressions.
 
     >>> [str(each) for each in expressions_of(["lane", 0])]

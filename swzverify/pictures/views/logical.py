@@ -23,7 +23,7 @@ def logical(
     probed: bool = True,
     target: Target | None = None,
 ) -> Picture:
-    """The logical grid. `numbers` is what stands in a cell; `probed` adds what reads of it cost.
+    """The logical grid. `numbers` is what a cell shows; `probed` adds what reads of the tile cost.
 
     Errors: those of `grid_of`.
     """

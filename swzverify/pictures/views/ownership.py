@@ -1,7 +1,7 @@
 """The view `ownership`: which thread of the block touches each element, and as which of its values.
 
-Of a matrix instruction it is the thread whose address the row has: which thread holds a value
-afterwards is the fragment's matter, not the address's.
+For a matrix instruction it is the thread that gives the address of the row: which thread holds a
+value afterwards depends on the fragment, not on the address.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_INSTRUCTIONS = 1 << 11
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """From a unit of the stage to those who touch it."""
+    """From a unit of the stage to the threads that touch it."""
 
     starts: dict[int, list[Owner]]
     step: int
@@ -45,9 +45,9 @@ class _Lookup:
 def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()) -> Picture:
     """The logical grid with a thread and a value in each cell, of all warps and iterations.
 
-    Loops of `fixed` stay at their values of `run`, as do the stage and the base; all do where there
-    are too many iterations. Values count through the iterations. Errors: SWZ581 an access without a
-    tile, and those of `grid_of`.
+    Loops of `fixed` stay at their values in `run`, and so do the stage and the base; all loops do
+    where there are too many iterations. Values are numbered through the iterations. Errors: SWZ581
+    an access without a tile, and those of `grid_of`.
     """
     tile = run.access.tile
     if tile is None:
@@ -61,9 +61,7 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
     owners = _owners(run, tile, view, iterations)
     grid = grid_of(tile, replace(view, vector=_vector(run, tile, view, owners)))
     several = sum(len(each) > 1 for each in owners.starts.values())
-    matrix = (
-        "Its thread gives the address of a row, and may hold other values of it." * run.access.instruction.warp_wide
-    )
+    matrix = ["Its thread gives the address of a row, and may hold other values of it."]
     return Picture(
         f"{access_words(run.access)}, threads and their values",
         (
@@ -72,7 +70,7 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
             _every(run, iterations),
             run.every,
             f"{counted(len(owners.starts), 'element')} of {tile.size} touched, {several} by several threads.",
-            *([matrix] if matrix else []),
+            *(matrix if run.access.instruction.warp_wide else []),
         ),
         (_panel(grid, owners),),
         LANES_SCALE,
@@ -122,8 +120,8 @@ def _every(run: Chosen, iterations: Sequence[Mapping[str, int]]) -> str:
 
 
 def _owners(run: Chosen, tile: Tile, view: View, iterations: Sequence[Mapping[str, int]]) -> _Lookup:
-    """Who touches each element, by the unit where it begins: all warps, by the access's own
-    addresses.
+    """The threads of all warps that touch each element, by the unit where it begins, from the
+    access's own addresses.
     """
     access, step, width = run.access, tile.element_units, run.access.width_units
     starts = np.unique(every_position(tile, view.stage, view.base or 0))
@@ -144,7 +142,7 @@ def _owners(run: Chosen, tile: Tile, view: View, iterations: Sequence[Mapping[st
 
 
 def _vector(run: Chosen, tile: Tile, view: View, owners: _Lookup) -> int:
-    """What is asked; else what a lane touches, where each vector of the tile is one lane's."""
+    """The vector that is asked for; else what a lane touches, where each vector is one lane's."""
     if view.vector is not None:
         return view.vector
     wide = run.access.width_units // tile.element_units
