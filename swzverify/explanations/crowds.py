@@ -1,4 +1,4 @@
-"""One warp instruction as it is: the lanes that crowd a bank, and how far apart its addresses lie."""
+"""Statements on one warp instruction: the lanes in its fullest bank, the steps of its addresses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swzverify.pictures.chosen import Chosen
 
 
 def crowds(run: Chosen) -> list[Crowd | Apart]:
-    """The fullest bank of the most expensive group; of what goes by octets the classes of one."""
+    """The fullest bank of the most expensive group; by the octet rule the classes of its lanes."""
     worst = _worst(run)
     where = run.access.binding(run.point)
     if worst.bank is None:
@@ -46,8 +46,8 @@ def steps(run: Chosen) -> list[Steps]:
 
 
 def levels(addresses: Sequence[int]) -> tuple[Level, ...] | None:
-    """The steps that make up a list, the fastest first: each level repeats the run of the ones before
-    it. None where more than three are needed, or no such steps make it up.
+    """The steps that make up a list, the fastest first: each level repeats the run of the levels
+    before it. None where no three levels make up the list.
 
     >>> levels([0, 4, 8, 144, 148, 152])
     (Level(count=3, step_bytes=4), Level(count=2, step_bytes=144))
@@ -68,10 +68,7 @@ def levels(addresses: Sequence[int]) -> tuple[Level, ...] | None:
 
 
 def _by_order(row: Instruction, level: Level) -> int | None:
-    """The wavefronts of lanes that step by whole units: `order` of them lie in different slots, and
-    the next ones in the same again.
+    """The wavefronts of lanes that step by whole units, else None: `order` lanes lie in different
+    slots, and the next ones lie in the same slots again.
     """
-    unit = max(BANK_WORD_BYTES, row.width_bytes)
-    if level.step_bytes % unit:
-        return None
-    return -(-level.count // level.order)
+    return None if level.step_bytes % row.unit_bytes else -(-level.count // level.order)
