@@ -1,4 +1,4 @@
-"""The page as a Flask app: it checks each request, and hands queries on to be answered."""
+"""The page as a Flask app: it checks each request, and passes queries on to the workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _IDLE_SECONDS = 15
-"""What a connection may be silent."""
+"""Seconds that a connection may be silent."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -45,7 +45,7 @@ _ICON = (
 
 
 class _Quiet(WSGIRequestHandler):
-    """Says nothing of requests, and waits for none that does not come."""
+    """Logs no requests, and closes a connection that stays silent."""
 
     timeout = _IDLE_SECONDS
 
@@ -100,7 +100,7 @@ def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
 
 
 class _Guarded(Flask):
-    """Refuses others before Flask reads anything of their requests."""
+    """Refuses requests of others before Flask reads anything of them."""
 
     known: frozenset[str] = frozenset()
 
@@ -128,7 +128,7 @@ def _problem(error: SwzError, status: int) -> Response:
 
 
 def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
-    """The answer, or what stopped it, as one."""
+    """The answer; what stopped it becomes an answer too."""
     try:
         return ask(query, what)
     except SwzError as error:
@@ -136,7 +136,7 @@ def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
 
 
 def _fields(query: str) -> tuple[dict[str, str], list[FieldError]]:
-    """The values of the form's fields, checked or not, and what is wrong with the whole."""
+    """The values of the form's fields, not yet checked, and what is wrong with the query string."""
     try:
         return fields_of(query), []
     except WrongStateError as error:
