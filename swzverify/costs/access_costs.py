@@ -66,7 +66,7 @@ class AccessCosts(Shown):
 
     @property
     def wavefronts(self) -> int:
-        """The most that a warp instruction takes."""
+        """The most wavefronts that a warp instruction takes."""
         return self.worst.wavefronts
 
     @property
@@ -81,17 +81,17 @@ class AccessCosts(Shown):
 
     @property
     def bank_conflicts(self) -> int:
-        """The most that a warp instruction has; 0 where `conflict_free` holds."""
+        """The most conflicts that a warp instruction has; 0 where `conflict_free` holds."""
         return self.worst.bank_conflicts
 
     @property
     def instructions(self) -> int:
-        """How many warp instructions have an active lane."""
+        """The number of warp instructions with an active lane."""
         return sum(self.histogram.values())
 
     @property
     def total_wavefronts(self) -> int:
-        """What all of them take together, each at its worst stage and base."""
+        """The wavefronts of all warp instructions, each at its worst stage and base."""
         return sum(wavefronts * count for wavefronts, count in self.histogram.items())
 
 

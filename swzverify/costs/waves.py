@@ -27,9 +27,9 @@ _Array = NDArray[np.int64]
 class Wave:
     """Blocks that run together.
 
-    `blocks` are those that have a tile, `idle` those whose tile lies outside of the box. `tiles` are
+    `blocks` counts those that have a tile, `idle` those with a tile outside of the box. `tiles` are
     the different tiles of the product; `a` and `b` are the different tiles of A and of B that they
-    need. `fewest` is the least `a + b` that as many tiles of the product can have.
+    need. `fewest` is the least `a + b` that so many tiles of the product can need.
     """
 
     blocks: int
@@ -159,8 +159,8 @@ def _check(order: IndexMap, size: int, blocks: int) -> None:
 
 
 def _different(wave_of: _Array, value: _Array, extent: int, waves: int) -> _Array:
-    """How many different values each wave has; values are below `extent`, at most the blocks, so
-    that no key wraps.
+    """The number of different values in each wave; values are below `extent`, which is at most the
+    number of blocks, so that no key wraps.
     """
     keys = np.unique(wave_of * extent + value)
     return np.bincount(keys // extent, minlength=waves)

@@ -25,7 +25,7 @@ class Cure:
 
     @property
     def text(self) -> str:
-        """All of it in a line."""
+        """The whole cure in one line."""
         return f"{self.object}: {self.change}: {self.gives}" + (f"; {self.also}" if self.also else "")
 
 

@@ -1,8 +1,8 @@
-"""The search: of each kind of change the nearest one after which everything is proved.
+"""The search: for each kind of change the nearest change after which everything is proved.
 
-A candidate is priced first, which is quick and only sorts out. It counts when the engines prove the
-claim of it, and prove for the changed tile that it is one to one and keeps to its allocation, that
-every access to it is aligned, and that no other claim on it gets worse.
+A candidate is priced first, which is quick and only sorts out. It is a cure when the engines prove
+the claim for it, and prove for the changed tile that it is one to one and keeps to its allocation,
+that every access to it is aligned, and that no other claim on it gets worse.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from swzverify.subjects import Access, Tile
 from swzverify.words import counted
 
 MAY_BE_LOST = frozenset({"bijective", "equivalent"})
-"""Kinds of claims that a change may break, if it says so: a padded tile is not bijective, and a map
-that is equal to another one has to change with it.
+"""Kinds of claims that a change may break, if the cure says so: a padded tile is not bijective, and
+two maps that have to be equal have to change together.
 """
 
 

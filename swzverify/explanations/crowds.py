@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swzverify.explanations.statements import Apart, Crowd, Level, Steps
-from swzverify.hardware import BANK_WORD_BYTES, BANKS, GroupCost, Instruction
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, Instruction
 from swzverify.pictures.chosen import Chosen
+from swzverify.pictures.views.groups import worst_group
 
 
 def crowds(run: Chosen) -> list[Crowd | Apart]:
     """The fullest bank of the most expensive group; by the octet rule the classes of its lanes."""
-    worst = _worst(run)
+    worst = run.cost.groups[worst_group(run.cost)]
     where = run.access.binding(run.point)
     if worst.bank is None:
         return [Apart(worst.apart, worst.wavefronts, where)]
@@ -22,10 +23,6 @@ def crowds(run: Chosen) -> list[Crowd | Apart]:
     return [Crowd(lanes, worst.bank, tuple(words), worst.wavefronts, counts_equal, where)]
 
 
-def _worst(run: Chosen) -> GroupCost:
-    return max(run.cost.groups, key=lambda group: group.wavefronts)
-
-
 def _words(run: Chosen, lane: int) -> range:
     first = (run.lanes[lane].address_bytes or 0) // BANK_WORD_BYTES
     return range(first, first + run.access.instruction.words)
@@ -34,7 +31,7 @@ def _words(run: Chosen, lane: int) -> range:
 def steps(run: Chosen) -> list[Steps]:
     """How the addresses of the most expensive group go up, if they do so by a few steps."""
     row = run.access.instruction
-    worst = _worst(run)
+    worst = run.cost.groups[worst_group(run.cost)]
     addresses = [run.lanes[lane].address_bytes or 0 for lane in worst.lanes]
     if row.by_octets or len(addresses) < 2 or worst.lanes != tuple(range(worst.lanes[0], worst.lanes[-1] + 1)):
         return []

@@ -12,7 +12,7 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, Var, variables
 from swzverify.ir.gf2 import Bits, Form, VariableBits, affine_bits
 from swzverify.subjects import Access
-from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
+from swzverify.subjects.listed_loop import ListedLoop
 from swzverify.subjects.loop import LANE
 from swzverify.synth.starts import start_step
 
@@ -108,17 +108,13 @@ def _start_is_shared(access: Access) -> bool:
 def _names(access: Access, node: Var) -> list[Bit]:
     for loop in access.loops:
         if loop.name == node.name:
-            return _loop_names(loop, node.width)
+            if isinstance(loop, ListedLoop):
+                return [Bit(loop.name, bit, listed=True) for bit in range(node.width)]
+            return stepped(loop.name, loop.start, loop.step, node.width)
     place = access.origin
     if node.name == place.name and place.variable is not None:
         return stepped("base", place.start_bytes, place.unit_bytes, node.width)
     return [Bit(node.name, bit) for bit in range(node.width)]
-
-
-def _loop_names(loop: AnyLoop, width: int) -> list[Bit]:
-    if isinstance(loop, ListedLoop):
-        return [Bit(loop.name, bit, listed=True) for bit in range(width)]
-    return stepped(loop.name, loop.start, loop.step, width)
 
 
 def stepped(name: str, start: int, step: int, width: int) -> list[Bit]:

@@ -147,20 +147,8 @@ def _text(name: str) -> str:
     return files("swzverify.explorer").joinpath("page", name).read_text("utf-8")
 
 
-def _style() -> Response:
-    return Response(palette() + _text("page.css"), mimetype="text/css")
-
-
-def _script() -> Response:
-    return Response(_text("page.js"), mimetype="text/javascript")
-
-
-def _icon() -> Response:
-    return Response(_ICON, mimetype="image/svg+xml")
-
-
 _ASSETS: tuple[tuple[str, Callable[[], Response]], ...] = (
-    ("/page.css", _style),
-    ("/page.js", _script),
-    ("/icon.svg", _icon),
+    ("/page.css", lambda: Response(palette() + _text("page.css"), mimetype="text/css")),
+    ("/page.js", lambda: Response(_text("page.js"), mimetype="text/javascript")),
+    ("/icon.svg", lambda: Response(_ICON, mimetype="image/svg+xml")),
 )

@@ -86,8 +86,8 @@ def _first_coordinate(run: Chosen) -> tuple[int, int] | None:
 
 
 def physical_board(tile: Tile, run: Chosen | None) -> Board:
-    """Memory, a row of 128 bytes each, from the row of the first lane on. Errors: SWZ581 a tile whose
-    elements do not fill such rows.
+    """Memory in rows of 128 bytes, from the row of the first lane on. Errors: SWZ581 elements that
+    do not fill such rows.
     """
     base = base_bytes(tile, run)
     found = physical(tile, View(base=base, most_rows=MOST_ROWS))

@@ -64,9 +64,8 @@ class Tile(subjects.Tile, Drawn):
         row = _instruction(instruction)
         if row.kind.stores or row.kind is Kind.CP_ASYNC:
             raise SwzError("SWZ105", f"{row.name} writes, and a read was asked for", hint="write it by tile.write(...)")
-        return self._access(
-            row, coord, threads, loops, predicate, stage, constants, target, name or f"read {self.name}"
-        )
+        name = name or f"read {self.name}"
+        return self._access(row, coord, threads, loops, predicate, stage, constants, target, name)
 
     def write(
         self,
@@ -92,9 +91,8 @@ class Tile(subjects.Tile, Drawn):
         row = _instruction(instruction)
         if row.kind.loads:
             raise SwzError("SWZ105", f"{row.name} reads, and a write was asked for", hint="write it by tile.read(...)")
-        return self._access(
-            row, coord, threads, loops, predicate, stage, constants, target, name or f"write {self.name}"
-        )
+        name = name or f"write {self.name}"
+        return self._access(row, coord, threads, loops, predicate, stage, constants, target, name)
 
     def _access(
         self,

@@ -21,16 +21,14 @@ from swzverify.hardware import LANES, cost_many
 from swzverify.layout import Layout
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.tile import SwizzleOn
-from swzverify.synth.lanes import Lanes, lanes_of
+from swzverify.synth.lanes import Array, Lanes, Truths, lanes_of
 from swzverify.synth.linear import LinearLanes, linear_lanes, ranks, slot_bits
 from swzverify.synth.starts import free_bits, starts
 
 MAX_LANES = 1 << 27
 """Lanes that are priced for one access on one layout; some ten seconds."""
 _CHUNK_LANES = 1 << 20
-Array = NDArray[np.int64]
 Integers: TypeAlias = NDArray[np.signedinteger[Any]]
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
 class Form:
     """How the spec writes the tile, which tells what a new layout may change.
 
-    `dense` is `{shape, order, pad}`, whose last row has its pad too; an allocation or a pitch that
-    the spec gives stays as it is, and the new layout has to fit.
+    `dense` is `{shape, order, pad}`, where the last row has its pad too. An allocation or a pitch
+    that the spec gives stays as it is, and the new layout has to fit.
     """
 
     dense: bool = False

@@ -1,8 +1,8 @@
 """Why no member of a family is free of bank conflicts: a smallest set of accesses that no member
 serves together, and the argument.
 
-A member serves an access that it frees of conflicts, with the vectors of that access whole. Of a set
-of accesses only their own vectors count: a wide write may be what keeps a narrow read from freedom.
+A member serves an access if the access has no conflicts and its vectors stay whole. For a set of
+accesses only their own vectors count: it may be a wide write that makes a narrow read conflict.
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ def _counted(problem: Problem, priced: Priced, core: Sequence[int]) -> str:
 
 
 def xor_reason(problem: Problem) -> Reason:
-    """The reason among all linear maps: every choice of what the bits above the line add was ruled
-    out.
-    """
+    """The reason among all linear maps: every choice of what higher bits add was ruled out."""
 
     def possible(chosen: tuple[int, ...]) -> bool:
         return _only(problem, chosen).freeing(range(len(chosen))) is not None

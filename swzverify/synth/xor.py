@@ -36,7 +36,7 @@ MAX_NODES = 400_000
 MAX_CHOICES = 4_000_000
 """Values of sources that are tried to find one free map, or that there is none."""
 MAX_MAP_BITS = 18
-"""Free choices, as bits, up to which every map is priced where none is free of conflicts."""
+"""Where no map is free of conflicts, every map is priced up to so many bits of free choices."""
 Array = NDArray[np.int64]
 
 
@@ -59,7 +59,7 @@ class LinearPath:
         return self.units > rank([column >> self.first for column in self.columns])
 
     def lacks(self, columns: Sequence[int]) -> int:
-        """How much the rank of the slots falls short of that of the units: 0 is free of conflicts."""
+        """The rank of the units less the rank of the slots: 0 is free of conflicts."""
         mask = (1 << (LINE_BITS - self.first)) - 1
         return self.units - rank([column >> self.first & mask for column in columns])
 
@@ -291,8 +291,8 @@ def solve(search: XorSearch) -> XorAnswer:
         if count + least >= len(best) and count:
             break
         for chosen in combinations(inside, count):
-            if not _one_to_one(search, chosen):
-                continue
+            if rank([_moved(1 << target, chosen) for target in search.targets]) < len(search.targets):
+                continue  # not one to one
             choices = Choices.of(search, everything, chosen, MAX_NODES - spent)
             found = choices.fewest(len(best) - count - (1 if count else 0))
             spent += choices.looked_at
@@ -315,10 +315,6 @@ def _together(search: XorSearch, best: tuple[Term, ...]) -> tuple[Term, ...]:
             if found is not None:
                 return _terms_of(search, found)
     return best
-
-
-def _one_to_one(search: XorSearch, terms: Sequence[Term]) -> bool:
-    return rank([_moved(1 << target, terms) for target in search.targets]) == len(search.targets)
 
 
 def _cheapest(search: XorSearch) -> XorAnswer:

@@ -68,8 +68,8 @@ def _across(grid: Grid) -> int:
 def _all_positions(grid: Grid) -> tuple[Array, Array, Array]:
     """Row, column and position of every vector's first element."""
     tile, (rows, columns) = grid.tile, extents_of(grid.tile)
-    steps = (grid.vector, 1) if grid.down else (1, grid.vector)
-    row, column = (each.ravel() for each in np.mgrid[0 : rows : steps[0], 0 : columns : steps[1]].astype(np.int64))
+    every = np.mgrid[0 : rows : grid.row_step, 0 : columns : grid.column_step].astype(np.int64)
+    row, column = (each.ravel() for each in every)
     if tile.layout.rank == 1:
         inside = row * columns + column < tile.size
         row, column = row[inside], column[inside]

@@ -18,6 +18,9 @@ from swzverify.synth.code.marks import best_marks
 
 MOST_NODES = 200_000
 """Choices that are looked at; where these do not suffice, the minimum stays open."""
+_REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)")
+_VECTOR = 4
+"""Registers that a load or store may name by its first one, addresses too."""
 
 
 def best_numbers(listing: Listing) -> Found:
@@ -79,11 +82,6 @@ def _free(listing: Listing) -> list[int]:
         for number in (*(read.register for read in each.reads), *each.writes)
     }
     return sorted(used - fixed)
-
-
-_REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)")
-_VECTOR = 4
-"""Registers that a load or store may name by its first one, addresses too."""
 
 
 class _Search:

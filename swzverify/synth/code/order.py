@@ -22,10 +22,12 @@ MOST = 512
 _Step = tuple[int, int]
 """Conflicts, and registers that are read from the banks."""
 _FIRST = -1
+_ROUNDS = 40
 
 
 def best_order(listing: Listing) -> Found:
-    """The listing in an order with few conflicts; of those with few reads from the banks.
+    """The listing in an order with few conflicts; among such orders one with few reads from the
+    banks.
 
     Errors: SWZ568 a listing whose instructions depend on each other, jump, or have unknown slots.
     """
@@ -147,9 +149,6 @@ def _greedy(steps: _Steps, count: int) -> list[int]:
         order.append(before)
         left.remove(before)
     return order
-
-
-_ROUNDS = 40
 
 
 def _improved(steps: _Steps, start: Sequence[int]) -> list[int]:
