@@ -77,7 +77,7 @@ def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
     @app.errorhandler(Exception)
     def fail(error: Exception) -> Response:  # pyright: ignore[reportUnusedFunction]  # likewise
         if isinstance(error, HTTPException):
-            what = f"'{request.path[:80]}' is nothing of this page"
+            what = f"there is no '{request.path[:80]}' here"
             return _problem(SwzError("SWZ595", what, hint="the page is at /"), error.code or 500)
         return _problem(SwzError("SWZ901", fault(error), hint=what_to_send()), 500)
 

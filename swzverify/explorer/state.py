@@ -126,13 +126,14 @@ def fields_of(query: str) -> dict[str, str]:
     """
     try:
         if len(query) > MOST_QUERY:
-            raise ValueError(f"a link of {len(query)} characters, {MOST_QUERY} at most")
+            raise ValueError(f"it has {len(query)} characters, at most {MOST_QUERY} are allowed")
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise ValueError("a link that gives a field twice")
+            raise ValueError("it gives a field twice")
     except ValueError as error:
-        raise WrongStateError(FieldError("", "SWZ596", f"no state: {error}", "copy the whole link")) from error
+        message = f"the link cannot be read: {error}"
+        raise WrongStateError(FieldError("", "SWZ596", message, "copy the whole link")) from error
     return found
 
 

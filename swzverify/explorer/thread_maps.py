@@ -122,7 +122,7 @@ def _own_loops(state: State) -> Mapping[str, range]:
     for text in filter(None, _LOOPS.split(state.loops)):
         loop = loop_in(text)
         if loop is None or loop[0] in found:
-            raise SwzError("SWZ597", f"'{text}' is no loop of its own", hint="such as k=4 or k=0:64:16 i=4")
+            raise SwzError("SWZ597", f"'{text}' is no loop, or is there twice", hint="such as k=4 or k=0:64:16 i=4")
         found[loop[0]] = loop[1]
     _refuse_many(state.threads, found)
     return found

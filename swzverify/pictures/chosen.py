@@ -43,7 +43,7 @@ class Chosen:
     def every(self) -> str:
         """What all warp instructions of the access cost."""
         if self.costs is None:
-            every = "what all take is not listed: a loop has no bound"
+            every = "there is no total cost: a loop has no bound"
         else:
             every = f"{counted(self.costs.instructions, 'warp instruction')}, {price_words(self.costs)}"
         return f"{access_words(self.access)}; {every}."

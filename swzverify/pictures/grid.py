@@ -216,7 +216,7 @@ def _window(what: str, asked: Window | None, extent: int, step: int, most: int) 
     first, end = asked
     if not 0 <= first < end <= extent or first % step:
         rule = f", the first one a multiple of {step}" if step > 1 else ""
-        raise SwzError("SWZ581", f"{what} {first}:{end} are none of 0:{extent}{rule}", hint=f"--{what} 0:{extent}")
+        raise SwzError("SWZ581", f"{what} {first}:{end} are not inside 0:{extent}{rule}", hint=f"--{what} 0:{extent}")
     return first, end
 
 

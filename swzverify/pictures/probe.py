@@ -81,5 +81,5 @@ def probe_words(tile: Tile, vector: int, down: bool, target: Target | None = Non
             load = f"{row.name}, {row.width_bytes} bytes per lane, {access.target.name}, {known}"
             found.append(f"A warp that reads {access.name} ({load}): {said}.")
     except SwzError as error:
-        return [f"Of wavefronts nothing is said: {error.message}."]
-    return found or [f"Of wavefronts nothing is said: no load reads a cell of {vector * tile.element_bits} bits."]
+        return [f"Wavefronts are not counted: {error.message}."]
+    return found or [f"Wavefronts are not counted: no load reads a cell of {vector * tile.element_bits} bits."]

@@ -95,7 +95,7 @@ def _lines(grid: Grid, view: View) -> tuple[int, int, int]:
         return 0, min(whole, view.most_rows), whole
     if not 0 <= asked[0] < asked[1] <= whole or asked[1] - asked[0] > 4 * MAX_ROWS:
         most = f", at most {4 * MAX_ROWS} at once" if whole > 4 * MAX_ROWS else ""
-        raise SwzError("SWZ581", f"rows {asked[0]}:{asked[1]} are none of 0:{whole}{most}", hint="rows of 128 bytes")
+        raise SwzError("SWZ581", f"rows {asked[0]}:{asked[1]} are not inside 0:{whole}{most}", hint="rows of 128 bytes")
     return *asked, whole
 
 
