@@ -8,8 +8,9 @@ banks and the swizzle look at cost the same, so that only one of them is priced.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class AccessCosts(Shown):
 
     @property
     def wavefronts(self) -> int:
-        """The most that a warp instruction takes."""
+        """The most wavefronts that a warp instruction takes."""
         return self.worst.wavefronts
 
     @property
@@ -80,17 +81,17 @@ class AccessCosts(Shown):
 
     @property
     def bank_conflicts(self) -> int:
-        """The most that a warp instruction has; 0 where `conflict_free` holds."""
+        """The most conflicts that a warp instruction has; 0 where `conflict_free` holds."""
         return self.worst.bank_conflicts
 
     @property
     def instructions(self) -> int:
-        """How many warp instructions have an active lane."""
+        """The number of warp instructions with an active lane."""
         return sum(self.histogram.values())
 
     @property
     def total_wavefronts(self) -> int:
-        """What all of them take together, each at its worst stage and base."""
+        """The wavefronts of all warp instructions, each at its worst stage and base."""
         return sum(wavefronts * count for wavefronts, count in self.histogram.items())
 
 
@@ -155,25 +156,25 @@ def lanes_to_price(access: Access) -> int:
 
 
 def _sizes(access: Access) -> tuple[dict[str, int], dict[str, int]]:
-    """How many values there are of the variables that number the warp instructions, and of the stage
-    and the base.
+    """The number of values of each variable: of those that number the warp instructions, and of the
+    stage and the base.
     """
     sizes = {node.name: node.limit for node in access.free}
-    enough = dict(access_enough(access, _granule(access)))
+    enough = dict(access_enough(access, granule_bytes(access)))
     sizes |= {name: min(sizes[name], count) for name, count in enough.items() if name in sizes}
     places = {name: count for name, count in sizes.items() if name == STAGE or name in enough}
     return {name: count for name, count in sizes.items() if name not in places}, places
 
 
-def _granule(access: Access) -> int:
-    """Moving a warp instruction by a multiple of this changes no cost but through a swizzle."""
+def granule_bytes(access: Access) -> int:
+    """A shift of all addresses by a multiple of this changes the cost only through a swizzle."""
     granule = BANK_PERIOD_BYTES if access.instruction.by_octets else BANK_WORD_BYTES
     return max(granule, access.instruction.width_bytes)
 
 
 def refuse_what_has_no_end(access: Access) -> None:
-    """Errors: SWZ206 a loop without a bound, or values that each lane has of its own: no list of its
-    warp instructions ends.
+    """Errors: SWZ206 a loop without a bound, or values that each lane has of its own: the list of
+    the warp instructions has no end.
     """
     for loop in access.loops:
         if loop.is_unbounded:
@@ -218,10 +219,8 @@ def _priced(
 def run_digits(row: _Array, sizes: Mapping[str, int]) -> dict[str, _Array]:
     """The variables' values in each row, the last one fastest."""
     found: dict[str, _Array] = {}
-    rest = row
     for name, size in reversed(tuple(sizes.items())):
-        found[name] = rest % size
-        rest = rest // size
+        row, found[name] = np.divmod(row, size)
     return found
 
 
@@ -267,15 +266,7 @@ def _worse(one: Measure | None, other: Measure | None) -> Measure | None:
     """The worst cases of both, the first among equals."""
     if one is None or other is None:
         return one or other
-
-    def by_wavefronts(found: WarpMeasure) -> tuple[int, int]:
-        return (found.wavefronts, found.bank_conflicts)
-
-    def by_conflicts(found: WarpMeasure) -> tuple[int, int]:
-        return (found.bank_conflicts, found.wavefronts)
-
-    return replace(
-        one,
-        most_wavefronts=max(one.most_wavefronts, other.most_wavefronts, key=by_wavefronts),
-        most_conflicts=max(one.most_conflicts, other.most_conflicts, key=by_conflicts),
+    return Measure(
+        max(one.most_wavefronts, other.most_wavefronts, key=attrgetter("wavefronts", "bank_conflicts")),
+        max(one.most_conflicts, other.most_conflicts, key=attrgetter("bank_conflicts", "wavefronts")),
     )

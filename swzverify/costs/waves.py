@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.shown import Drawn
 from swzverify.subjects import IndexMap
+from swzverify.words import counted
 
 MAX_BLOCKS = 1 << 22
 """Blocks of a grid: a second, and half a gigabyte."""
@@ -26,9 +27,9 @@ _Array = NDArray[np.int64]
 class Wave:
     """Blocks that run together.
 
-    `blocks` are those that have a tile, `idle` those whose tile lies outside of the box. `tiles` are
+    `blocks` counts those that have a tile, `idle` those with a tile outside of the box. `tiles` are
     the different tiles of the product; `a` and `b` are the different tiles of A and of B that they
-    need. `fewest` is the least `a + b` that as many tiles of the product can have.
+    need. `fewest` is the least `a + b` that so many tiles of the product can need.
     """
 
     blocks: int
@@ -143,12 +144,10 @@ def fewest(tiles: int, rows: int, columns: int) -> int:
 
 
 def _check(order: IndexMap, size: int, blocks: int) -> None:
-    many = len(order.value)
-    if many != 2:
-        values = f"{many} value{'s' * (many != 1)}"
+    if len(order.value) != 2:
         raise SwzError(
             "SWZ585",
-            f"map {order.name} has {values}; the tile of a block has a row and a column",
+            f"map {order.name} has {counted(len(order.value), 'value')}; the tile of a block has a row and a column",
             hint="value: [row, column]",
         )
     if order.uses_base:
@@ -160,8 +159,8 @@ def _check(order: IndexMap, size: int, blocks: int) -> None:
 
 
 def _different(wave_of: _Array, value: _Array, extent: int, waves: int) -> _Array:
-    """How many different values each wave has; values are below `extent`, at most the blocks, so
-    that no key wraps.
+    """The number of different values in each wave; values are below `extent`, which is at most the
+    number of blocks, so that no key wraps.
     """
     keys = np.unique(wave_of * extent + value)
     return np.bincount(keys // extent, minlength=waves)

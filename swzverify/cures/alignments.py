@@ -1,4 +1,4 @@
-"""Bases that are aligned better."""
+"""Bases at multiples of more bytes."""
 
 from __future__ import annotations
 

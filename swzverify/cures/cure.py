@@ -12,7 +12,7 @@ class Cure:
     """A change of one object after which the claim was proved.
 
     `gives` is what the access then costs, and `also` what else the change does: bytes that it
-    takes, claims that hold no longer.
+    takes, claims that no longer hold.
 
     >>> Cure("A", "swizzle: Swizzle<3,3,3> on element offsets", "4 wavefronts (minimum 4) instead of 32").text
     'A: swizzle: Swizzle<3,3,3> on element offsets: 4 wavefronts (minimum 4) instead of 32'
@@ -25,7 +25,7 @@ class Cure:
 
     @property
     def text(self) -> str:
-        """All of it in a line."""
+        """The whole cure in one line."""
         return f"{self.object}: {self.change}: {self.gives}" + (f"; {self.also}" if self.also else "")
 
 
@@ -33,7 +33,7 @@ class Cure:
 class Candidate:
     """A change to try: a tile in place of another one, or a base of an access that has no tile.
 
-    `grows_bytes` is what the tile takes more of, over all of its stages.
+    `grows_bytes` are the bytes that the tile takes more than before, over all of its stages.
     """
 
     object: str

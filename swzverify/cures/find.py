@@ -1,8 +1,8 @@
-"""The search: of each kind of change the nearest one after which everything is proved.
+"""The search: for each kind of change the nearest change after which everything is proved.
 
-A candidate is priced first, which is quick and only sorts out. It counts when the engines prove the
-claim of it, and prove for the changed tile that it is one to one and keeps to its allocation, that
-every access to it is aligned, and that no other claim on it gets worse.
+A candidate is priced first, which is quick and only sorts out. It is a cure when the engines prove
+the claim for it, and prove for the changed tile that it is one to one and keeps to its allocation,
+that every access to it is aligned, and that no other claim on it gets worse.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from swzverify.subjects import Access, Tile
 from swzverify.words import counted
 
 MAY_BE_LOST = frozenset({"bijective", "equivalent"})
-"""Kinds of claims that a change may break, if it says so: a padded tile is not bijective, and a map
-that is equal to another one has to change with it.
+"""Kinds of claims that a change may break, if the cure says so: a padded tile is not bijective, and
+two maps that have to be equal have to change together.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands beside a claim: every claim and access of the same case, and the `fixed` tiles,
-    whose layout something else decides, such as TMA.
+    """What stands beside a claim: every claim and access of the same case, and the names of the
+    `fixed` tiles: something else decides their layout, such as TMA.
     """
 
     claims: Sequence[Claim] = ()
@@ -42,7 +42,7 @@ class Surroundings:
 
 
 class _NoCureError(Exception):
-    """The candidate does not do."""
+    """The candidate is no cure."""
 
 
 def find_cures(
@@ -56,7 +56,7 @@ def find_cures(
     """What would make a refuted claim hold, at most one change of each kind; `refuted` is what it
     costs now. A `quick` search gives up sooner.
 
-    The budget of each kind is in `work`; nothing is said where it does not suffice.
+    `work` has the budget of each kind; a kind has no cure here where its budget does not suffice.
 
     >>> from swzverify.claims import ConflictFree
     >>> from swzverify.hardware import find_instruction, find_target
@@ -93,7 +93,7 @@ def _kinds(access: Access, beside: Surroundings) -> Iterator[Iterable[Candidate]
 def _nearest(
     claim: CostClaim, beside: Surroundings, candidates: Iterable[Candidate], work: Work, refuted: Measure | None
 ) -> Cure | None:
-    """The first candidate that is proved to do."""
+    """The first candidate that is proved to be a cure."""
     try:
         for candidate in candidates:
             work.take()

@@ -17,9 +17,9 @@ def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
     """The tile with a pad after each row, the one that takes the fewest bytes first.
 
     A row ends where a stride of the layout begins; larger strides grow with it. A row stays a
-    multiple of `width_bytes`, the widest access, so that vectors stay aligned. A pad of a whole bank
-    period would change nothing that a smaller one does not. A swizzled tile gets none, nor does one
-    whose offsets an expression says.
+    multiple of `width_bytes`, the widest access, so that vectors stay aligned. A pad of a whole
+    bank period would change nothing that a smaller one does not. A swizzled tile gets none, nor
+    does a tile that is placed by an expression.
     """
     if tile.swizzle is not None or isinstance(tile.layout, OffsetMap):
         return
@@ -64,8 +64,7 @@ def _change(tile: Tile, layout: Layout, row: int, pad: int, width_bytes: int) ->
         pitch = f"pitch {new} bytes instead of {old}"
     else:
         old, new = old // BANK_WORD_BYTES, new // BANK_WORD_BYTES
-        apart = new % BANKS
-        pitch = f"pitch {new} words instead of {old} (rows {counted(apart, 'bank')} apart)"
+        pitch = f"pitch {new} words instead of {old} (rows {counted(new % BANKS, 'bank')} apart)"
     keep = width_bytes * 8 // tile.element_bits
     multiple = f" (a multiple of {keep} keeps vectors of {width_bytes} bytes aligned)" if keep > 1 else ""
     return f"pad {pad} after every {row} elements{multiple}, layout {layout}, {pitch}"

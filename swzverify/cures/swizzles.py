@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swzverify.cures.cure import Candidate
-from swzverify.cures.tiles import with_swizzle
 from swzverify.layout import Swizzle
 from swzverify.layout.swizzle_range import swizzle_fields
 from swzverify.subjects import OffsetMap, Tile
@@ -19,7 +18,7 @@ def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
     fewest bits first.
 
     They act on what the tile's own swizzle acts on, on element offsets where it has none. A tile
-    whose offsets an expression says gets none.
+    that is placed by an expression gets none.
     """
     if isinstance(tile.layout, OffsetMap):
         return
@@ -36,4 +35,4 @@ def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
             where = "byte addresses" if on == "address" else "element offsets"
             instead = "" if tile.swizzle is None else f" instead of {tile.swizzle}"
             change = f"{swizzle} on {where}{instead}"
-            yield Candidate(tile.name, change, tile, with_swizzle(tile, swizzle, on))
+            yield Candidate(tile.name, change, tile, tile.relaid(tile.layout, swizzle, on))

@@ -1,6 +1,6 @@
 """Explanations: why an access takes its wavefronts, and what other parameters would do.
 
-An explanation is a list of statements of fixed kinds; `report` makes words of them. May import
+An explanation is a list of statements of fixed kinds; `report` puts them into words. May import
 `synth`, `cures`, `pictures`, `costs`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`.
 """
 

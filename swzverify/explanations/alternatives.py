@@ -11,8 +11,8 @@ from swzverify.subjects.tile import SwizzleOn
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the access takes where the swizzle of its tile is `swizzle` in place of its own: its
-    parameter `parameter` one more or one less, or none at all.
+    """What the access takes where its tile has `swizzle` in place of its own: the same with
+    `parameter` one more or one less, or no swizzle at all.
     """
 
     parameter: Literal["B", "M", "S", "none"]
@@ -23,9 +23,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Of the swizzles that differ from the tile's in `parameter` alone, at the values `tried`: the
-    fewest wavefronts that the access takes, and the values that give them. `now` is the tile's own
-    value, `wavefronts` and `bank_conflicts` what the access takes with it.
+    """What swizzles do that differ from the tile's in `parameter` alone, at the values `tried`.
+    `fewest` are the fewest wavefronts that the access takes with one of them, `values` give these.
+    `now` is the tile's own value, `wavefronts` and `bank_conflicts` are what the access takes with
+    it.
     """
 
     parameter: Literal["B", "M", "S"]
@@ -38,8 +39,9 @@ class Parameter:
 
     @property
     def verdict(self) -> Literal["right", "no help", "too small", "too large", "misplaced"]:
-        """`right` for no conflict, `no help` for no other value with fewer wavefronts; a B that is
-        `too small` or `too large`, and an M or S that is `misplaced`, where others have fewer.
+        """`right` where there is no conflict, `no help` where no other value gives fewer
+        wavefronts. Where another value does, B is `too small` or `too large`, and M or S is
+        `misplaced`.
         """
         if self.fewest == self.wavefronts:
             return "no help" if self.bank_conflicts else "right"
@@ -50,9 +52,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class BestSwizzle:
-    """Of all `count` swizzles with B from 1 to `most_bits`, M from `least` on and S from B on that look
-    at the lowest `reach` bits only, `winners` have the fewest `wavefronts` of the access; `first` is
-    the one of them with the fewest bits, then the lowest M, then the lowest S.
+    """The best of all `count` swizzles that look at the lowest `reach` bits only, with B from 1 to
+    `most_bits`, M from `least` on and S from B on. `winners` of them give the access the fewest
+    `wavefronts`; `first` is the winner with the fewest bits, then the lowest M, then the lowest S.
     """
 
     on: SwizzleOn
@@ -68,8 +70,8 @@ class BestSwizzle:
 
 @dataclass(frozen=True, slots=True)
 class LeastBase:
-    """With an M below `least`, a swizzle can tear the access's vectors of 2^least elements, or bytes
-    of addresses, apart.
+    """A swizzle with an M below `least` can tear the access's vectors apart: they have 2^least
+    elements, or bytes where it acts `on` addresses.
     """
 
     least: int
@@ -78,8 +80,9 @@ class LeastBase:
 
 @dataclass(frozen=True, slots=True)
 class BestPad:
-    """The first pad behind each run of `row` elements, the fewest bytes first, that leaves the access
-    no conflict: what it takes with `layout`.
+    """The first pad, the fewest bytes first, that leaves the access no conflict: `pad` elements
+    behind each run of `row` elements. `wavefronts` and `bank_conflicts` are those with the padded
+    `layout`.
     """
 
     pad: int

@@ -1,4 +1,4 @@
-"""What an access would take with another swizzle or a pad: each number is a price, by the rule."""
+"""What an access would take with another swizzle or a pad: the cost rule gives each number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from swzverify.costs import AccessCosts, cost, lanes_to_price
 from swzverify.cures.pads import pads
 from swzverify.cures.swizzles import MAX_BITS
-from swzverify.cures.tiles import with_swizzle
 from swzverify.errors import SwzError
 from swzverify.explanations.statements import BestPad, BestSwizzle, Change, LeastBase, Parameter
 from swzverify.hardware import LANES
@@ -38,7 +37,7 @@ class Range:
         vector = max(8 * access.instruction.width_bytes, tile.element_bits)
         self.least = (-(-vector // unit) - 1).bit_length()
         self.reach = (layout.cosize * tile.element_bits // unit - 1).bit_length()
-        self.bare = with_swizzle(tile, Swizzle(0, 0, 0), self.on)
+        self.bare = tile.relaid(tile.layout, Swizzle(0, 0, 0), self.on)
         self.path = Path(access)
 
     def prices(self, triples: list[_Triple]) -> Prices:
@@ -49,18 +48,18 @@ class Range:
         """The values of one parameter beside the other two: within reach, and the tile's own."""
         bits, base, shift = now
         sign = -1 if shift < 0 else 1
-        tried = {
-            0: lambda: range(abs(shift) + 1),
-            1: lambda: range(self.least, self.reach - bits - abs(shift) + 1),
-            2: lambda: [sign * each for each in range(bits, self.reach - base - bits + 1)],
-        }[index]()
-        kept = [each for each in tried if index != 0 or base + each + abs(shift) <= self.reach]
-        return sorted({*kept, now[index]})
+        tried = (
+            range(min(abs(shift), self.reach - base - abs(shift)) + 1),
+            range(self.least, self.reach - bits - abs(shift) + 1),
+            [sign * each for each in range(bits, self.reach - base - bits + 1)],
+        )
+        return sorted({*tried[index], now[index]})
 
 
 def swizzle_changes(access: Access, costs: AccessCosts) -> list[Change | Parameter | LeastBase | BestSwizzle]:
-    """What each of B, M and S does for the access, one step and every value; and what the best of all
-    swizzles does. Empty where the tile has no layout, or nothing is priced within the limit.
+    """What other values of B, M and S do for the access, one step away and all of them; and what
+    the best of all swizzles does. Empty where the tile has no layout, or where there is too much to
+    price.
     """
     tile = access.tile
     if tile is None or not isinstance(tile.layout, Layout):
@@ -126,13 +125,9 @@ def _best(among: Range) -> list[BestSwizzle]:
     fewest = int(prices.wavefronts.min())
     winners = np.flatnonzero(prices.wavefronts == fewest)
     first = int(winners[0])
-    best = Swizzle(*triples[first])
-    return [
-        BestSwizzle(
-            among.on, len(triples), among.least, among.reach, MAX_BITS, fewest, int(prices.conflicts[first]),
-            len(winners), best,
-        )
-    ]  # fmt: skip
+    searched = (len(triples), among.least, among.reach, MAX_BITS)
+    conflicts = int(prices.conflicts[first])
+    return [BestSwizzle(among.on, *searched, fewest, conflicts, len(winners), Swizzle(*triples[first]))]
 
 
 def best_pad(access: Access, costs: AccessCosts) -> list[BestPad]:

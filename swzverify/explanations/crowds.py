@@ -1,17 +1,18 @@
-"""One warp instruction as it is: the lanes that crowd a bank, and how far apart its addresses lie."""
+"""Statements on one warp instruction: the lanes in its fullest bank, the steps of its addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from swzverify.explanations.statements import Apart, Crowd, Level, Steps
-from swzverify.hardware import BANK_WORD_BYTES, BANKS, GroupCost, Instruction
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, Instruction
 from swzverify.pictures.chosen import Chosen
+from swzverify.pictures.views.groups import worst_group
 
 
 def crowds(run: Chosen) -> list[Crowd | Apart]:
-    """The fullest bank of the most expensive group; of what goes by octets the classes of one."""
-    worst = _worst(run)
+    """The fullest bank of the most expensive group; by the octet rule the classes of its lanes."""
+    worst = run.cost.groups[worst_group(run.cost)]
     where = run.access.binding(run.point)
     if worst.bank is None:
         return [Apart(worst.apart, worst.wavefronts, where)]
@@ -22,10 +23,6 @@ def crowds(run: Chosen) -> list[Crowd | Apart]:
     return [Crowd(lanes, worst.bank, tuple(words), worst.wavefronts, counts_equal, where)]
 
 
-def _worst(run: Chosen) -> GroupCost:
-    return max(run.cost.groups, key=lambda group: group.wavefronts)
-
-
 def _words(run: Chosen, lane: int) -> range:
     first = (run.lanes[lane].address_bytes or 0) // BANK_WORD_BYTES
     return range(first, first + run.access.instruction.words)
@@ -34,7 +31,7 @@ def _words(run: Chosen, lane: int) -> range:
 def steps(run: Chosen) -> list[Steps]:
     """How the addresses of the most expensive group go up, if they do so by a few steps."""
     row = run.access.instruction
-    worst = _worst(run)
+    worst = run.cost.groups[worst_group(run.cost)]
     addresses = [run.lanes[lane].address_bytes or 0 for lane in worst.lanes]
     if row.by_octets or len(addresses) < 2 or worst.lanes != tuple(range(worst.lanes[0], worst.lanes[-1] + 1)):
         return []
@@ -46,8 +43,8 @@ def steps(run: Chosen) -> list[Steps]:
 
 
 def levels(addresses: Sequence[int]) -> tuple[Level, ...] | None:
-    """The steps that make up a list, the fastest first: each level repeats the run of the ones before
-    it. None where more than three are needed, or no such steps make it up.
+    """The steps that make up a list, the fastest first: each level repeats the run of the levels
+    before it. None where no three levels make up the list.
 
     >>> levels([0, 4, 8, 144, 148, 152])
     (Level(count=3, step_bytes=4), Level(count=2, step_bytes=144))
@@ -68,10 +65,7 @@ def levels(addresses: Sequence[int]) -> tuple[Level, ...] | None:
 
 
 def _by_order(row: Instruction, level: Level) -> int | None:
-    """The wavefronts of lanes that step by whole units: `order` of them lie in different slots, and
-    the next ones in the same again.
+    """The wavefronts of lanes that step by whole units, else None: `order` lanes lie in different
+    slots, and the next ones lie in the same slots again.
     """
-    unit = max(BANK_WORD_BYTES, row.width_bytes)
-    if level.step_bytes % unit:
-        return None
-    return -(-level.count // level.order)
+    return None if level.step_bytes % row.unit_bytes else -(-level.count // level.order)

@@ -20,8 +20,8 @@ from swzverify.subjects.loop import STAGE
 
 
 def explain_tile(tile: Tile, start_bytes: int | None = None) -> Explanation:
-    """Why the elements of a tile lie in their banks, in the stage that starts at `start_bytes`; in
-    the first one where nothing is said.
+    """Why the elements of a tile lie in their banks, in the stage that starts at `start_bytes`;
+    None is the first stage.
 
     >>> from swzverify.layout import Layout
     >>> found = explain_tile(Tile("T", 32, Layout((32, 32), (32, 1))))
@@ -44,7 +44,7 @@ def _of_tile(tile: Tile, start: int) -> list[Statement]:
 
 
 def limit_of(claim: CostClaim, costs: Cost) -> Limit:
-    """What a claim on costs allows, and whether an access that costs so keeps it."""
+    """What a claim on costs allows, and whether these costs keep it."""
     reaches = claim.reaches
     over = costs.bank_conflicts > 0 if claim.limit is None else costs.wavefronts > claim.limit
     short = reaches is not None and costs.wavefronts < reaches
@@ -52,9 +52,9 @@ def limit_of(claim: CostClaim, costs: Cost) -> Limit:
 
 
 def explain_access(access: Access, at: Mapping[str, int] | None = None, *, changes: bool = True) -> Explanation:
-    """Why an access takes its wavefronts; the lanes that are shown are those of the worst warp
-    instruction, or of the one at some values of the variables. Without `changes` nothing is said of
-    other swizzles and pads, which takes most of the time.
+    """Why an access takes its wavefronts, with the lanes of the worst warp instruction, or of the
+    one at some values of the variables. Without `changes` other swizzles and pads are left out:
+    they take most of the time.
 
     Errors: SWZ581 values that `at` cannot have; SWZ409 an access to global memory.
 
@@ -72,7 +72,10 @@ def explain_access(access: Access, at: Mapping[str, int] | None = None, *, chang
     forms = access_forms(access)
     statements += _by_bits(access, forms, run)
     if access.tile is not None:
-        statements += _of_tile(access.tile, _start(access, {} if run is None else run.point))
+        point: Mapping[str, int] = {} if run is None else run.point
+        # The first stage, where the access itself chooses the stage.
+        start = access.origin.at(point) + point.get(STAGE, 0) * access.tile.pitch_bytes
+        statements += _of_tile(access.tile, start)
     if changes and run is not None and run.costs is not None:
         statements += [*swizzle_changes(access, run.costs), *best_pad(access, run.costs)]
     of_tile = "" if access.tile is None else f", tile {_map(access.tile)}"
@@ -89,13 +92,9 @@ def _costs(access: Access, at: Mapping[str, int] | None) -> tuple[Chosen | None,
     costs = priced(access) if run is None or run.costs is None else run.costs
     if isinstance(costs, SwzError):
         return run, [Unpriced(access.name, costs.code, costs.message)]
-    row = access.instruction.name
-    return run, [
-        Cost(
-            access.name, row, access.target.name, str(costs.evidence), costs.wavefronts, costs.minimum,
-            costs.bank_conflicts, costs.instructions, costs.where,
-        )
-    ]  # fmt: skip
+    rule = (access.instruction.name, access.target.name, str(costs.evidence))
+    worst = (costs.wavefronts, costs.minimum, costs.bank_conflicts)
+    return run, [Cost(access.name, *rule, *worst, costs.instructions, costs.where)]
 
 
 def _by_bits(access: Access, forms: Forms, run: Chosen | None) -> list[Statement]:
@@ -106,11 +105,3 @@ def _by_bits(access: Access, forms: Forms, run: Chosen | None) -> list[Statement
     if why:
         return [*why, *(crowds(run) if run.cost.bank_conflicts else []), *formulas]
     return [*crowds(run), *steps(run), *formulas]
-
-
-def _start(access: Access, point: Mapping[str, int]) -> int:
-    """Where the stage begins that a point is in; the first one where the access itself says it."""
-    tile = access.tile
-    stage = point.get(STAGE, 0)
-    pitch = 0 if tile is None else tile.pitch_bytes
-    return access.origin.at(point) + stage * pitch

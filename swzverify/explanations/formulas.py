@@ -8,8 +8,8 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """A bit of a variable: bit `bit` of (value - start) / step; of the place in the list of values
-    where a loop's values are `listed`.
+    """A bit of a variable: bit `bit` of (value - start) / step. Where a loop's values are `listed`,
+    it is a bit of the value's place in the list.
 
     >>> str(Bit("lane", 3)), str(Bit("k", 0, start=8, step=24)), str(Bit("s", 1, listed=True))
     ('lane[3]', '((k-8)/24)[0]', 'index(s)[1]')
@@ -23,7 +23,7 @@ class Bit:
 
     @property
     def whole(self) -> str:
-        """What the bit is one of."""
+        """The number that has the bit."""
         if self.listed:
             return f"index({self.variable})"
         minus = f"{self.variable}{-self.start:+d}" if self.start else self.variable
@@ -79,10 +79,11 @@ def _formula(terms: tuple[Bit, ...], constant: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The bits of variables (columns) to the bits of the bank (rows, bank[0] first), over GF(2).
+    """The matrix over GF(2) from bits of variables (columns) to the bits of the bank (rows, bank[0]
+    first).
 
     `of` says what has the bank: a lane's first word, or an element. Bits of variables that are left
-    out reach no bank bit. `constants` are XORed to the rows' results; `rank` is the matrix's.
+    out reach no bank bit. `constants` are XORed to the results of the rows.
     """
 
     of: Literal["access", "tile"]
@@ -94,8 +95,8 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class NotLinear:
-    """No formula over XOR is known of `bits`, the bits of the bank; all of them are of the access's
-    lanes, or the tile's elements.
+    """`bits` are the bits of the bank for which no formula over XOR is known. The bank is that of
+    the access's lanes, or of the tile's elements.
     """
 
     of: Literal["access", "tile"]

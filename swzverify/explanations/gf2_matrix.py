@@ -1,6 +1,6 @@
-"""A matrix of an explanation as sympy's matrix over GF(2): a second reading of its rank, and LaTeX.
+"""A matrix of an explanation as sympy's matrix over GF(2): a second count of its rank, and LaTeX.
 
-sympy is imported when it is asked for; the extra `explain` brings it.
+sympy is imported when a matrix is asked for; the extra `explain` brings it.
 """
 
 from __future__ import annotations

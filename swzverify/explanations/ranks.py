@@ -10,20 +10,21 @@ from swzverify.explanations.statements import Kernel, Merged, Rank
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, PAIR_DISTANCES
 from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE
+from swzverify.synth.linear import xor_of
 
 
 def ranks(access: Access, forms: Forms, point: Mapping[str, int]) -> list[Rank | Kernel | Merged]:
     """Why the lanes of a group meet or do not, by the columns of the lane's bits.
 
-    Where bits of the line have no form, only lanes that all lie in different slots are told of: then
-    the line does not matter. Empty where a lane is not active or not aligned, and for what goes by
-    octets.
+    Where bits of the address above the line have no form, there is a statement only if all lanes
+    lie in different slots: then the line does not matter. Empty where a lane is not active or not
+    aligned, and for instructions of the octet rule.
     """
     row = access.instruction
     columns, within = forms.columns(LANE), forms.line_columns(LANE)
     if within is None or row.by_octets or not forms.aligned(row.width_bytes) or not all_active(access):
         return []
-    unit = max(BANK_WORD_BYTES, row.width_bytes)
+    unit = row.unit_bytes
     low = unit.bit_length() - 1
     agree = columns is not None and row.joins and any(not columns[d.bit_length() - 1] for d in PAIR_DISTANCES)
     lanes = row.joined_group_lanes if agree else row.group_lanes
@@ -45,25 +46,18 @@ def ranks(access: Access, forms: Forms, point: Mapping[str, int]) -> list[Rank |
 
 
 def _kernel(units: Sequence[int], slots: Sequence[int], *, counts_equal: bool) -> tuple[list[int], list[int]]:
-    """Vectors that span the kernel of the slots, those that merge and those that collide; each has as
-    few bits as may be.
+    """Vectors that span the kernel of the slots, first those that merge, then those that collide;
+    each has as few bits as possible.
     """
     every = sorted(range(1, 1 << len(slots)), key=lambda vector: (vector.bit_count(), vector))
-    kernel = [vector for vector in every if _image(vector, slots) == 0]
-    merges = [] if counts_equal else [vector for vector in kernel if _image(vector, units) == 0]
+    kernel = [vector for vector in every if xor_of(slots, vector) == 0]
+    merges = [] if counts_equal else [vector for vector in kernel if xor_of(units, vector) == 0]
     merged = _independent(merges, [])
     return merged, _independent([vector for vector in kernel if vector not in merges], merged)
 
 
-def _image(vector: int, columns: Sequence[int]) -> int:
-    found = 0
-    for bit, column in enumerate(columns):
-        found ^= column if vector >> bit & 1 else 0
-    return found
-
-
 def _independent(vectors: Sequence[int], beside: Sequence[int]) -> list[int]:
-    """The first vectors that no earlier ones, nor those beside them, make up."""
+    """The vectors that are no XOR of earlier ones and of those in `beside`."""
     found: list[int] = []
     for vector in vectors:
         if rank([*beside, *found, vector]) > len(beside) + len(found):

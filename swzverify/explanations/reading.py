@@ -1,9 +1,10 @@
-"""The bits of addresses as forms over the bits of variables, with the names that people give these."""
+"""The bits of addresses as forms over the bits of variables, with the names that people use."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from swzverify.engines.gf2 import rank
 from swzverify.explanations.statements import BankBit, Bit, Matrix, NotLinear
@@ -11,24 +12,24 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, Var, variables
 from swzverify.ir.gf2 import Bits, Form, VariableBits, affine_bits
 from swzverify.subjects import Access
-from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
+from swzverify.subjects.listed_loop import ListedLoop
 from swzverify.subjects.loop import LANE
 from swzverify.synth.starts import start_step
 
 FIRST_BANK_BIT = BANK_WORD_BYTES.bit_length() - 1
 END_BANK_BIT = BANK_PERIOD_BYTES.bit_length() - 1
-BANK_BITS = END_BANK_BIT - FIRST_BANK_BIT
 
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The forms of a byte address, lowest bit first, None where there is none; `bits` are the names
-    of the variables' bits, in the order of the forms'.
+    """The forms of a byte address, lowest bit first, None for a bit without a form; `bits` are the
+    names of the variables' bits, in the order that the forms use.
 
-    `apart` are forms of a number that differs between two lanes of a warp instruction exactly where
-    their units differ, by the same bits: the address, or what it has beyond a start that all lanes
-    share. A start at any multiple of 1024, say, carries into the address; what lies beyond it does
-    not. `below` are the forms of the place inside the byte, of elements that are no whole bytes.
+    `apart` are the forms of a number that differs between two lanes of a warp instruction exactly
+    where their units differ, by the same bits: the address, or its distance from a start that all
+    lanes share. A start at any multiple of 1024, for example, carries into the address, and not
+    into the distance. `below` are the forms of the place inside the byte, where elements are no
+    whole bytes.
     """
 
     address: Bits
@@ -42,7 +43,7 @@ class Forms:
 
     @property
     def bank(self) -> Bits:
-        """Those of the bank; bits beyond the address are 0."""
+        """The forms of the bank; bits beyond the address are 0."""
         padded = (*self.address, *(0,) * END_BANK_BIT)
         return padded[FIRST_BANK_BIT:END_BANK_BIT]
 
@@ -55,7 +56,7 @@ class Forms:
         return self._flips(variable, self.apart)
 
     def line_columns(self, variable: str) -> tuple[int, ...] | None:
-        """The bits of the address that it flips within a line of 128 bytes."""
+        """The bits of the address within a line of 128 bytes that each bit of a variable flips."""
         return self._flips(variable, self.address[:END_BANK_BIT])
 
     def _flips(self, variable: str, rows: Bits) -> tuple[int, ...] | None:
@@ -73,7 +74,7 @@ class Forms:
 
 
 def access_forms(access: Access) -> Forms:
-    """The forms of a lane's byte address; of what depends on the lanes' own values none is known."""
+    """The forms of a lane's byte address; bits that depend on lanes' own values have none."""
     numbering = VariableBits.of(access.variables)
     lowered = access.lowered
     roots = [lowered.position.bits]
@@ -99,7 +100,7 @@ def _start_is_shared(access: Access) -> bool:
         return False
     if any(node is access.lane or node in access.own for node in variables(start.bits)):
         return False
-    unit = max(BANK_WORD_BYTES, access.instruction.width_bytes)
+    unit = access.instruction.unit_bytes
     swizzle = tile.address_swizzle
     return start_step(tile) % unit == 0 and (swizzle is None or 1 << swizzle.base >= unit)
 
@@ -107,21 +108,17 @@ def _start_is_shared(access: Access) -> bool:
 def _names(access: Access, node: Var) -> list[Bit]:
     for loop in access.loops:
         if loop.name == node.name:
-            return _loop_names(loop, node.width)
+            if isinstance(loop, ListedLoop):
+                return [Bit(loop.name, bit, listed=True) for bit in range(node.width)]
+            return stepped(loop.name, loop.start, loop.step, node.width)
     place = access.origin
     if node.name == place.name and place.variable is not None:
         return stepped("base", place.start_bytes, place.unit_bytes, node.width)
     return [Bit(node.name, bit) for bit in range(node.width)]
 
 
-def _loop_names(loop: AnyLoop, width: int) -> list[Bit]:
-    if isinstance(loop, ListedLoop):
-        return [Bit(loop.name, bit, listed=True) for bit in range(width)]
-    return stepped(loop.name, loop.start, loop.step, width)
-
-
 def stepped(name: str, start: int, step: int, width: int) -> list[Bit]:
-    """The bits of the number of steps; the bits of the variable itself where those are the same.
+    """The bits of the number of steps; where these are bits of the variable itself, those bits.
 
     >>> list(map(str, stepped("k", 0, 16, 2))), list(map(str, stepped("k", 3, 1, 2)))
     (['k[4]', 'k[5]'], ['(k-3)[0]', '(k-3)[1]'])
@@ -134,19 +131,18 @@ def stepped(name: str, start: int, step: int, width: int) -> list[Bit]:
 
 def access_formulas(access: Access, forms: Forms) -> list[BankBit | Matrix | NotLinear]:
     """The formulas of the bank of a lane's first word, as a matrix too where all of them are known."""
-    known = {index: form for index, form in enumerate(forms.bank) if form is not None}
-    found: list[BankBit | Matrix | NotLinear] = [
-        BankBit(index, forms.terms(form), form & 1) for index, form in known.items()
-    ]
-    missing = tuple(index for index in range(BANK_BITS) if index not in known)
+    known = [(index, form) for index, form in enumerate(forms.bank) if form is not None]
+    bits = (BankBit(index, forms.terms(form), form & 1) for index, form in known)
+    return [*bits, matrix("access", access.name, forms, keep=[LANE])]
+
+
+def matrix(of: Literal["access", "tile"], name: str, forms: Forms, keep: Collection[str]) -> Matrix | NotLinear:
+    """The matrix of the bank's bits, or which bits have no form. A column of zeros stays only where
+    it belongs to a variable of `keep`.
+    """
+    missing = tuple(index for index, form in enumerate(forms.bank) if form is None)
     if missing:
-        return [*found, NotLinear("access", access.name, missing)]
-    return [*found, matrix("access", forms, keep={LANE: 5})]
-
-
-def matrix(of: str, forms: Forms, keep: Mapping[str, int]) -> Matrix:
-    """The matrix of the bank's bits; columns that are 0 stay for the variables of `keep` only."""
-    assert of in ("access", "tile")  # noqa: S101 - called from two places
+        return NotLinear(of, name, missing)
     rows = [form for form in forms.bank if form is not None]
     places = [
         index
@@ -154,9 +150,8 @@ def matrix(of: str, forms: Forms, keep: Mapping[str, int]) -> Matrix:
         if bit.variable in keep or any(form >> (index + 1) & 1 for form in rows)
     ]
     entries = tuple(tuple(form >> (index + 1) & 1 for index in places) for form in rows)
-    return Matrix(
-        of, tuple(forms.bits[index] for index in places), entries, tuple(form & 1 for form in rows), _rank(entries)
-    )
+    constants = tuple(form & 1 for form in rows)
+    return Matrix(of, tuple(forms.bits[index] for index in places), entries, constants, _rank(entries))
 
 
 def _rank(entries: Sequence[Sequence[int]]) -> int:
@@ -164,8 +159,6 @@ def _rank(entries: Sequence[Sequence[int]]) -> int:
 
 
 def all_active(access: Access) -> bool:
-    """Whether every lane that the instruction has an address of is active in every warp instruction."""
-    if access.lowered.active is TRUE:
-        return True
+    """Whether every lane whose address counts is active in every warp instruction."""
     few = access.instruction.address_lanes < LANES
-    return few and access.predicate is None and access.threads % LANES == 0
+    return access.lowered.active is TRUE or (few and access.predicate is None and access.threads % LANES == 0)

@@ -1,14 +1,16 @@
 """What an explanation says: statements, each with all that a check of it needs.
 
-A renderer makes a sentence of each and adds nothing. docs/explain.md says what each of them means;
-tests judge every field by brute force. A *unit* is what a lane touches, 4 bytes at least; a *slot*
-is the place of a unit in the 128 bytes that all banks give at once: the bank of its first word.
+A renderer makes a sentence of each and adds nothing. docs/explain.md says what each statement
+means; tests judge every field by brute force. A *unit* is what a lane touches, 4 bytes at least; a
+*slot* is the place of a unit in the 128 bytes that all banks give at once: the bank of its first
+word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import gcd
 from typing import Literal, TypeAlias
 
 from swzverify.explanations.alternatives import BestPad, BestSwizzle, Change, LeastBase, Parameter
@@ -50,8 +52,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The worst warp instruction of the access, at `where`: its wavefronts and its minimum; the most
-    bank conflicts of any; `instructions` of it have an active lane. `evidence` is that of the rule.
+    """The worst warp instruction of the access, at `where`, with its wavefronts and its minimum.
+    `bank_conflicts` are the most that a warp instruction has, `instructions` counts those with an
+    active lane, `evidence` says how the cost rule is known.
     """
 
     access: str
@@ -67,7 +70,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A claim on costs: `at_most` wavefronts, None for no conflict; whether the costs keep it."""
+    """A claim on costs: `at_most` wavefronts, or no conflict where that is None. `kept` tells
+    whether the costs keep it.
+    """
 
     kind: str
     subject: str
@@ -83,7 +88,7 @@ class Rank:
     slot the same number. `joined` tells that neighbouring groups are joined.
 
     `counts_equal` is for instructions that do not merge equal words: the number of lanes then
-    stands for the one of units.
+    stands for the number of units.
     """
 
     group_bits: int
@@ -113,10 +118,10 @@ class Rank:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel vector: in every warp instruction, lanes l and l ^ vector of a group meet in a slot
-    and are not merged; `lanes` are a pair of it, whose first words are `words` at `where`.
+    and are not merged; `lanes` are such a pair, and `words` are their first words at `where`.
 
-    `bits` are those of the lane that differ. `alone` tells that each of these reaches no bit of the
-    slot by itself; else they reach some, and cancel.
+    `bits` are the bits of the lane that differ. `alone` tells that each of them reaches no bit of
+    the slot by itself; else they reach some, and cancel.
     """
 
     vector: int
@@ -152,9 +157,9 @@ def _bits(vector: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """At `where`, `lanes` are those of a group that need a word of `bank`, and `words` the different
-    ones that they need there: no bank of any group has more of what counts. `wavefronts` is what the
-    group takes; `counts_equal` tells that each lane counts, equal words too.
+    """At `where`, `lanes` are the lanes of a group that need a word of `bank`, and `words` are the
+    different words that they need there: no bank of any group has more of what counts. `wavefronts`
+    is what the group takes; `counts_equal` tells that each lane counts, even with an equal word.
     """
 
     lanes: tuple[int, ...]
@@ -167,8 +172,8 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """At `where`, the lanes that copy of an octet that takes most `wavefronts`, by classes: lanes of
-    different ones never share a wavefront.
+    """At `where`, the lanes that copy in the octet with the most `wavefronts`, by classes: lanes of
+    different classes never share a wavefront.
     """
 
     classes: tuple[tuple[int, ...], ...]
@@ -186,7 +191,7 @@ class Level:
     @property
     def divisor(self) -> int:
         """gcd of the step and 128 bytes, the period of the banks."""
-        return _divisor(self.step_bytes)
+        return gcd(self.step_bytes, BANK_PERIOD_BYTES)
 
     @property
     def order(self) -> int:
@@ -196,19 +201,14 @@ class Level:
         return BANK_PERIOD_BYTES // self.divisor
 
 
-def _divisor(step_bytes: int) -> int:
-    low = step_bytes & -step_bytes
-    return min(low, BANK_PERIOD_BYTES) if step_bytes else BANK_PERIOD_BYTES
-
-
 @dataclass(frozen=True, slots=True)
 class Steps:
     """At `where`, the addresses of the group of `lanes` go up by `levels`, the fastest first: the
     i-th lane's is the first one's plus the sum of (digit of i) * step_bytes, the digits of i by the
     counts.
 
-    `wavefronts` are the group's by the order of the step, where there is one level that steps by
-    whole units; None where the argument does not tell.
+    `wavefronts` are those of the group by the order of the step, where there is one level, which
+    steps by whole units; else None.
     """
 
     lanes: tuple[int, ...]
@@ -219,8 +219,8 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Pitch:
-    """Without the swizzle, which the tile has where it is `swizzled`, a step of leaf number `leaf` of
-    the mode, one of `leaves`, moves by `level.step_bytes`; the leaf has `level.count` values.
+    """A step of a mode's leaf, number `leaf` of `leaves`, moves by `level.step_bytes`; the leaf has
+    `level.count` values. Where the tile is `swizzled`, this holds without the swizzle.
     """
 
     tile: str
@@ -233,9 +233,9 @@ class Pitch:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The smallest number of steps of a mode, at most half of its `extent`, after which the banks of
-    all elements repeat, the rest of the coordinate being the same; None where there is none. The
-    stage starts at `start_bytes`.
+    """`period` is the smallest number of steps of a mode, at most half of its `extent`, after which
+    the banks of all elements repeat where the other modes stay; None where there is none. The stage
+    starts at `start_bytes`.
     """
 
     tile: str
@@ -247,9 +247,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class SwizzleBits:
-    """The swizzle of a tile: it XORs bits Y of the offset or address onto bits Z, in the order in
-    which they stand. `width` bits are drawn. `byte_shift` is log2 of the bytes in what it counts, None
-    where that is no power of two of bytes.
+    """The swizzle of a tile: it XORs bits Y of the offset or address onto bits Z, in the same
+    order. `width` bits are drawn. `byte_shift` is log2 of the bytes of its unit, element or byte;
+    None where the unit is no power of two of bytes.
     """
 
     tile: str
@@ -271,7 +271,7 @@ class SwizzleBits:
 
     @property
     def bank_bits(self) -> tuple[int, ...] | None:
-        """The bits of the bank that it can change; None where that is not said."""
+        """The bits of the bank that the swizzle can change; None without a `byte_shift`."""
         if self.byte_shift is None:
             return None
         low = BANK_WORD_BYTES.bit_length() - 1
@@ -282,8 +282,8 @@ class SwizzleBits:
 
 @dataclass(frozen=True, slots=True)
 class OneToOne:
-    """The map from a tile's coordinates to its offsets, linear over GF(2): its rank and the bits that
-    coordinates have. It is one to one where they are equal.
+    """The map from a tile's coordinates to its offsets, linear over GF(2), with its rank and the
+    number of bits of a coordinate. The map is one to one where the two are equal.
     """
 
     tile: str
@@ -293,7 +293,7 @@ class OneToOne:
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:
-    """The access has no list of warp instructions to price, and why: an error of `cost`."""
+    """Why the access has no list of warp instructions to price: an error of `cost`."""
 
     access: str
     code: str
@@ -328,7 +328,7 @@ Statement: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is said of one tile or access; `heading` has its name and map or instruction."""
+    """All statements on one tile or access; `heading` has its name and its map or instruction."""
 
     kind: Literal["access", "tile"]
     name: str

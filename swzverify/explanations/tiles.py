@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.engines.gf2 import rank
-from swzverify.explanations.reading import BANK_BITS, Forms, matrix
+from swzverify.explanations.reading import Forms, matrix
 from swzverify.explanations.statements import (
     Bit,
     Level,
@@ -25,11 +24,12 @@ from swzverify.ir import integers as ints
 from swzverify.ir.expr import Var, var
 from swzverify.ir.gf2 import VariableBits, affine_bits
 from swzverify.layout import Layout
+from swzverify.pictures.grid import first_period
 from swzverify.subjects import Tile
 from swzverify.subjects.memory import Origin
 
 MAX_ELEMENTS = 1 << 20
-"""Elements of a tile of which periods are looked for."""
+"""The most elements of a tile in which periods are looked for."""
 _MAX_EXTENT = 1 << 12
 
 
@@ -72,14 +72,9 @@ def _nodes(tile: Tile) -> list[Var]:
 def tile_formulas(tile: Tile, start_bytes: int) -> list[TileBankBit | Matrix | NotLinear]:
     """The formulas of an element's bank, as a matrix too where all of them are known."""
     forms = tile_forms(tile, start_bytes)
-    known = {index: form for index, form in enumerate(forms.bank) if form is not None}
-    found: list[TileBankBit | Matrix | NotLinear] = [
-        TileBankBit(tile.name, index, forms.terms(form), form & 1, start_bytes) for index, form in known.items()
-    ]
-    missing = tuple(index for index in range(BANK_BITS) if index not in known)
-    if missing:
-        return [*found, NotLinear("tile", tile.name, missing)]
-    return [*found, matrix("tile", forms, keep=dict(zip(mode_names(tile), tile.extents, strict=True)))]
+    known = [(index, form) for index, form in enumerate(forms.bank) if form is not None]
+    bits = (TileBankBit(tile.name, index, forms.terms(form), form & 1, start_bytes) for index, form in known)
+    return [*bits, matrix("tile", tile.name, forms, keep=mode_names(tile))]
 
 
 def one_to_one(tile: Tile) -> list[OneToOne]:
@@ -98,7 +93,7 @@ def one_to_one(tile: Tile) -> list[OneToOne]:
 
 
 def pitches(tile: Tile) -> list[Pitch]:
-    """How far a step of each mode moves, but for steps to the next element."""
+    """How far a step of each mode moves, without the steps to the next element in memory."""
     if not isinstance(tile.layout, Layout):
         return []
     found: list[Pitch] = []
@@ -120,11 +115,4 @@ def periods(tile: Tile, start_bytes: int) -> Iterator[Period]:
     banks = np.broadcast_to(position // (tile.units_per_byte * BANK_WORD_BYTES) % BANKS, tile.extents)
     for mode, (name, extent) in enumerate(zip(mode_names(tile), tile.extents, strict=True)):
         if extent > 1:
-            yield Period(tile.name, name, extent, _period(np.moveaxis(banks, mode, 0), extent), start_bytes)
-
-
-def _period(banks: NDArray[np.int64], extent: int) -> int | None:
-    for period in range(1, extent // 2 + 1):
-        if (banks[period] == banks[0]).all() and (banks[period:] == banks[:-period]).all():
-            return period
-    return None
+            yield Period(tile.name, name, extent, first_period(np.moveaxis(banks, mode, 0)), start_bytes)

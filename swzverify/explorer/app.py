@@ -1,4 +1,4 @@
-"""The page as a Flask app: it checks each request, and hands queries on to be answered."""
+"""The page as a Flask app: it checks each request, and passes queries on to the workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _IDLE_SECONDS = 15
-"""What a connection may be silent."""
+"""Seconds that a connection may be silent."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -45,7 +45,7 @@ _ICON = (
 
 
 class _Quiet(WSGIRequestHandler):
-    """Says nothing of requests, and waits for none that does not come."""
+    """Logs no requests, and closes a connection that stays silent."""
 
     timeout = _IDLE_SECONDS
 
@@ -77,7 +77,7 @@ def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
     @app.errorhandler(Exception)
     def fail(error: Exception) -> Response:  # pyright: ignore[reportUnusedFunction]  # likewise
         if isinstance(error, HTTPException):
-            what = f"'{request.path[:80]}' is nothing of this page"
+            what = f"there is no '{request.path[:80]}' here"
             return _problem(SwzError("SWZ595", what, hint="the page is at /"), error.code or 500)
         return _problem(SwzError("SWZ901", fault(error), hint=what_to_send()), 500)
 
@@ -100,7 +100,7 @@ def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
 
 
 class _Guarded(Flask):
-    """Refuses others before Flask reads anything of their requests."""
+    """Refuses requests of others before Flask reads anything of them."""
 
     known: frozenset[str] = frozenset()
 
@@ -128,7 +128,7 @@ def _problem(error: SwzError, status: int) -> Response:
 
 
 def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
-    """The answer, or what stopped it, as one."""
+    """The answer; what stopped it becomes an answer too."""
     try:
         return ask(query, what)
     except SwzError as error:
@@ -136,7 +136,7 @@ def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
 
 
 def _fields(query: str) -> tuple[dict[str, str], list[FieldError]]:
-    """The values of the form's fields, checked or not, and what is wrong with the whole."""
+    """The values of the form's fields, not yet checked, and what is wrong with the query string."""
     try:
         return fields_of(query), []
     except WrongStateError as error:
@@ -147,20 +147,8 @@ def _text(name: str) -> str:
     return files("swzverify.explorer").joinpath("page", name).read_text("utf-8")
 
 
-def _style() -> Response:
-    return Response(palette() + _text("page.css"), mimetype="text/css")
-
-
-def _script() -> Response:
-    return Response(_text("page.js"), mimetype="text/javascript")
-
-
-def _icon() -> Response:
-    return Response(_ICON, mimetype="image/svg+xml")
-
-
 _ASSETS: tuple[tuple[str, Callable[[], Response]], ...] = (
-    ("/page.css", _style),
-    ("/page.js", _script),
-    ("/icon.svg", _icon),
+    ("/page.css", lambda: Response(palette() + _text("page.css"), mimetype="text/css")),
+    ("/page.js", lambda: Response(_text("page.js"), mimetype="text/javascript")),
+    ("/icon.svg", lambda: Response(_ICON, mimetype="image/svg+xml")),
 )

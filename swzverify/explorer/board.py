@@ -1,5 +1,5 @@
-"""The tile with the lanes of one warp instruction in it: a picture of `show`, whose cells know their
-banks and lanes.
+"""The tile with the lanes of one warp instruction in it: a picture of `show`, in which each cell
+knows its banks and lanes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_ROWS = 32
 LANES_WORDS = "L names the lanes of the warp instruction that touch a cell."
 _WORD_BITS = 8 * BANK_WORD_BYTES
 Bits = range
-"""Where something lies in memory, in bits from address 0."""
+"""A stretch of memory, in bits from address 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,7 @@ class Board:
 def logical_board(tile: Tile, run: Chosen | None) -> Board:
     """The grid by coordinate, in the rows and columns where the drawn warp instruction begins."""
     base = base_bytes(tile, run)
-    whole = View(base=base, most_rows=MOST_ROWS)
-    grid = grid_of(tile, whole)
+    grid = grid_of(tile, View(base=base, most_rows=MOST_ROWS))
     start = None if run is None else _first_coordinate(run)
     if start is not None and len(tile.extents) == 2:
         rows, columns = _window(grid.rows, grid.all_rows, start[0]), _window(grid.columns, grid.all_columns, start[1])
@@ -87,8 +86,8 @@ def _first_coordinate(run: Chosen) -> tuple[int, int] | None:
 
 
 def physical_board(tile: Tile, run: Chosen | None) -> Board:
-    """Memory, a row of 128 bytes each, from the row of the first lane on. Errors: SWZ581 a tile whose
-    elements do not fill such rows.
+    """Memory in rows of 128 bytes, from the row of the first lane on. Errors: SWZ581 elements that
+    do not fill such rows.
     """
     base = base_bytes(tile, run)
     found = physical(tile, View(base=base, most_rows=MOST_ROWS))
@@ -120,14 +119,14 @@ def _first_line(run: Chosen | None, base: int) -> int:
 
 
 def base_bytes(tile: Tile, run: Chosen | None) -> int:
-    """The base address of the warp instruction that is drawn; without one the first of the tile."""
+    """The first byte of the stage that the warp instruction touches, else of the first stage."""
     if run is None:
         return tile.origin.start_bytes
     return run.access.origin.at(run.point) + run.point.get(STAGE, 0) * tile.pitch_bytes
 
 
 def lane_bits(run: Chosen) -> Mapping[int, Bits]:
-    """What each lane that counts touches."""
+    """The stretch of memory that each lane that counts touches."""
     counted = {lane for group in run.cost.groups for lane in group.lanes}
     width = 8 * run.access.instruction.width_bytes
     return {
@@ -141,7 +140,7 @@ def _board(picture: Picture, panel: Panel, where: Sequence[Bits], run: Chosen | 
     touched = {} if run is None else _by_word(lane_bits(run))
     places: list[Place] = []
     for cell, bits in zip(panel.cells, where, strict=True):
-        words = range(bits.start // _WORD_BITS, (bits.stop - 1) // _WORD_BITS + 1)
+        words = words_of(bits)
         lanes = sorted({lane for word in words for lane, held in touched.get(word, ()) if _meet(held, bits)})
         shown = replace(cell, lanes=tuple(lanes), lines=(*cell.lines, f"L{spans(lanes, ',')}") if lanes else cell.lines)
         places.append(Place(shown, tuple(word % BANKS for word in words)))
@@ -149,10 +148,15 @@ def _board(picture: Picture, panel: Panel, where: Sequence[Bits], run: Chosen | 
     return Board(replace(picture, captions=told), replace(panel, cells=()), tuple(places))
 
 
+def words_of(bits: Bits) -> range:
+    """The words of the banks that a stretch of memory touches."""
+    return range(bits.start // _WORD_BITS, -(-bits.stop // _WORD_BITS))
+
+
 def _by_word(lanes: Mapping[int, Bits]) -> dict[int, list[tuple[int, Bits]]]:
     found: dict[int, list[tuple[int, Bits]]] = {}
     for lane, bits in lanes.items():
-        for word in range(bits.start // _WORD_BITS, (bits.stop - 1) // _WORD_BITS + 1):
+        for word in words_of(bits):
             found.setdefault(word, []).append((lane, bits))
     return found
 

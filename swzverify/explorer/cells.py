@@ -1,6 +1,7 @@
-"""Panels and tables whose cells know their lanes, banks and groups, so that the page can follow them.
+"""Panels and tables as HTML; each cell has its lanes, banks and groups, so that the page can follow
+them.
 
-Each number that the page shows is text of it: the script compares these lists, and computes nothing.
+Each number that the page shows is in its text: the script compares lists, and computes nothing.
 """
 
 from __future__ import annotations
@@ -9,17 +10,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from swzverify.claims.verdict import Counterexample
-from swzverify.explorer.board import Board, lane_bits
-from swzverify.hardware import BANK_WORD_BYTES, BANKS
+from swzverify.explorer.board import Board, lane_bits, words_of
+from swzverify.hardware import BANKS
 from swzverify.pictures import Cell, Panel, Picture
 from swzverify.pictures.chosen import Chosen
 from swzverify.pictures.scale import Scale
 from swzverify.report.table import cells, header
 from swzverify.shown import html_text
 
-_WORD_BITS = 8 * BANK_WORD_BYTES
 _text = lru_cache(maxsize=1 << 14)(html_text)
-"""Cells of one state say much of what those of the next one say."""
+"""The cells of one state repeat most texts of the state before."""
 
 
 def group_of_lane(run: Chosen) -> dict[int, int]:
@@ -28,7 +28,7 @@ def group_of_lane(run: Chosen) -> dict[int, int]:
 
 
 def board_html(board: Board, groups: Mapping[int, int]) -> str:
-    """The tile."""
+    """The picture of the tile, with its words."""
     banks = {(each.cell.row, each.cell.column): each.banks for each in board.places}
 
     def words(cell: Cell) -> str:
@@ -69,7 +69,7 @@ def _table(
     banks_of: Callable[[Cell], Iterable[int]],
     words_of: Callable[[Cell], str],
 ) -> str:
-    """A panel as a table; its heads tell rows and columns, empty cells have nothing."""
+    """A panel as a table with the heads of its rows and columns."""
     rows: list[list[str]] = [["<td></td>"] * len(panel.column_heads) for _ in panel.row_heads]
     for cell in shown:
         shade = "" if cell.value is None or scale is None else f"s{scale.shade(cell.value)}"
@@ -103,9 +103,7 @@ def lanes_html(table: Counterexample, run: Chosen) -> str:
     for row in table.rows:
         lane = row.cells[place]
         assert isinstance(lane, int)  # noqa: S101 - the number of a lane
-        bits = touched.get(lane)
-        words = range(0) if bits is None else range(bits.start // _WORD_BITS, (bits.stop - 1) // _WORD_BITS + 1)
-        banks = [word % BANKS for word in words]
+        banks = [word % BANKS for word in words_of(touched.get(lane, range(0)))]
         own = [groups[lane]] if lane in groups else []
         texts = [*cells(table.columns, row), _list(own) or "-"]
         named = zip((*header(table.columns), "group"), texts, strict=True)

@@ -13,13 +13,14 @@ from swzverify.spec.elements import ELEMENT_BITS
 _ORDERS = {"row": "row-major", "column": "column-major", "layout": "CuTe notation"}
 _SWIZZLES = {"none": "none", "offset": "on element offsets", "address": "on byte addresses"}
 _VIEWS = {"logical": "by coordinate", "physical": "in memory, rows of 128 bytes"}
+_FILTERS = {"-1": "all", **{str(number): str(number) for number in range(32)}}
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
     """A control: `options` are those of a choice, by value; `least` and `most` those of a number.
 
-    `hint` says what to write. A `local` one filters the pictures, and has nothing computed.
+    `hint` says what to write. A `local` control filters the pictures; nothing is computed for it.
     """
 
     name: str
@@ -91,13 +92,8 @@ def controls(given: Mapping[str, str]) -> tuple[Section, ...]:
             (
                 choice("view", "Draw the tile", _VIEWS),
                 text("at", "Warp instruction", "empty: the worst; or warp=1, k=16"),
-                choice("bank", "Only bank", {"-1": "all", **{str(bank): str(bank) for bank in range(32)}}, local=True),
-                choice(
-                    "group",
-                    "Only group of lanes",
-                    {"-1": "all", **{str(each): str(each) for each in range(32)}},
-                    local=True,
-                ),
+                choice("bank", "Only bank", _FILTERS, local=True),
+                choice("group", "Only group of lanes", _FILTERS, local=True),
             ),
         ),
     )

@@ -9,7 +9,6 @@ from swzverify.claims.verdict import Outcome
 from swzverify.explanations import Explanation
 from swzverify.explanations.statements import BankBit, Matrix, TileBankBit
 from swzverify.explorer.cells import board_html, group_of_lane, groups_html, lanes_html
-from swzverify.explorer.spec_text import coordinate_words
 from swzverify.explorer.state import FieldError, State, WrongStateError
 from swzverify.explorer.thread_maps import loop_words
 from swzverify.explorer.view import Shown, Try, changes_of, shown_of
@@ -24,10 +23,10 @@ _TONES = {Outcome.PROVED: ("good", "\u2713"), Outcome.REFUTED: ("bad", "\u2717")
 
 
 class Answer(TypedDict):
-    """What the browser is sent. With `errors` there is nothing else of the state.
+    """What the browser is sent. With `errors` the other fields are empty.
 
-    `parts` are HTML by the id of their place, `texts` plain texts by name, `fields` the values that
-    the state gives to fields which it does not read, such as the expressions of a named map.
+    `parts` are HTML by the id of their place, `texts` plain texts by name. `fields` are values for
+    fields of the form that the state does not read, such as the expressions of a named map.
     """
 
     query: str
@@ -41,11 +40,11 @@ class Answer(TypedDict):
 
 
 Ask = Literal["view", "changes", "all"]
-"""What is asked for: all but what takes long, that alone, or both."""
+"""What is asked for: what is quick to compute, what takes long (`changes`), or both."""
 
 
 def answer(query: str, ask: Ask = "all") -> Answer:
-    """The answer to a query string; whatever is wrong with it is part of the answer.
+    """The answer to a query string; what is wrong with it is part of the answer.
 
     >>> answer("rows=0")["errors"][0]["field"]
     'rows'
@@ -69,16 +68,7 @@ def _changes(state: State) -> Answer:
 
 
 def _empty(query: str) -> Answer:
-    return Answer(
-        query=query,
-        errors=[],
-        headline="",
-        outcome="",
-        parts={},
-        texts={},
-        fields={},
-        groups=0,
-    )
+    return Answer(query=query, errors=[], headline="", outcome="", parts={}, texts={}, fields={}, groups=0)
 
 
 def _of(shown: Shown) -> Answer:
@@ -88,7 +78,7 @@ def _of(shown: Shown) -> Answer:
     lanes = {} if run is None else group_of_lane(run)
     fields = {"layout": str(shown.tile.layout)} if state.order != "layout" else {}
     if state.map != "own":
-        fields |= {"coord": coordinate_words(shown.spec.map.coord), "loops": loop_words(shown.spec.map.loops)}
+        fields |= {"coord": ", ".join(shown.spec.map.coord), "loops": loop_words(shown.spec.map.loops)}
     return Answer(
         query=state.to_query(),
         errors=[],

@@ -1,7 +1,8 @@
-"""Whom the server answers: a browser on this machine that shows this very page.
+"""The server answers only a browser on this machine that shows this very page.
 
-A page of another site may ask a server on loopback too, by its address, or by a name of its own that
-it has resolve to 127.0.0.1. Its `Host` gives the second away, `Origin` and `Sec-Fetch-Site` the first.
+A page of another site can send requests to loopback too: to the address, or to a name of its own
+that resolves to 127.0.0.1. `Origin` and `Sec-Fetch-Site` show the first case, `Host` shows the
+second.
 
 Source: W3C, Fetch Metadata Request Headers; RFC 9110, 7.2 (Host).
 """
@@ -29,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error, with the HTTP status that says it."""
+    """An error, with its HTTP status."""
 
     status: int
     error: SwzError
@@ -62,7 +63,7 @@ def refusal(request: Request, known: frozenset[str]) -> Refusal | None:
     origin = headers.get("origin")
     if origin is not None and origin.lower() not in {f"http://{each}" for each in known}:
         return _refused(403, f"a request of a page of '{origin[:80]}'", "only the page itself may ask")
-    if not _is_own(request) and not _opens_the_page(request):
+    if not may_compute(request) and not _opens_the_page(request):
         return _refused(
             403, f"a request of another site (Sec-Fetch-Site: {headers['sec-fetch-site'][:20]})", "open the page"
         )
@@ -74,19 +75,14 @@ def refusal(request: Request, known: frozenset[str]) -> Refusal | None:
 
 
 def may_compute(request: Request) -> bool:
-    """Whether the request is the page's own, or a person's; a link of another site opens the page, and
-    has nothing computed.
+    """Whether the page itself or a person sent the request; a link on another site opens the page,
+    but nothing is computed for it. Programs that are no browsers send no such header.
     """
-    return _is_own(request)
-
-
-def _is_own(request: Request) -> bool:
-    """Programs that are no browsers send no such header."""
     return request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
 def _opens_the_page(request: Request) -> bool:
-    """Whether a link is followed, in a window of its own."""
+    """Whether a browser follows a link to the page, in a window and not in a frame."""
     headers = request.headers
     return (
         request.path == "/"

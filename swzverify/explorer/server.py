@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -45,18 +46,11 @@ def listening(host: str, port: int) -> socket.socket:
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        place = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            place.bind((host, port))
-            place.listen(64)
-        except OSError:
-            place.close()
-            raise
+        return socket.create_server((host, port), family=family, backlog=64)
     except OSError as error:
-        message = f"nothing can listen at port {port} of {host}: {error.strerror or error}"
+        why = os.strerror(error.errno) if error.errno else str(error)
+        message = f"nothing can listen at port {port} of {host}: {why}"
         raise SwzError("SWZ594", message, hint="--port 0 takes a free port") from error
-    return place
 
 
 def link_of(place: socket.socket) -> str:

@@ -1,9 +1,8 @@
-"""A state as a spec: the text that is judged, and that the page copies."""
+"""A state as a spec: this text is judged, and the page lets people copy it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,13 +12,13 @@ from swzverify.explorer.thread_maps import ThreadMap, thread_map
 from swzverify.layout import Layout, parse_notation
 
 TILE, ACCESS = "A", "access"
-"""What the spec calls them."""
+"""The names of the tile and of the access in the spec."""
 MOST_ELEMENTS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class SpecText:
-    """The text, the field that each of its lines is of, and the thread map that it has."""
+    """The text, for each of its lines the field that gave it, and the thread map."""
 
     text: str
     fields: tuple[str, ...]
@@ -99,7 +98,9 @@ def spec_text(state: State) -> SpecText:
 
 
 def _extents(state: State) -> tuple[int, ...]:
-    """The modes' extents. Error: `WrongStateError` for a notation that is none, or too large."""
+    """The modes' extents. Error: `WrongStateError` for a layout that cannot be read or is too
+    large.
+    """
     if state.order != "layout":
         return state.rows, state.columns
     try:
@@ -137,10 +138,5 @@ def _loop(values: range) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Text in double quotes: what JSON writes of ASCII, YAML reads as the same."""
+    """Text in double quotes: for ASCII, YAML reads what JSON writes."""
     return json.dumps(text)
-
-
-def coordinate_words(parts: Sequence[str]) -> str:
-    """A coordinate as the page's field has it."""
-    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""What the page lets one change, within its bounds, and the query string that keeps it."""
+"""What people can change on the page, with its bounds, and the query string that keeps it."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ MapName = Literal["rows", "columns", "matrix", "own"]
 class State(BaseModel):
     """All that the page keeps. Defaults are what it opens with.
 
-    `order` is `layout` where `layout` is CuTe notation, which then has the shape. `map` names a
-    thread map; of `own` the expressions of `coord` and the loops of `loops` count. `at` names the
-    warp instruction that is drawn, empty the worst one. `bank` and `group` are filters of the
-    pictures, -1 for all; nothing is computed of them.
+    With `order` `layout`, the CuTe notation in `layout` gives the shape too. `map` names a thread
+    map; `own` takes the expressions of `coord` and the loops of `loops`. `at` names the warp
+    instruction that is drawn; empty is the worst one. `bank` and `group` filter the pictures, -1
+    for all; nothing is computed from them.
 
     >>> State(rows=32).to_query()
     'rows=32'
@@ -88,7 +88,15 @@ class State(BaseModel):
         >>> State.from_query("rows=32&swizzle=offset").rows
         32
         """
-        return _state(fields_of(query))
+        fields = fields_of(query)
+        try:
+            found = State.model_validate(fields)
+        except ValidationError as error:
+            raise WrongStateError(*(_told(each) for each in error.errors())) from error
+        unknown = _unknown(found)
+        if unknown:
+            raise WrongStateError(*unknown)
+        return found
 
 
 _DEFAULTS: Mapping[str, object] = {name: field.default for name, field in State.model_fields.items()}
@@ -105,7 +113,7 @@ class FieldError:
 
 
 class WrongStateError(SwzError):
-    """A state that cannot be; `errors` are all that is wrong with it. It reads as the first one."""
+    """A state that cannot be; `errors` are all that is wrong. Its own message is the first one."""
 
     def __init__(self, first: FieldError, *others: FieldError) -> None:
         super().__init__(first.code, first.message, hint=first.hint)
@@ -118,29 +126,19 @@ def fields_of(query: str) -> dict[str, str]:
     """
     try:
         if len(query) > MOST_QUERY:
-            raise ValueError(f"a link of {len(query)} characters, {MOST_QUERY} at most")
+            raise ValueError(f"it has {len(query)} characters, at most {MOST_QUERY} are allowed")
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise ValueError("a link that gives a field twice")
+            raise ValueError("it gives a field twice")
     except ValueError as error:
-        raise WrongStateError(FieldError("", "SWZ596", f"no state: {error}", "copy the whole link")) from error
-    return found
-
-
-def _state(fields: Mapping[str, str]) -> State:
-    try:
-        found = State.model_validate(dict(fields))
-    except ValidationError as error:
-        raise WrongStateError(*(_told(each) for each in error.errors())) from error
-    unknown = [*_unknown(found)]
-    if unknown:
-        raise WrongStateError(*unknown)
+        message = f"the link cannot be read: {error}"
+        raise WrongStateError(FieldError("", "SWZ596", message, "copy the whole link")) from error
     return found
 
 
 def _unknown(state: State) -> list[FieldError]:
-    """Names of tables: they are told with the nearest one."""
+    """Errors of names that no table has, each with the nearest name."""
     tables = (("element", ELEMENT_BITS), ("instruction", INSTRUCTIONS), ("target", TARGETS))
     return [
         FieldError(name, "SWZ596", f"unknown {name} '{getattr(state, name)}'", nearest(getattr(state, name), table))
@@ -150,7 +148,7 @@ def _unknown(state: State) -> list[FieldError]:
 
 
 def _told(detail: ErrorDetails) -> FieldError:
-    """One of pydantic's, in our words."""
+    """An error of pydantic, in our words."""
     name = str(detail["loc"][0]) if detail["loc"] else ""
     if name not in State.model_fields:
         return FieldError("", "SWZ596", f"a state has no '{graphic(name[:60])}'", nearest(name, State.model_fields))

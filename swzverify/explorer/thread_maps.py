@@ -50,54 +50,41 @@ def thread_map(state: State, extents: tuple[int, ...]) -> ThreadMap:
             f"the map '{state.map}' needs rows and columns, and the layout has {len(extents)} modes",
             hint="own expressions, one for each mode",
         )
+    rows, columns = extents
     row = find_instruction(state.instruction)
     vector = max(1, 8 * row.width_bytes // element_bits(state.element))
-    made = {"rows": _rows, "columns": _columns}.get(state.map)
-    found = _matrices(state, row, vector, *extents) if made is None else made(state.threads, vector, *extents)
+    if columns % vector:
+        raise SwzError(
+            "SWZ597",
+            f"rows of {columns} elements are no whole number of vectors of {vector}, which a lane takes",
+            hint=f"columns a multiple of {vector}, or a narrower instruction",
+        )
+    shape = (vector, rows, columns)
+    found = _matrices(state, row, *shape) if state.map == "matrix" else _vectors(state, *shape)
     _refuse_many(state.threads, found.loops)
     return found
 
 
-def _rows(threads: int, vector: int, rows: int, columns: int) -> ThreadMap:
-    across = columns // vector
-    _refuse_narrow(vector, columns)
-    index, loops = _passes(threads, rows * across)
-    last = f"{index} % {across}" if across > 1 else "0"
+def _vectors(state: State, vector: int, rows: int, columns: int) -> ThreadMap:
+    """A vector for each thread, along rows or down columns, in passes of all threads."""
+    threads, across = state.threads, columns // vector
+    passes = -(-rows * across // threads)
+    index = "tid" if passes == 1 else f"(i*{threads} + tid)"
+    if state.map == "columns":
+        row, place = f"{index} % {rows}", f"{index} / {rows}"
+    else:
+        row, place = (f"{index} / {across}", f"{index} % {across}") if across > 1 else (index, "0")
     return ThreadMap(
-        (f"{index} / {across}" if across > 1 else index, _scaled(last, vector)),
-        loops,
-        _condition(index, threads, rows * across),
+        (row, place if vector == 1 or place == "0" else f"{place} * {vector}"),
+        {} if passes == 1 else {"i": range(passes)},
+        f"{index} < {rows * across}" if rows * across % threads else "",
     )
-
-
-def _columns(threads: int, vector: int, rows: int, columns: int) -> ThreadMap:
-    across = columns // vector
-    _refuse_narrow(vector, columns)
-    index, loops = _passes(threads, rows * across)
-    return ThreadMap(
-        (f"{index} % {rows}", _scaled(f"{index} / {rows}", vector)), loops, _condition(index, threads, rows * across)
-    )
-
-
-def _passes(threads: int, vectors: int) -> tuple[str, Mapping[str, range]]:
-    """The number of a thread's vector, and the loop over passes of all threads."""
-    passes = -(-vectors // threads)
-    return ("tid", {}) if passes == 1 else (f"(i*{threads} + tid)", {"i": range(passes)})
-
-
-def _condition(index: str, threads: int, vectors: int) -> str:
-    return f"{index} < {vectors}" if vectors % threads else ""
-
-
-def _scaled(index: str, vector: int) -> str:
-    return index if vector == 1 or index == "0" else f"{index} * {vector}"
 
 
 def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: int) -> ThreadMap:
     """Each lane has the address of a row of 8 elements of 16 bits: lanes go down 8 or 16 rows, and
-    those of the second half, where there is one, begin a vector further on.
+    with 32 lanes the second half begins a vector further on.
     """
-    _refuse_narrow(vector, columns)
     lanes = row.address_lanes if row.warp_wide else LANES
     high = min(lanes, 16)
     wide = 2 * vector if lanes == 32 else vector
@@ -108,7 +95,7 @@ def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: i
             hint=f"rows a multiple of {high}, columns a multiple of {wide}",
         )
     warps = -(-state.threads // LANES)
-    down = "lane % 16" if high == 16 else "lane % 8"
+    down = f"lane % {high}"
     loops: dict[str, range] = {}
     if warps > 1:
         down = f"warp*{high} + {down}"
@@ -121,7 +108,7 @@ def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: i
     if columns > wide:
         loops["k"] = range(0, columns, wide)
         across = f"k + {across}" if across else "k"
-    if loops and "m" in loops and rows % (warps * high):
+    if "m" in loops and rows % (warps * high):
         raise SwzError(
             "SWZ597",
             f"{rows} rows are no whole number of {warps * high}, which {warps} warps take",
@@ -130,21 +117,12 @@ def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: i
     return ThreadMap((down, across or "0"), loops)
 
 
-def _refuse_narrow(vector: int, columns: int) -> None:
-    if columns % vector:
-        raise SwzError(
-            "SWZ597",
-            f"rows of {columns} elements are no whole number of vectors of {vector}, which a lane takes",
-            hint=f"columns a multiple of {vector}, or a narrower instruction",
-        )
-
-
 def _own_loops(state: State) -> Mapping[str, range]:
     found: dict[str, range] = {}
     for text in filter(None, _LOOPS.split(state.loops)):
         loop = loop_in(text)
         if loop is None or loop[0] in found:
-            raise SwzError("SWZ597", f"'{text}' is no loop of its own", hint="such as k=4 or k=0:64:16 i=4")
+            raise SwzError("SWZ597", f"'{text}' is no loop, or is there twice", hint="such as k=4 or k=0:64:16 i=4")
         found[loop[0]] = loop[1]
     _refuse_many(state.threads, found)
     return found

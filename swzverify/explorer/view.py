@@ -1,5 +1,5 @@
-"""What the page shows of a state: its spec judged as `prove` does, drawn as `show` does, explained as
-`explain` does.
+"""What the page shows for a state: its spec, judged as by `prove`, drawn as by `show` and explained
+as by `explain`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from swzverify.subjects import Access, Tile
 from swzverify.words import counted
 
 RLIMIT = 3_000_000
-"""Z3's budget of a query: a tenth of what `prove` has."""
+"""Z3's budget for a query: a tenth of the budget of `prove`."""
 _AT = re.compile(r"([A-Za-z_]\w*)\s*=\s*([0-9]{1,9})", re.ASCII)
 
 
@@ -89,9 +89,10 @@ class Shown:
 
 
 def shown_of(state: State, *, changes: bool = True) -> Shown:
-    """Everything of a state; without `changes` not what other swizzles and pads would do.
+    """Everything that the page shows; without `changes` the explanation leaves out other swizzles
+    and pads.
 
-    Error: `WrongStateError` for a state of which nothing can be judged.
+    Error: `WrongStateError` for a state that has no spec that can be judged.
     """
     text = spec_text(state)
     spec = _spec(text)
@@ -182,7 +183,7 @@ def _tries(state: State, explanation: Explanation) -> list[Try]:
 
 
 def _changed(state: State, words: str, fields: Mapping[str, object]) -> list[Try]:
-    """A state with other values, if the page can have it."""
+    """A state with other values; empty where the page cannot have it, or nothing changes."""
     try:
         changed = State.model_validate({**state.model_dump(), **fields})
     except ValueError:  # beyond the page's bounds

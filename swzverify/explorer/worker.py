@@ -15,7 +15,7 @@ from swzverify.processes import collect_rarely, start
 from swzverify.run.fault import fault, what_to_send
 
 SECONDS = 10.0
-"""Wall clock that an answer may take, and that a request waits for those before it."""
+"""Wall clock that an answer may take, and that a request waits for the requests before it."""
 
 
 def serve(pipe: Connection[Any, Any]) -> None:
@@ -80,7 +80,7 @@ class Worker:
 
 
 class Workers:
-    """Two workers: what takes long never waits in front of what is to follow at once."""
+    """Two workers: a quick answer never waits for one that takes long."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         """`seconds` is what one answer may take."""

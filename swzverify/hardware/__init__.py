@@ -38,14 +38,7 @@ from swzverify.lazy import importer, lister
 if TYPE_CHECKING:
     from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
     from swzverify.hardware.sectors import SectorCost, sector_cost, sectors_many
-    from swzverify.hardware.wavefronts import (
-        PAIR_DISTANCES,
-        AccessCost,
-        CostArrays,
-        GroupCost,
-        access_cost,
-        cost_many,
-    )
+    from swzverify.hardware.wavefronts import PAIR_DISTANCES, AccessCost, CostArrays, GroupCost, access_cost, cost_many
 
 __all__ = [
     "BANKS",
@@ -84,7 +77,7 @@ __all__ = [
     "turn_bytes",
 ]
 
-# The rule needs numpy; who only reads the tables does not wait for it.
+# The rules need numpy; code that only reads the tables does not wait for its import.
 __getattr__ = importer(
     "swzverify.hardware",
     {

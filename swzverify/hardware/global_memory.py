@@ -1,8 +1,8 @@
 """The instructions of global memory as data: plain loads and stores, and how PTX spells them.
 
-A row here has the type of the rows of shared memory, and `space` tells them apart: `wavefronts`
-prices the ones, `sectors` the others. `find_instruction` knows shared memory only, so that nothing
-takes an access to global memory for one with banks.
+The rows have the same type as those of shared memory, and differ in `space`: `wavefronts` prices
+the rows of shared memory, `sectors` those of global memory. `find_instruction` knows shared memory
+only, so that nothing prices an access to global memory by banks.
 
 Source: PTX ISA 8.7, `ld`, `ld.global.nc` and `st`.
 """
@@ -57,9 +57,9 @@ def global_name(spelling: str) -> str | None:
     """The table's name for a PTX spelling of a load from or a store to global memory, operands
     allowed; None for anything else.
 
-    Caches and eviction priorities change neither the addresses nor the sectors that they lie in.
+    Caches and eviction priorities change neither the addresses nor their sectors.
 
-    Raises SWZ401 where more bytes per lane are meant than the table knows.
+    Raises SWZ401 for more bytes per lane than the table knows.
 
     >>> global_name("ld.global.nc.L1::no_allocate.v4.f32 {%f0,%f1,%f2,%f3}, [%rd1];")
     'ld.global.v4.b32'

@@ -29,8 +29,6 @@ BANK_WORD_BYTES = 4
 """
 BANK_PERIOD_BYTES = BANKS * BANK_WORD_BYTES
 """Addresses this far apart lie in the same bank."""
-
-
 SECTOR_BYTES = 32
 """Global memory is moved in aligned pieces of this size, and two lanes of a 16-byte `cp.async` that
 go as one unit write one. Source: CUDA C++ Best Practices Guide 13, "Coalesced Access to Global
@@ -59,8 +57,8 @@ class Instruction:
     - `by_octets`: it has a rule of its own, the octet rule: what counts is how chunks move between
       sectors, not banks.
     - `source`: where the row is from.
-    - `space`: where its addresses lie. In global memory nothing of groups and banks holds: all lanes
-      are one group, in which different sectors count.
+    - `space`: where its addresses lie. In global memory there are no banks: all lanes are one
+      group, and different sectors count.
 
     >>> find_instruction("ldmatrix.x2").group_count
     2
@@ -101,15 +99,16 @@ class Instruction:
 
     @property
     def unit_bytes(self) -> int:
-        """Of what aligned lanes touch one each, and what tells two lanes apart: a word at least, or
-        their own width; in global memory a sector.
+        """The size of a unit. Each aligned lane touches one unit; the cost depends on which lanes
+        touch the same one. A unit is as wide as the access, a word at least; in global memory it is
+        a sector.
         """
         return SECTOR_BYTES if self.is_global else max(BANK_WORD_BYTES, self.width_bytes)
 
     @property
     def slots(self) -> int:
-        """How many units lie side by side in the banks; 1 in global memory, where any two different
-        units count.
+        """The number of units that lie side by side in the banks; 1 in global memory, where any two
+        different units count.
 
         >>> find_instruction("ld.shared.v4.b32").slots
         8

@@ -2,9 +2,9 @@
 time.
 
 Lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global side is
-coalesced). What goes together in a wavefront is what moves alike: into one line, halves kept or
-swapped, sectors moved by an even or an odd XOR. The two forms share no code, so that each tests the
-other.
+coalesced). Lanes share a wavefront if their data moves in the same way: into one line, with halves
+kept or swapped, and sectors moved by an even or an odd XOR. The two forms share no code, so that
+each tests the other.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES, SECTOR_BYTES
 
 CHUNK_BYTES = 16
-"""What one lane copies."""
+"""Bytes that one lane copies."""
 CHUNKS_PER_LINE = BANK_PERIOD_BYTES // CHUNK_BYTES
 """Lanes of an octet: they read one line."""
 _SECTORS = BANK_PERIOD_BYTES // SECTOR_BYTES
@@ -31,8 +31,8 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class OctetClass:
-    """What goes together: its lanes, and how far it moves the sectors that it reads, even ones and
-    odd ones apart.
+    """Lanes that go together, and how far they move the sectors that they read: the moves of even
+    sectors, and of odd ones.
     """
 
     lanes: list[int] = field(default_factory=list[int])
@@ -45,7 +45,7 @@ class OctetClass:
 
 
 def copying(active: Mapping[int, int]) -> dict[int, int]:
-    """The lanes that copy: of those of the warp with one address only the lowest does.
+    """The lanes that copy: of lanes of the warp with the same address, only the lowest one copies.
 
     >>> copying({3: 64, 5: 64, 9: 0})
     {3: 64, 9: 0}
@@ -87,7 +87,7 @@ def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArr
 
     A class takes one wavefront: two units of it that read sectors of one parity and move them
     differently would write to one address, and of lanes with one address only one copies. So
-    classes are counted.
+    the number of classes is the cost.
 
     >>> wavefronts, minimum = octets_many(np.arange(32)[None, :] + 1, np.ones((1, 32), dtype=bool))
     >>> wavefronts.tolist(), minimum.tolist()
@@ -104,8 +104,13 @@ def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArr
     paired = copies & copies[:, lane ^ 1] & (chunks >> 1 == chunks[:, lane ^ 1] >> 1)
     kind = np.where(paired, 2, lane % 2)
     name = np.where(copies, (moved >> 3) * 12 + (moved & 3) * 3 + kind, -1)
-    octets = np.sort(name.reshape(-1, CHUNKS_PER_LINE), axis=1)
-    first = octets >= 0
-    first[:, 1:] &= octets[:, 1:] != octets[:, :-1]
+    first = first_of_run(np.sort(name.reshape(-1, CHUNKS_PER_LINE), axis=1))
     counts = first.reshape(len(chunks), LANES // CHUNKS_PER_LINE, CHUNKS_PER_LINE).sum(axis=2, dtype=np.int64)
     return counts.sum(axis=1, dtype=np.int64), (counts > 0).sum(axis=1, dtype=np.int64)
+
+
+def first_of_run(ordered: IntArray) -> BoolArray:
+    """Marks the first of each run of equal values in ordered rows; -1 marks nothing."""
+    first = ordered >= 0
+    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    return first

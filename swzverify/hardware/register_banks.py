@@ -7,6 +7,7 @@ for one instruction, and two registers of one bank may have to wait for each oth
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,8 +23,9 @@ class RegisterBanks:
     """The banks of some targets: register r lies in bank r % `banks`, and one cycle reads
     `reads_per_bank` registers of a bank.
 
-    `others_keep_reuse` says that instructions which do not read through the operand reuse cache (memory,
-    conversions) leave it as it is; elsewhere nothing is known of that.
+    `others_keep_reuse` says that instructions that do not read through the operand reuse cache,
+    such as those of memory and conversions, leave it as it is; where it is false, nothing is known
+    of that.
     """
 
     capabilities: tuple[int, ...]
@@ -51,9 +53,7 @@ class RegisterBanks:
         >>> volta.extra_cycles([4, 5, 0]), volta.extra_cycles([0, 4, 8])
         (0, 1)
         """
-        counts: dict[int, int] = {}
-        for register in set(registers):
-            counts[self.bank(register)] = counts.get(self.bank(register), 0) + 1
+        counts = Counter(map(self.bank, set(registers)))
         return sum(-(-count // self.reads_per_bank) - 1 for count in counts.values())
 
     @property
@@ -82,7 +82,7 @@ REGISTER_BANKS: tuple[RegisterBanks, ...] = (
         "(two banks of 64 bits)",
     ),
 )
-"""Every rule that is known, oldest targets first. None is known of later targets."""
+"""Every rule that is known, oldest targets first. No rule is known for later targets."""
 
 MEASURED_LATER = (
     "on an H200 (sm_90) each bank reads one register per cycle, and neighbouring instructions share the demand: "

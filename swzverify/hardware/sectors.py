@@ -20,7 +20,7 @@ import numpy as np
 from swzverify.errors import SwzError
 from swzverify.hardware.global_memory import find_any_instruction
 from swzverify.hardware.instructions import LANES, SECTOR_BYTES, Instruction
-from swzverify.hardware.octets import BoolArray, IntArray
+from swzverify.hardware.octets import BoolArray, IntArray, first_of_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SectorCost:
     """What one warp instruction touches: the lanes of each sector, by the sector's number (its first
     byte's address divided by 32).
 
-    `minimum` is what so many active lanes need whose bytes are all different.
+    `minimum` is what as many active lanes need if all their bytes are different.
     """
 
     instruction: Instruction
@@ -71,7 +71,7 @@ def sector_cost(instruction: str | Instruction, byte_addresses: Sequence[int | N
 
 def sectors_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, IntArray]:
     """(sectors, minimum) of n warp instructions, each int64 of shape (n,): byte addresses of shape
-    (n, 32), and likewise which lanes are active.
+    (n, 32), and in the same shape which lanes are active.
 
     The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ409 as `sector_cost`
     does.
@@ -89,9 +89,7 @@ def sectors_many(instruction: str | Instruction, addresses: IntArray, active: Bo
     if wrong.size:
         at, lane = (int(i) for i in wrong[0])
         raise _misaligned(row, lane, int(held[at, lane]))
-    numbers = np.sort(np.where(active, held // SECTOR_BYTES, -1), axis=1)
-    first = numbers >= 0
-    first[:, 1:] &= numbers[:, 1:] != numbers[:, :-1]
+    first = first_of_run(np.sort(np.where(active, held // SECTOR_BYTES, -1), axis=1))
     count = active.sum(axis=1, dtype=np.int64)
     return first.sum(axis=1, dtype=np.int64), (count * row.width_bytes + SECTOR_BYTES - 1) // SECTOR_BYTES
 

@@ -23,9 +23,7 @@ _MATRIX = re.compile(
     rf"(?P<op>{'|'.join(MATRIX_OPCODES)})\.sync\.aligned\.(?P<shape>m\d+n\d+)\.x(?P<count>[124])(?P<trans>\.trans)?"
     rf"(?:{_SPACE})?\.(?P<type>[\w.]+)"
 )
-_CP_ASYNC = re.compile(
-    rf"cp\.async\.(?P<cache>ca|cg)(?:{_SPACE}\.global(?:\.L2::\w+)*)?(?:\.(?P<size>\d+))?",
-)
+_CP_ASYNC = re.compile(rf"cp\.async\.(?P<cache>ca|cg)(?:{_SPACE}\.global(?:\.L2::\w+)*)?(?:\.(?P<size>\d+))?")
 _ATOMIC = re.compile(
     rf"(?:atom|red){ORDER}{_SPACE}\.(?:(?:add|min|max)\.[us]32|(?:and|or|xor|exch)\.b32|(?:inc|dec)\.u32)"
 )
@@ -57,10 +55,8 @@ def canonical_name(spelling: str) -> str | None:
     if match := _MATRIX.fullmatch(opcode):
         _refuse_cluster(opcode, match)
         if match["shape"] != "m8n8" or match["type"] != "b16":
-            _refuse(
-                opcode,
-                f"shape .{match['shape']} of .{match['type']} has not been measured; .m8n8 of .b16 is known",
-            )
+            shape = f"shape .{match['shape']} of .{match['type']}"
+            _refuse(opcode, f"{shape} has not been measured; .m8n8 of .b16 is known")
         return f"{match['op']}.x{match['count']}{match['trans'] or ''}"
     if match := _CP_ASYNC.fullmatch(opcode):
         _refuse_cluster(opcode, match)
@@ -89,7 +85,7 @@ def _load_store(opcode: str, match: re.Match[str]) -> str | None:
 
 
 def row_suffix(width_bytes: int, element_bits: int) -> str:
-    """How the table's name of so many bytes per lane ends, of elements of that size.
+    """The end of the table's name for so many bytes per lane, in elements of so many bits.
 
     >>> row_suffix(16, 32), row_suffix(8, 64)
     ('v4.b32', 'b64')
@@ -125,21 +121,14 @@ def _cp_async(opcode: str, match: re.Match[str], operands: str) -> str:
     if size not in {"4", "8", "16"}:
         _refuse(opcode, f"it copies {size} bytes per lane, and cp.async copies 4, 8 or 16")
     if cache == "cg" and size != "16":
-        _refuse(
-            opcode,
-            f"it copies {size} bytes per lane, and cp.async.cg copies 16",
-            f"write cp.async.{size} for .ca",
-        )
+        _refuse(opcode, f"it copies {size} bytes per lane, and cp.async.cg copies 16", f"write cp.async.{size} for .ca")
     return "cp.async.ca.16" if (cache, size) == ("ca", "16") else f"cp.async.{size}"
 
 
 def _refuse_cluster(opcode: str, match: re.Match[str]) -> None:
     if match["space"] == "::cluster":
-        _refuse(
-            opcode,
-            "distributed shared memory (.shared::cluster) is not modelled",
-            "write .shared for the own block",
-        )
+        reason = "distributed shared memory (.shared::cluster) is not modelled"
+        _refuse(opcode, reason, "write .shared for the own block")
 
 
 def _refuse(opcode: str, reason: str, hint: str = "") -> NoReturn:

@@ -47,7 +47,7 @@ class Target:
 
     @property
     def reserved_bytes_per_block(self) -> int:
-        """What every block takes of the multiprocessor's shared memory beside its own.
+        """The shared memory of the multiprocessor that every block takes in addition to its own.
 
         Source: CUDA Programming Guide 13, 5.1.3: 1 KB for each block from 8.0 on.
         """
@@ -92,7 +92,7 @@ _GUIDE = "CUDA Programming Guide 13, 5.1.3, table 31"
 _GUIDE_OLD = "CUDA C++ Programming Guide 11, K.1, table 15"
 _CCCL = "CCCL, cuda/__device/arch_traits.h"
 
-# capability, KiB a block, suffixes of the same chip's feature-specific targets, source
+# capability, KiB per block, suffixes of the same chip's feature-specific targets, source
 _SIZES: tuple[tuple[int, int, str, str], ...] = (
     (70, 96, "", _GUIDE_OLD),
     (72, 96, "", _GUIDE_OLD),
@@ -113,11 +113,9 @@ _SIZES: tuple[tuple[int, int, str, str], ...] = (
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        f"sm_{capability}{suffix}": Target(
-            f"sm_{capability}{suffix}", capability, kib * 1024, Evidence.DOCUMENTED, source
-        )
+        name: Target(name, capability, kib * 1024, Evidence.DOCUMENTED, source)
         for capability, kib, suffixes, source in _SIZES
-        for suffix in ("", *suffixes)
+        for name in (f"sm_{capability}{suffix}" for suffix in ("", *suffixes))
     }
 )
 """Every target by its name, oldest first."""

@@ -1,7 +1,7 @@
-"""What instructions without a row are: why they have none, and what to write instead.
+"""Instructions without a row: why they have none, and what to write instead.
 
-An engineer may name an instruction as machine code does (SASS), as CUDA C++ or CuTe do, or name one
-that no lane's address goes into. The nearest name of the table would be another instruction.
+An engineer may use a name of machine code (SASS), of CUDA C++ or of CuTe, or name an instruction
+that takes no address from a lane. The nearest name of the table would be another instruction.
 
 Source: PTX ISA 8.7; CUDA Binary Utilities, Instruction Set Reference; CUTLASS, `include/cute/arch`.
 """
@@ -32,8 +32,9 @@ _OTHER_ATOMICS: Final = "those of floats, of 16 or 64 bits, and cas were not mea
 _MACHINE: Final = "it is machine code (SASS), and instructions have PTX's names here"
 _ELSEWHERE: Final = "state the instruction that goes to shared memory: ld.shared, st.shared, or cp.async for a copy"
 
-_WIDTHS: Final = {"U8": "b8", "S8": "b8", "U16": "b16", "S16": "b16", "": "b32", "32": "b32", "64": "v2.b32"}
-_SIZES: Final = {**_WIDTHS, "128": "v4.b32"}
+_SIZES: Final = {
+    "U8": "b8", "S8": "b8", "U16": "b16", "S16": "b16", "": "b32", "32": "b32", "64": "v2.b32", "128": "v4.b32"
+}  # fmt: skip
 _TYPES_OF_CUDA: Final = {
     "b32": "half2 __half2 nv_bfloat162 __nv_bfloat162 short2 ushort2 char4 uchar4 int uint float unsigned",
     "v2.b32": "float2 int2 uint2 short4 ushort4 double long long1 longlong1 double1",
@@ -43,7 +44,7 @@ _FOR_TYPE: Final = {name: row for row, names in _TYPES_OF_CUDA.items() for name 
 
 
 def unlisted(name: str) -> Told | None:
-    """Why an instruction that is not read has no row, and the next step; None of what is unknown.
+    """Why an instruction has no row, and the next step; None for an unknown name.
 
     >>> unlisted("LDS.128")[1]
     'write ld.shared.v4.b32'
@@ -70,7 +71,7 @@ def _plain_machine(found: re.Match[str]) -> Told:
 
 
 def _matrix_machine(found: re.Match[str]) -> Told:
-    """Instructions of matrices by the names that nvdisasm prints."""
+    """Matrix instructions by the names that nvdisasm prints."""
     opcode = BY_MACHINE[found["op"].upper()].value
     shape = re.fullmatch(r"\.16\.M(T?)88(?:\.([24]))?|()\.X([124])", found["rest"].upper())
     if shape is None:
@@ -124,7 +125,7 @@ def _atomic(found: re.Match[str]) -> Told:
 
 
 def _without_cost(bits: str) -> str:
-    """What can be claimed of an atomic whose cost is not known: what a store of the same bytes does."""
+    """How to state an atomic without a known cost: as a store of the same bytes."""
     row = "v2.b64" if bits == "128" else f"b{bits}"
     return f"state st.shared.{row}, and claim what asks for no cost: aligned, in_bounds, covers"
 
@@ -143,14 +144,11 @@ def _other_space(found: re.Match[str]) -> Told:
     if space == "global" and found[0].startswith(("ld.", "st.")):
         return "it touches global memory, which has no banks", _IN_A_SPEC
     word = {"const": "constant", "param": "parameter"}.get(space, space)
-    return (
-        f"it touches {word} memory, and swzverify knows shared memory",
-        _ELSEWHERE,
-    )
+    return f"it touches {word} memory, and swzverify knows shared memory", _ELSEWHERE
 
 
 def _typed(found: re.Match[str]) -> Told:
-    """`ld` or `st` that is no spelling of PTX: its state space, vector or type."""
+    """`ld` or `st` with a state space, vector or type that PTX does not have."""
     opcode, rest = found["op"], [word for word in found["rest"].split(".") if word]
     if not any(word.startswith("shared") for word in rest):
         meant = next((word for word in rest if word in ("smem", "sh") or get_close_matches(word, ("shared",))), "")
@@ -174,7 +172,7 @@ def _typed(found: re.Match[str]) -> Told:
 
 
 def is_spelling(name: str) -> bool:
-    """Whether PTX spells an instruction of the table so.
+    """Whether this is a PTX spelling of an instruction of the table.
 
     >>> is_spelling("ld.shared.v4.f32"), is_spelling("ld.shared.v4.f64")
     (True, False)
@@ -189,7 +187,7 @@ def _type(opcode: str, vector: str, types: list[str]) -> Told:
     word = types[0]
     if word in _FOR_TYPE and not vector:
         return f"'{word}' is a type of CUDA C++", f"write {opcode}.shared.{_FOR_TYPE[word]}"
-    if re.fullmatch(r"\d+", word) and not vector and word in ("8", "16", "32", "64", "128"):
+    if not vector and word in ("8", "16", "32", "64", "128"):
         row = {"64": "b64", "128": "v4.b32"}.get(word, f"b{word}")
         return f"PTX has no type .{word}", f"write {opcode}.shared.{row}"
     if re.fullmatch(r"f8\w*|e\dm\d\w*|fp8\w*", word):
@@ -202,7 +200,7 @@ def _type(opcode: str, vector: str, types: list[str]) -> Told:
 
 
 def _matrix(found: re.Match[str]) -> Told:
-    """Instructions of matrices that are neither the table's names nor PTX's."""
+    """Matrix instructions with a name that neither the table nor PTX has."""
     opcode = found["op"].replace(".", "").replace("_", "")
     rest = [word for word in found["rest"].lower().split(".") if word]
     names = f"write {opcode}.x1, .x2 or .x4, and .trans behind it where it transposes"
@@ -324,4 +322,4 @@ _KINDS: Final = (
     _kind(rf"(?P<op>(?:ld|st)[._]?matrix){_REST}", _matrix),
     _kind(rf"(?P<op>ld|st){_REST}", _typed),
 )
-"""What instructions are told by, in the order in which they are asked."""
+"""Patterns of names, and what to say about each; the first pattern that fits counts."""

@@ -17,14 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swzverify.errors import SwzError
-from swzverify.hardware.instructions import (
-    BANK_WORD_BYTES,
-    BANKS,
-    LANES,
-    Instruction,
-    find_instruction,
-)
-from swzverify.hardware.octets import BoolArray, IntArray, copying, octet_classes, octets_many
+from swzverify.hardware.instructions import BANK_WORD_BYTES, BANKS, LANES, Instruction, find_instruction
+from swzverify.hardware.octets import BoolArray, IntArray, copying, first_of_run, octet_classes, octets_many
 from swzverify.hardware.targets import Evidence, Target, evidence
 from swzverify.shown import Line, Shown, html_facts, html_table, text_table
 from swzverify.words import counted, spans
@@ -37,10 +31,10 @@ PAIR_DISTANCES = (1, 2)
 class GroupCost:
     """One group: its active `lanes`, its `wavefronts`, and the first `bank` that needs that many.
 
-    `words` are the words that it needs of each of the 32 banks, one wavefront for each. By the octet
-    rule `lanes` are those that copy (of lanes with one address the lowest only),
-    `bank` is None, `words` is empty, and `apart` has the lanes that go together, class by class:
-    lanes of two classes never share a wavefront.
+    `words` counts the words that it needs of each of the 32 banks, one wavefront for each. By the
+    octet rule `lanes` are those that copy (of lanes with one address only the lowest), `bank` is
+    None, `words` is empty, and `apart` has the lanes that go together, class by class: lanes of two
+    classes never share a wavefront.
     """
 
     lanes: tuple[int, ...]
@@ -227,8 +221,8 @@ class CostArrays:
 
 
 def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> CostArrays:
-    """The costs of n warp instructions: byte addresses of shape (n, 32), and likewise which lanes
-    are active.
+    """The costs of n warp instructions: byte addresses of shape (n, 32), and in the same shape
+    which lanes are active.
 
     The address of an inactive lane is ignored. Raises SWZ401, SWZ404, SWZ405 and SWZ409 as
     `access_cost` does.
@@ -256,10 +250,8 @@ def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> 
     lanes.
     """
     if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
-        raise SwzError(
-            "SWZ404",
-            f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})",
-        )
+        message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
+        raise SwzError("SWZ404", message)
     if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
         raise SwzError(
             "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
@@ -299,15 +291,8 @@ def _banks_many(row: Instruction, units: IntArray, lanes_on: BoolArray, group_la
         counted = lanes_on.reshape(-1, group_lanes)
     else:
         grouped = np.sort(grouped, axis=1)
-        counted = _first_of_run(grouped)
+        counted = first_of_run(grouped)
     cell = np.arange(len(grouped), dtype=np.int64)[:, None] * slots + grouped % slots
     counts = np.bincount(cell[counted], minlength=len(grouped) * slots).reshape(len(grouped), slots)
     worst = counts.max(axis=1).reshape(len(units), units.shape[1] // group_lanes)
     return worst.sum(axis=1, dtype=np.int64), (worst > 0).sum(axis=1, dtype=np.int64)
-
-
-def _first_of_run(ordered: IntArray) -> BoolArray:
-    """Marks the first of each run of equal values in ordered rows; -1 marks nothing."""
-    first = ordered >= 0
-    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    return first

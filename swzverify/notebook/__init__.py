@@ -1,8 +1,8 @@
-"""Tiles and accesses as Python and notebooks work with them: a tile states its accesses, an access
-says what it costs; and what notebooks draw of a value (`drawing.py`).
+"""Tiles and accesses for Python and notebooks: a tile states its accesses, an access says what it
+costs. `drawing.py` has the pictures of values in notebooks.
 
-They are the subjects of claims with a few methods more, so that whatever takes a subject takes
-them; specs and `swzverify.Tile` give these. May import `prover`, `pictures`, `costs`, `claims`,
+They are the subjects of claims with a few more methods, so that they can stand wherever a subject
+can; specs and `swzverify.Tile` give these. May import `prover`, `pictures`, `costs`, `claims`,
 `subjects`, `hardware`, `layout`, `ir`, `shown`, `errors`.
 """
 

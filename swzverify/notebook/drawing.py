@@ -1,7 +1,7 @@
 """How notebooks show a value as a picture: one function per kind of value, chosen by its type.
 
-Layouts, costs and judgements say only that they are `Drawn`; the package tells `shown` to ask here,
-so that nothing below imports pictures for it.
+Layouts, costs and judgements say only that they are `Drawn`; the package tells `shown` to ask this
+file. So their folders need not import pictures.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def svg_of(value: object) -> str | None:
 
 @singledispatch
 def picture_of(value: object) -> Picture | None:
-    """What a notebook draws of a value; None where that is nothing. Errors: those of the views.
+    """The picture that a notebook draws of a value; None for no picture. Errors: those of the
+    views.
 
     >>> picture_of("(4,8):(8,1)") is None
     True
@@ -58,20 +59,14 @@ def _(value: Picture) -> Picture:
     return value
 
 
-@picture_of.register(Layout | ComposedLayout)
-def _(value: Layout | ComposedLayout) -> Picture:
-    return offsets(value)
+picture_of.register(Layout | ComposedLayout, offsets)
+picture_of.register(Swizzle, swizzled_offsets)
 
 
 @picture_of.register
 def _(value: PointerLayout) -> Picture:
     tile = Tile(str(value), value.element_bits, value.layout, value.swizzle, "address")
     return logical(tile, View(most_rows=MOST_ROWS))
-
-
-@picture_of.register
-def _(value: Swizzle) -> Picture:
-    return swizzled_offsets(value)
 
 
 @picture_of.register

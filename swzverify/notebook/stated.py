@@ -1,11 +1,11 @@
-"""What Python says of an access: the block, loops and expressions, each as the objects that an
-access has.
+"""The arguments that state an access in Python, as the objects that an access has: the block, the
+loops and the expressions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 from swzverify.errors import SwzError
 from swzverify.ir.c_parse import expression
@@ -18,7 +18,8 @@ Threads: TypeAlias = "int | tuple[int, ...]"
 Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
 Expressions: TypeAlias = "Sequence[str | int | Formula]"
 
-_COORD = 'one C expression or int a mode, such as coord=["lane", 0]'
+_Value = TypeVar("_Value")
+_COORD = 'one C expression or int per mode, such as coord=["lane", 0]'
 
 
 def block_of(threads: Threads) -> tuple[int, ...]:
@@ -59,16 +60,12 @@ def loop_of(name: str, values: int | Sequence[int]) -> AnyLoop:
 
 def loops_of(loops: Loops | None) -> tuple[AnyLoop, ...]:
     """The loops by their names, the outermost first. Error: SWZ105 what is no mapping."""
-    if loops is None:
-        return ()
-    if not isinstance(loops, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-        hint = 'such as loops={"k": range(0, 64, 16)}'
-        raise SwzError("SWZ105", f"loops={loops!r} ({type(loops).__name__}) is no mapping", hint=hint)
-    return tuple(loop_of(name, values) for name, values in loops.items())
+    given = _mapping("loops", loops, 'loops={"k": range(0, 64, 16)}')
+    return tuple(loop_of(name, values) for name, values in given.items())
 
 
 def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
-    """The coordinate, one C expression a mode. Errors: SWZ105 what is no list of expressions and
+    """The coordinate, one C expression per mode. Errors: SWZ105 what is no list of expressions and
     ints, and those of expressions.
 
     >>> [str(each) for each in expressions_of(["lane", 0])]
@@ -91,9 +88,13 @@ def expression_of(value: str | int | Formula, where: str) -> Formula:
 
 def constants_of(constants: Mapping[str, int] | None) -> dict[str, int]:
     """The constants by their names. Errors: SWZ105 what is no mapping, SWZ202 what is no int."""
-    if constants is None:
+    given = _mapping("constants", constants, 'constants={"BM": 64}')
+    return {name: required(value, f"the constant {name}") for name, value in given.items()}
+
+
+def _mapping(what: str, given: Mapping[str, _Value] | None, such: str) -> Mapping[str, _Value]:
+    if given is None:
         return {}
-    if not isinstance(constants, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-        hint = 'such as constants={"BM": 64}'
-        raise SwzError("SWZ105", f"constants={constants!r} ({type(constants).__name__}) is no mapping", hint=hint)
-    return {name: required(value, f"the constant {name}") for name, value in constants.items()}
+    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise SwzError("SWZ105", f"{what}={given!r} ({type(given).__name__}) is no mapping", hint=f"such as {such}")
+    return given

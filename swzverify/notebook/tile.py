@@ -49,11 +49,11 @@ class Tile(subjects.Tile, Drawn):
     ) -> Access:
         """A load of the tile by all threads of a block.
 
-        `coord` has one C expression a mode, of `tid`, `lane`, `warp`, loop variables and constants;
-        `threads` is their number or the block's extents; `loops` are numbers of iterations, ranges
-        or lists of values. A `stage` that is not said is every one. Errors: SWZ105 an instruction
-        that writes, or an argument of another kind; SWZ401 and SWZ402 an unknown instruction or
-        target; those of `Access` and of expressions.
+        `coord` has one C expression per mode, of `tid`, `lane`, `warp`, loop variables and
+        constants; `threads` is their number or the block's extents; `loops` are numbers of
+        iterations, ranges or lists of values. Without a `stage` the access is to every stage.
+        Errors: SWZ105 an instruction that writes, or an argument of another kind; SWZ401 and SWZ402
+        an unknown instruction or target; those of `Access` and of expressions.
 
         >>> from swzverify import Layout
         >>> tile = Tile("A", 16, Layout("(64,64):(64,1)"))
@@ -64,9 +64,8 @@ class Tile(subjects.Tile, Drawn):
         row = _instruction(instruction)
         if row.kind.stores or row.kind is Kind.CP_ASYNC:
             raise SwzError("SWZ105", f"{row.name} writes, and a read was asked for", hint="write it by tile.write(...)")
-        return self._access(
-            row, coord, threads, loops, predicate, stage, constants, target, name or f"read {self.name}"
-        )
+        name = name or f"read {self.name}"
+        return self._access(row, coord, threads, loops, predicate, stage, constants, target, name)
 
     def write(
         self,
@@ -92,9 +91,8 @@ class Tile(subjects.Tile, Drawn):
         row = _instruction(instruction)
         if row.kind.loads:
             raise SwzError("SWZ105", f"{row.name} reads, and a write was asked for", hint="write it by tile.read(...)")
-        return self._access(
-            row, coord, threads, loops, predicate, stage, constants, target, name or f"write {self.name}"
-        )
+        name = name or f"write {self.name}"
+        return self._access(row, coord, threads, loops, predicate, stage, constants, target, name)
 
     def _access(
         self,

@@ -14,7 +14,7 @@ from swzverify.parameter_maps.price import Price, Sweep, Table, check_size, pric
 from swzverify.subjects import Access, OffsetMap, Tile
 
 _ACROSS = 16
-"""Pads in a line of the table."""
+"""Pads per line of the table."""
 
 
 def sweep_pads(tile: Tile, accesses: Sequence[Access]) -> Sweep:

@@ -17,8 +17,8 @@ MAX_CELLS = 1 << 11
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A cell: the worst wavefronts of a warp instruction and its bank conflicts, or why there are
-    none: `why` is empty where there is a price.
+    """A cell: the worst wavefronts of a warp instruction and its bank conflicts; or, in `why`, why
+    the cell has no price.
     """
 
     row: int
@@ -31,8 +31,8 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The prices of one access, over two parameters; `fixed` says the others, `now` is the name of
-    the tile's own cell.
+    """The prices of one access, over two parameters; `fixed` names the other ones, `now` is the
+    name of the tile's own cell.
     """
 
     access: Access
@@ -47,7 +47,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """All tables of a tile; `least` are the wavefronts of each access's cheapest cells."""
+    """All tables of a tile; `what` is the parameter that they vary, `words` say what a cell is."""
 
     tile: Tile
     what: str

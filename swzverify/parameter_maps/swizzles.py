@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swzverify.cures.tiles import with_swizzle
+from swzverify.cures.tiles import swizzle_reach
 from swzverify.errors import SwzError
 from swzverify.layout import Swizzle
 from swzverify.parameter_maps.price import Price, Sweep, Table, check_size, price, vector_of
@@ -26,7 +26,7 @@ def sweep_swizzles(tile: Tile, accesses: Sequence[Access], *, base: int | None =
             hint="give the tile a layout",
         )
     on: SwizzleOn = tile.swizzle_on
-    reach, least = _reach(tile, on), _least(tile, accesses, on)
+    reach, least = swizzle_reach(tile, on), _least(tile, accesses, on)
     bases = range(least, reach - 1)
     if base is not None:
         if base not in bases:
@@ -52,14 +52,6 @@ def sweep_swizzles(tile: Tile, accesses: Sequence[Access], *, base: int | None =
     return Sweep(tile, "swizzle", tuple(filter(None, words)), tuple(tables))
 
 
-def _reach(tile: Tile, on: SwizzleOn) -> int:
-    """The bits of the largest offset, or of the largest address inside a stage."""
-    if on == "address":
-        return (tile.allocation_bytes - 1).bit_length()
-    assert not isinstance(tile.layout, OffsetMap)  # noqa: S101 - refused by the caller
-    return (tile.layout.cosize - 1).bit_length()
-
-
 def _least(tile: Tile, accesses: Sequence[Access], on: SwizzleOn) -> int:
     """The smallest M that keeps the vectors of all accesses whole."""
     vector = vector_of(accesses, tile)
@@ -79,8 +71,8 @@ def _table(tile: Tile, access: Access, on: SwizzleOn, reach: int, base: int) -> 
     prices: list[Price] = []
     for bits, shift in fields:
         name = f"Swizzle<{bits},{base},{shift}>" if bits else "no swizzle"
-        swizzle = Swizzle(bits, base, shift)
-        prices.append(price(access, with_swizzle(tile, swizzle, on), bits, max(shift - 1, 0), name))
+        swizzled = tile.relaid(tile.layout, Swizzle(bits, base, shift), on)
+        prices.append(price(access, swizzled, bits, max(shift - 1, 0), name))
     heads = tuple(f"B={bits}" for bits in range(max(b for b, _ in fields) + 1))
     now = str(tile.swizzle) if tile.swizzle is not None else "no swizzle"
     across = tuple(f"S={shift}" for shift in shifts)

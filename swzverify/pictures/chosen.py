@@ -19,8 +19,8 @@ from swzverify.words import counted
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One warp instruction: where it runs, its lanes, and its cost; `costs` are those of all, None
-    where they cannot be listed.
+    """One warp instruction: where it runs, its lanes, and its cost; `costs` are those of all warp
+    instructions of the access, None where these cannot be listed.
     """
 
     access: Access
@@ -36,28 +36,24 @@ class Chosen:
 
     @property
     def words(self) -> list[str]:
-        """What all of them cost, and what this one does."""
+        """What all warp instructions cost, and what this one costs."""
         return [self.every, f"Drawn is {self.where}: {cost_words(self.cost)}."]
 
     @property
     def every(self) -> str:
         """What all warp instructions of the access cost."""
         if self.costs is None:
-            every = "what all take is not listed: a loop has no bound"
+            every = "there is no total cost: a loop has no bound"
         else:
             every = f"{counted(self.costs.instructions, 'warp instruction')}, {price_words(self.costs)}"
         return f"{access_words(self.access)}; {every}."
 
-    def at(self, access: Access) -> Chosen:
-        """The same warp instruction of another form of the access."""
-        return at_point(access, self.point)
-
 
 def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
-    """The warp instruction at some values of the variables; where none is given the worst one.
+    """The warp instruction at some values of the variables; without values the worst one.
 
     Errors: SWZ581 a variable or value that the access does not have, or no active lane there; those
-    of `cost` where a loop has a bound.
+    of `cost`, except for a loop without a bound.
     """
     costs = priced(access)
     if isinstance(costs, SwzError):
@@ -73,8 +69,8 @@ def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
 
 
 def at_point(access: Access, point: Mapping[str, int]) -> Chosen:
-    """The warp instruction at a point as engines know it, a counterexample's for example; what all of
-    them cost is not looked for.
+    """The warp instruction at a point as engines know it, such as that of a counterexample; its
+    `costs` are None.
 
     Errors: SWZ581 no such iteration, or no active lane there; those of `access_cost`.
     """

@@ -63,7 +63,7 @@ class Frame:
 
 
 def frame(picture: Picture, *, titled: bool = True) -> Frame:
-    """Lay a picture out; without its title and captions where something else shows them."""
+    """Lay a picture out; `titled` is false where something else shows its title and captions."""
     rows = _rows([_at(panel, 0, 0) for panel in picture.panels])
     widths = [sum(each.right + GAP for each in row) - GAP for row in rows]
     title = len(picture.title) * TITLE_LETTER if titled else 0

@@ -17,11 +17,11 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS
 from swzverify.subjects import Tile
 
 MAX_ROWS = 64
-"""Rows of cells that are drawn unasked."""
+"""Rows of cells that are drawn where no rows are asked for."""
 MAX_COLUMNS = 64
-"""Columns of cells that are drawn unasked."""
+"""Columns of cells that are drawn where no columns are asked for."""
 MAX_CELLS = 1 << 14
-"""Cells that are drawn at most, whatever is asked."""
+"""Cells that are drawn at most, whatever is asked for."""
 MAX_ELEMENTS = 1 << 22
 """Elements of a tile that is drawn: more than shared memory holds."""
 VECTOR_BITS = 128
@@ -34,15 +34,16 @@ _FLAT_COLUMNS = 32
 
 Array = NDArray[np.int64]
 Window = tuple[int, int]
-"""From, up to and not with."""
+"""From the first number up to the second, without the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is asked of a grid: elements per cell, rows and columns of elements; None leaves it open.
+    """What part of a grid to draw: elements per cell, rows and columns of elements; None for the
+    defaults.
 
     `stage` and `base` say which copy of the tile is drawn; the base is a byte address, None for the
-    first one that the tile may have. `most_rows` rows of cells are drawn unasked.
+    first one that the tile may have. Without `rows` at most `most_rows` rows of cells are drawn.
     """
 
     vector: int | None = None
@@ -58,8 +59,8 @@ class Grid:
     """Cells of `vector` elements each; arrays have shape (rows, columns).
 
     `offset` and `position` are those of a cell's first element, in elements inside the stage and in
-    the tile's units. `present` is false behind the end of a tile of one mode. `down` tells vectors
-    that go down the rows.
+    the tile's units. `present` is false behind the end of a tile of one mode. `down` is true where
+    vectors go down the rows.
     """
 
     tile: Tile
@@ -156,8 +157,7 @@ def base_of(tile: Tile, base: int | None) -> int:
     if base is None:
         return place.start_bytes
     index, rest = divmod(base - place.start_bytes, place.unit_bytes) if place.unit_bytes else (0, 0)
-    wrong = rest or index < 0 or (place.variable is None and base != place.start_bytes)
-    if wrong:
+    if rest or index < 0 or (place.variable is None and base != place.start_bytes):
         raise SwzError(
             "SWZ581",
             f"tile {tile.name} cannot begin at byte {base}: it has {tile.describe_base()}",
@@ -216,12 +216,14 @@ def _window(what: str, asked: Window | None, extent: int, step: int, most: int) 
     first, end = asked
     if not 0 <= first < end <= extent or first % step:
         rule = f", the first one a multiple of {step}" if step > 1 else ""
-        raise SwzError("SWZ581", f"{what} {first}:{end} are none of 0:{extent}{rule}", hint=f"--{what} 0:{extent}")
+        raise SwzError("SWZ581", f"{what} {first}:{end} are not inside 0:{extent}{rule}", hint=f"--{what} 0:{extent}")
     return first, end
 
 
 def _vector(tile: Tile, view: View, down: bool, base: int) -> int:
-    """The elements of a cell: what is asked, else the longest vector that lies side by side."""
+    """The elements of a cell: as many as are asked for, else the longest vector that lies side by
+    side.
+    """
     extent = extents_of(tile)[0 if down else 1]
     asked = view.vector
     if asked is not None:
@@ -281,8 +283,8 @@ def _lie_together(tile: Tile, position: Array, vector: int) -> bool:
 
 
 def row_period(tile: Tile, base: int) -> int | None:
-    """After how many rows the banks of all rows repeat; None where they never do, and where rows are
-    not one mode or too many to look at.
+    """The number of rows after which the banks of all rows repeat; None where they never do, and
+    where rows are not one mode or are too many to look at.
 
     >>> from swzverify.layout import Layout, Swizzle
     >>> row_period(Tile("A", 16, Layout((64, 64), (64, 1)), Swizzle(3, 3, 3)), 0)
@@ -291,8 +293,17 @@ def row_period(tile: Tile, base: int) -> int | None:
     rows = extents_of(tile)[0]
     if tile.layout.rank != 2 or not 2 <= rows <= _PERIOD_ROWS:
         return None
-    inside = every_position(tile, 0, base) % (BANK_PERIOD_BYTES * tile.units_per_byte)
-    for period in range(1, rows // 2 + 1):
-        if (inside[period] == inside[0]).all() and (inside[period:] == inside[:-period]).all():
+    return first_period(every_position(tile, 0, base) % (BANK_PERIOD_BYTES * tile.units_per_byte))
+
+
+def first_period(lines: Array) -> int | None:
+    """The smallest number of lines, at most half of them, after which all lines repeat; None where
+    there is none.
+
+    >>> first_period(np.array([[1], [2], [1], [2], [1]]))
+    2
+    """
+    for period in range(1, len(lines) // 2 + 1):
+        if (lines[period] == lines[0]).all() and (lines[period:] == lines[:-period]).all():
             return period
     return None

@@ -1,7 +1,7 @@
-"""Pictures as an HTML page of its own: nothing is fetched, nothing runs, light and dark.
+"""Pictures as an HTML page, light and dark: the page fetches nothing and runs nothing.
 
-The words are text of the page and the panels one SVG. A content security policy allows the page's
-two style sheets, by their hashes, and nothing else.
+The words are text of the page, and the panels are one SVG. A content security policy allows the
+page's two style sheets, by their hashes, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,14 +10,7 @@ from base64 import b64encode
 from hashlib import sha256
 
 from swzverify.pictures.picture import Cell, Panel, Picture
-from swzverify.pictures.svg import (
-    DARK_PAPER,
-    DARK_TEXT,
-    PAPER,
-    TEXT,
-    render_svg,
-    svg_style,
-)
+from swzverify.pictures.svg import DARK_PAPER, DARK_TEXT, PAPER, TEXT, render_svg, svg_style
 from swzverify.shown import html_text
 
 _STYLE = (
@@ -64,7 +57,7 @@ def render_html(picture: Picture) -> str:
 
 
 def _table(panel: Panel, picture: Picture) -> str:
-    """A panel for those who do not see it; marked cells say so."""
+    """A panel as a table for people who cannot see the picture; a marked cell has a `*`."""
     places = {(cell.row, cell.column): cell for cell in panel.cells}
     corner = html_text(f"{panel.row_name} \\ {panel.column_name}")
     above = "".join(f'<th scope="col">{html_text(head)}</th>' for head in panel.column_heads)

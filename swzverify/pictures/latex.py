@@ -1,4 +1,4 @@
-r"""Pictures as LaTeX: a document of its own with TikZ, for `pdflatex`, `lualatex` or `xelatex`.
+r"""Pictures as LaTeX: a whole document with TikZ, for `pdflatex`, `lualatex` or `xelatex`.
 
 It needs the class `standalone` and TikZ; in Debian they are in texlive-latex-extra and
 texlive-pictures.
@@ -24,8 +24,8 @@ _SPECIAL = re.compile(r"""[\\{}$&#_%^~<>|"'`,?!-]|[^\x20-\x7e]""")
 
 
 def latex_text(text: str) -> str:
-    r"""One line of text for LaTeX: no command, no group, no comment, no ligature; what is not ASCII
-    as the number of the character.
+    r"""One line of text for LaTeX: no command, no group, no comment, no ligature; a character that
+    is not ASCII becomes its number.
 
     >>> latex_text("a_b \\input{x} 50%")
     'a\\_b \\textbackslash{}input\\{x\\} 50\\%'

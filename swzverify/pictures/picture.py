@@ -13,8 +13,8 @@ class Cell:
     """A place of a panel: what stands in it, its value on the picture's scale, and a mark.
 
     `lines` are short texts, the most important first. `marked` never shows by colour alone; the
-    picture says what it means. `tip` is what a pointer over it is told. `lanes` are those that the
-    cell is about, so that a page can follow one of them; empty where it is about none.
+    picture says what the mark means. `tip` is what a reader sees whose pointer is over the cell.
+    `lanes` are those that touch the cell, so that a page can follow one of them.
     """
 
     row: int
@@ -52,8 +52,8 @@ class Panel:
 class Picture(Drawn):
     """A title, sentences about it, and panels, drawn side by side where there is room.
 
-    `marks` says what a marked cell is; `scale` what the colours are. Texts may have names that a
-    spec gives: a renderer escapes each of them for its format.
+    `marks` says what a marked cell is, `scale` what the colours mean. Texts may have names from a
+    spec: a renderer escapes each of them for its format.
     """
 
     title: str

@@ -1,8 +1,8 @@
-"""What a tile costs that nobody accesses yet: a warp that reads along its rows, and one down its
-columns.
+"""What a tile without accesses would cost: a warp that reads along its rows, and one that reads
+down its columns.
 
-They are ordinary accesses, priced by `costs`, so that a picture of a bare layout can say something of
-wavefronts.
+They are ordinary accesses, priced by `costs`, so that a picture of a bare layout can say how many
+wavefronts they take.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ DEFAULT_TARGET = "sm_90"
 
 
 def probes(tile: Tile, vector: int, down: bool, target: Target | None = None) -> Iterator[Access]:
-    """The two accesses: each lane reads one vector. None where no plain load has that width, or the
-    tile has a single row or column.
+    """The two accesses: each lane reads one vector. Only the first one where the tile has a single
+    row or column; none where no plain load has the width of a vector.
     """
     width, rest = divmod(vector * tile.element_bits, 8)
     if rest or width not in _LOADS:
@@ -39,8 +39,6 @@ def probes(tile: Tile, vector: int, down: bool, target: Target | None = None) ->
     ways = (("along rows", f"{index} / {columns}", f"{index} % {columns}"),
             ("down columns", f"{index} % {rows}", f"{index} / {rows}"))  # fmt: skip
     for name, row, column in ways if min(rows, columns) > 1 else ways[:1]:
-        texts = _coordinate(tile, f"({row}) * {scale[0]}", f"({column}) * {scale[1]}")
-        whole = count % LANES == 0
         yield Access(
             name,
             find_instruction(_LOADS[width]),
@@ -48,24 +46,23 @@ def probes(tile: Tile, vector: int, down: bool, target: Target | None = None) ->
             (LANES,),
             loops=(Loop("j", 0, -(-count // LANES)),),
             tile=tile,
-            coord=tuple(texts),
-            predicate=None if whole else expression(f"{index} < {count}"),
+            coord=_coordinate(tile, f"({row}) * {scale[0]}", f"({column}) * {scale[1]}"),
+            predicate=expression(f"{index} < {count}") if count % LANES else None,
         )
 
 
-def _coordinate(tile: Tile, row: str, column: str) -> list[Formula]:
-    extents = tile.extents
-    if len(extents) == 1:
-        return [expression(column)]
-    parts: list[str] = [column]
-    for extent in reversed(extents[1:-1]):
+def _coordinate(tile: Tile, row: str, column: str) -> tuple[Formula, ...]:
+    if len(tile.extents) == 1:
+        return (expression(column),)
+    parts = [column]
+    for extent in reversed(tile.extents[1:-1]):
         parts.append(f"({row}) % {extent}")
         row = f"({row}) / {extent}"
-    return [expression(each) for each in (row, *reversed(parts))]
+    return tuple(expression(each) for each in (row, *reversed(parts)))
 
 
 def priced(access: Access) -> AccessCosts | SwzError:
-    """What an access costs, or why that cannot be said."""
+    """What an access costs, or why its cost is not known."""
     try:
         return cost(access)
     except SwzError as error:
@@ -84,5 +81,5 @@ def probe_words(tile: Tile, vector: int, down: bool, target: Target | None = Non
             load = f"{row.name}, {row.width_bytes} bytes per lane, {access.target.name}, {known}"
             found.append(f"A warp that reads {access.name} ({load}): {said}.")
     except SwzError as error:
-        return [f"Of wavefronts nothing is said: {error.message}."]
-    return found or [f"Of wavefronts nothing is said: no load reads a cell of {vector * tile.element_bits} bits."]
+        return [f"Wavefronts are not counted: {error.message}."]
+    return found or [f"Wavefronts are not counted: no load reads a cell of {vector * tile.element_bits} bits."]

@@ -1,8 +1,8 @@
 """The colours of a picture: one scale from dark to bright, which survives greyscale and colour
 blindness.
 
-The map is cividis, of which lightness grows in even steps, for the usual eye and for eyes that do
-not tell red from green. 32 of its 256 colours are here, one per bank. Source: Nuñez, Anderton,
+The map is cividis: its lightness grows in even steps, for the usual eye and for eyes that do not
+tell red from green. 32 of its 256 colours are here, one per bank. Source: Nuñez, Anderton,
 Renslow, "Optimizing colormaps with consideration for color vision deficiency", PLoS ONE 13(7),
 2018, e0199239; the values are those of Matplotlib, which has them in the public domain.
 """
@@ -23,15 +23,15 @@ XTERM = (
     17, 17, 17, 18, 237, 238, 238, 239, 239, 240, 240, 241, 242, 242, 243, 243,
     244, 102, 245, 246, 246, 144, 144, 144, 179, 179, 179, 185, 185, 185, 220, 220,
 )  # fmt: skip
-"""The same of a terminal's 256 colours: none is darker than the one before."""
+"""The same in a terminal's 256 colours: none is darker than the one before."""
 DARK_INK, LIGHT_INK = "#000000", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What colours stand for: the values from `least` to `most` of what is called `name`.
+    """What colours stand for: the values of `name`, from `least` to `most`.
 
-    `logarithmic` has equal steps for equal factors, for which `least` is at least 1.
+    A `logarithmic` scale has equal steps for equal factors; its `least` is 1 or more.
 
     >>> Scale("bank", 0, 31).shade(31), Scale("wavefronts", 1, 32, logarithmic=True).shade(8)
     (31, 19)

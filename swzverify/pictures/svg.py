@@ -13,7 +13,7 @@ from swzverify.pictures.scale import DARK_INK, LIGHT_INK, SHADES, ink
 PAPER, TEXT, FAINT = "#ffffff", "#1c2126", "#5d666f"
 DARK_PAPER, DARK_TEXT, DARK_FAINT = "#14171a", "#e6e8ea", "#a3acb5"
 MAX_TIPS = 1 << 10
-"""Cells up to which each has words for a pointer over it."""
+"""Up to so many cells each cell has words for a pointer over it."""
 _FONT = "font-family:ui-sans-serif,system-ui,'DejaVu Sans',Verdana,sans-serif"
 
 
@@ -29,8 +29,8 @@ def svg_text(text: str) -> str:
 def render_svg(picture: Picture, *, dark: bool = True, titled: bool = True) -> str:
     """The picture as a file.
 
-    `dark` adds colours for dark pages, which follow the reader's settings; without `titled` the
-    title and the captions are left out, for a page that has them as text.
+    `dark` adds colours for dark pages, which follow the reader's settings. Without `titled` the
+    picture has no title and no captions, for a page that has them as text.
     """
     place = frame(picture, titled=titled)
     size = f"{place.width:.0f} {place.height:.0f}"
@@ -45,8 +45,8 @@ def render_svg(picture: Picture, *, dark: bool = True, titled: bool = True) -> s
 
 
 def svg_style(*, dark: bool) -> str:
-    """The style sheet, which is the same for every picture; it speaks of pictures only, wherever one
-    is put.
+    """The style sheet. It is the same for every picture, and in a page it changes nothing but
+    pictures.
     """
     rules = {
         "text": f"{_FONT};font-size:10px;fill:{TEXT}",

@@ -1,8 +1,7 @@
 """Pictures as text: plain, or with a colour behind each cell where a terminal has 256 colours or all.
 
-Panels stand side by side where they fit. One that is wider than the terminal continues below with
-its next columns. A marked cell has a
-`*`. No control character of a name comes through.
+Panels stand side by side where they fit. A panel that is wider than the terminal continues below
+with its next columns. A marked cell has a `*`. Control characters of names are replaced.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def _folded(text: str, width: int) -> list[str]:
 
 
 def _side_by_side(blocks: Sequence[list[str]], width: int) -> list[list[str]]:
-    """The blocks, neighbours in one where both fit beside each other."""
+    """The blocks; neighbours that fit beside each other become one block."""
     found: list[list[str]] = []
     for block in blocks:
         wide = _wide(found[-1]) + _GAP if found else 0
@@ -83,7 +82,7 @@ def _wide(block: Sequence[str]) -> int:
 
 
 def _columns(line: str) -> int:
-    """The columns of a line, its colours aside."""
+    """The columns that a line takes; escapes of colours take none."""
     return len(_COLOURS.sub("", line))
 
 

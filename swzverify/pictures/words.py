@@ -27,7 +27,7 @@ def tile_words(tile: Tile, stage: int, base: int) -> str:
 
 
 def part_words(grid: Grid) -> list[str]:
-    """What cells are, which of them are drawn, and where the others are known from."""
+    """What cells are, which of them are drawn, and after how many rows the banks repeat."""
     found: list[str] = []
     if grid.vector > 1:
         way = "down the rows" if grid.down else "along the columns"
@@ -45,19 +45,18 @@ def part_words(grid: Grid) -> list[str]:
 
 def price_words(costs: AccessCosts) -> str:
     """What the warp instructions of an access take at most."""
-    found = f"at most {counted(costs.wavefronts, 'wavefront')} per warp instruction"
-    if costs.bank_conflicts == 0:
-        return f"{found}, no bank conflicts"
-    least = counted(costs.bank_conflicts, "bank conflict")
-    return f"{found}, {costs.minimum} without conflicts: {least}"
+    return f"at most {counted(costs.wavefronts, 'wavefront')} per warp instruction, {_conflict_words(costs)}"
 
 
 def cost_words(cost: AccessCost) -> str:
     """What one warp instruction takes."""
-    found = counted(cost.wavefronts, "wavefront")
+    return f"{counted(cost.wavefronts, 'wavefront')}, {_conflict_words(cost)}"
+
+
+def _conflict_words(cost: AccessCost | AccessCosts) -> str:
     if cost.bank_conflicts == 0:
-        return f"{found}, no bank conflicts"
-    return f"{found}, {cost.minimum} without conflicts: {counted(cost.bank_conflicts, 'bank conflict')}"
+        return "no bank conflicts"
+    return f"{cost.minimum} without conflicts: {counted(cost.bank_conflicts, 'bank conflict')}"
 
 
 def at_words(binding: Mapping[str, int]) -> str:
@@ -66,6 +65,6 @@ def at_words(binding: Mapping[str, int]) -> str:
 
 
 def access_words(access: Access) -> str:
-    """An access by its instruction and how well its cost is known."""
+    """An access with its instruction, and how its cost is known."""
     known = evidence(access.target, access.instruction)
     return f"{access.name}: {access.instruction.name} on {access.target.name} ({known})"

@@ -1,7 +1,7 @@
 """The CSV of Nsight Compute's source page: `ncu --import FILE --page source --csv`.
 
 The page has a part for each kernel that was profiled: a row with its name, a row of titles, and a
-row for each machine instruction. What is not so is an error that names the line.
+row for each machine instruction. Anything else is an error that names the line.
 
 Source: Nsight Compute CLI, Command Line Options, Print; Profiling Guide, Metrics Reference, Source
 Metrics; what version 2025.3 prints.
@@ -17,7 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from swzverify.errors import SwzError
+from swzverify.errors import SwzError, graphic
 from swzverify.profiler.counts import Counts
 from swzverify.sass import touches
 
@@ -51,9 +51,9 @@ _HEAD: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What was counted of one kernel in one launch: its instructions that may touch shared memory, by
-    their bytes from the kernel's begin, and the bytes of all its instructions. Counts are None where
-    the export has no number.
+    """The counts of one kernel in one launch. `instructions` are those that may touch shared
+    memory, by their distance in bytes from the kernel's begin; `size_bytes` counts all
+    instructions. Counts are None where the export has no number.
     """
 
     kernel: str
@@ -63,7 +63,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The profiles of a file, in their order, and the titles of columns that it lacks."""
+    """The profiles of a file, in their order, and the titles of the columns that are `missing`."""
 
     name: str
     profiles: tuple[Profile, ...]
@@ -230,7 +230,7 @@ class _Reader:
 
 
 def _other_page(text: str) -> str:
-    """What the titles of another page say that a file is."""
+    """Which other page a file is, by its titles."""
     head = text[:_HEAD]
     if '"Metric Name"' in head:
         return "is a details page"
@@ -242,4 +242,4 @@ def _other_page(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in text[:_SHOWN])
+    return graphic(text[:_SHOWN])

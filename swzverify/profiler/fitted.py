@@ -1,7 +1,8 @@
-"""Which kernel of the machine code a profile is of.
+"""The kernel of the machine code that a profile belongs to.
 
-The name is the mangled one or, as ncu writes it by default, the one of the source. The name alone
-does not tell the build: the instructions that touch shared memory must stand at the same places.
+The profile has the mangled name or, as ncu writes by default, the name in the source. The name
+alone does not tell the build: the instructions that touch shared memory must stand at the same
+places.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SEVERAL: Final = "several kernels have this name and these instructions: give -
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The number of the section that a profile is of; None for the `reason`."""
+    """The number of the profile's section; where that is None, `reason` says why."""
 
     section: int | None
     reason: str = ""
@@ -79,8 +80,8 @@ def _texts_of(section: Section) -> list[tuple[str, ...]]:
 
 
 def spelled(text: str) -> tuple[str, ...]:
-    """An instruction as all tools spell it: without white space, and its operands in one order, for
-    versions of nvdisasm differ in the order of LDGSTS's.
+    """An instruction in one spelling for all tools: without white space, and with sorted operands,
+    for versions of nvdisasm write the operands of LDGSTS in different orders.
 
     >>> spelled("@P0  LDGSTS.E.128 [R3], desc[UR8][R4.64] ;") == spelled("@P0 LDGSTS.E.128 desc[UR8][R4.64], [R3]")
     True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +14,7 @@ _DEVICE: Final = "device__attribute_display_name"
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel that was profiled, the shape of its block, and the GPU; empty where it is not said."""
+    """A kernel that was profiled, the shape of its block, and the GPU, empty if not known."""
 
     kernel: str
     block: tuple[int, int, int]
@@ -23,8 +22,8 @@ class Launch:
 
 
 def launches(text: str) -> tuple[Launch, ...]:
-    r"""The launches of a raw page; none where it is not understood, for nothing is decided by them
-    but what not to compare.
+    r"""The launches of a raw page; none where the page is not understood, for they only decide what
+    is not compared.
 
     >>> launches('"ID","Kernel Name","Block Size"\n"","",""\n"0","k","(32, 8, 1)"\n')
     (Launch(kernel='k', block=(32, 8, 1), device=''),)
@@ -41,9 +40,6 @@ def launches(text: str) -> tuple[Launch, ...]:
     for row in rows[at + 1 :]:
         if len(row) == len(titles) and (shape := _SHAPE.fullmatch(row[titles.index("Block Size")])):
             x, y, z = (int(each) for each in shape.groups())
-            found.append(Launch(row[titles.index("Kernel Name")], (x, y, z), _value(row, titles)))
+            device = row[titles.index(_DEVICE)] if _DEVICE in titles else ""
+            found.append(Launch(row[titles.index("Kernel Name")], (x, y, z), device))
     return tuple(found)
-
-
-def _value(row: Sequence[str], titles: Sequence[str]) -> str:
-    return row[titles.index(_DEVICE)] if _DEVICE in titles else ""

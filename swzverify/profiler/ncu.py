@@ -1,4 +1,4 @@
-"""Running Nsight Compute: a command of the user's is profiled, and the report is written as CSV.
+"""Runs Nsight Compute: it profiles a command of the user and writes the report as CSV.
 
 Source: Nsight Compute CLI, Command Line Options.
 """
@@ -6,13 +6,12 @@ Source: Nsight Compute CLI, Command Line Options.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from swzverify.binaries.tools import Ran, find_tool, run_tool
-from swzverify.errors import SwzError
+from swzverify.errors import SwzError, graphic
 from swzverify.profiler.export import Export, exported
 from swzverify.profiler.launches import Launch, launches
 
@@ -59,17 +58,18 @@ def _output(ran: Ran) -> bytes:
 
 
 def _said(ran: Ran) -> str:
-    """What ncu says went wrong: it writes its own lines with a mark into both outputs."""
-    text = f"{ran.out.read_bytes()[-20_000:].decode('utf-8', 'replace')}\n{ran.err}"
-    lines = [line.strip() for line in text.splitlines()]
+    """What ncu says went wrong: it marks its own lines, in both outputs."""
+    lines = [line.strip() for line in _written(ran).splitlines()]
     marked = [line for line in lines if line.startswith("==ERROR==")] or [line for line in lines if line][-3:]
     plain = " ".join(" ".join(marked).replace("==ERROR==", "").split())
-    shown = "".join(char if char.isprintable() else "\ufffd" for char in plain[:_SAID])
-    return shown or f"it ended with code {ran.code}"
+    return graphic(plain[:_SAID]) or f"it ended with code {ran.code}"
+
+
+def _written(ran: Ran) -> str:
+    return f"{ran.out.read_bytes()[-20_000:].decode('utf-8', 'replace')}\n{ran.err}"
 
 
 def _hint(ran: Ran) -> str:
-    said: Sequence[str] = (ran.err, ran.out.read_bytes()[-20_000:].decode("utf-8", "replace"))
-    if any(_RIGHTS in each for each in said):
+    if _RIGHTS in _written(ran):
         return "the driver lets administrators read counters only: NVIDIA's page on ERR_NVGPUCTRPERM says what to do"
     return "run the command by itself first; --check FILE.csv reads an export that was made elsewhere"

@@ -1,3 +1,3 @@
-"""Many variants of one spec, each measured: the axes of `sweep:` expanded into cases, chunks of them
-computed by processes on one machine or many, and a folder that keeps every finished chunk.
+"""Many variants of one spec, each measured: the axes of `sweep:` become cases, processes on one
+machine or many compute chunks of cases, and a folder keeps every finished chunk.
 """

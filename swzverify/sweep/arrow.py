@@ -1,5 +1,5 @@
-"""Rows as Parquet and CSV files, through pyarrow: an extra, which only sweeps need. It has no types,
-so that nothing else here touches it.
+"""Rows as Parquet and CSV files, through pyarrow, an extra that only sweeps need. pyarrow has no
+types, so only this file uses it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from swzverify.errors import SwzError
 from swzverify.sweep.columns import Cell, Column
 
 MISSING = int(np.iinfo(np.int64).max)
-"""What stands for a number that is not there, in the arrays of `read_columns`."""
+"""Stands for a missing number, in the arrays of `read_numbers`."""
 File = str | PathLike[str]
 
 
@@ -44,8 +44,8 @@ def parquet_bytes(rows: Iterable[Mapping[str, Cell]], columns: Sequence[Column])
 def join_files(
     files: Iterable[File], columns: Sequence[Column], metadata: Mapping[str, str], table: File, lines: File
 ) -> int:
-    """Write the rows of Parquet files, one after the other, as one Parquet file and one CSV file; how
-    many there are. One file is in memory at a time.
+    """Write the rows of Parquet files, one after the other, as one Parquet file and one CSV file;
+    returns the number of rows. One file is in memory at a time.
     """
     parquet, csv = import_module("pyarrow.parquet"), import_module("pyarrow.csv")
     schema = _schema(columns, metadata)
@@ -65,19 +65,19 @@ def column_names(file: File) -> list[str]:
 
 
 def read_numbers(file: File, name: str) -> NDArray[np.int64]:
-    """A column of integers, `MISSING` where there is none."""
+    """A column of integers, `MISSING` where a row has none."""
     column = import_module("pyarrow.parquet").read_table(file, columns=[name]).column(0)
     return np.asarray(column.fill_null(MISSING).to_numpy(), dtype=np.int64)
 
 
 def read_values(file: File, name: str) -> NDArray[Any]:
-    """A column whose every cell is there: integers, or texts."""
+    """A column of integers or of texts that has no missing cell."""
     column = import_module("pyarrow.parquet").read_table(file, columns=[name]).column(0)
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def read_row(file: File, place: int) -> dict[str, Cell]:
-    """The row at a place; only the row group is read that has it. Error: IndexError beyond the last."""
+    """The row at a place; reads its row group only. Error: IndexError beyond the last row."""
     with import_module("pyarrow.parquet").ParquetFile(file) as source:
         for number in range(source.num_row_groups):
             count = int(source.metadata.row_group(number).num_rows)

@@ -27,7 +27,7 @@ from swzverify.sweep.measure import NO_SWIZZLE, Row, judge, measure
 from swzverify.synth.pricing import Fields
 
 MAX_SWIZZLES = 4096
-"""Measured in one go."""
+"""The most swizzles that are measured in one go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Question:
 
 
 class Bench:
-    """Measures the cases of one question; a process has one and keeps it.
+    """Measures the cases of one question; a process makes one bench and keeps it.
 
     >>> bench = Bench(Question('''
     ... swzverify: 1
@@ -78,7 +78,7 @@ class Bench:
             raise SwzError(
                 "SWZ572", "an axis sets the target, and --target does too", hint="leave out --target, or the axis"
             )
-        # The numbering is that of cases that are measured together, whether they are or not.
+        # The numbering is the same whether cases are measured together or not.
         self.batched = _batched(self.variants, self.sweep)
         self.together = together and not question.prove
         inner = self.batched[1] if self.batched else ()
@@ -178,7 +178,7 @@ class Bench:
 
 
 def _batched(variants: Variants, sweep: Sweep) -> tuple[str, tuple[str, ...]] | None:
-    """The tile whose swizzle alone some axes vary, and these axes: the one with the most cases."""
+    """The tile with the most cases that differ in its swizzle alone, and the axes of these."""
     found = only_in_swizzles(variants.checked.root, sweep.axes)
     sizes = {axis.name: len(axis.values) for axis in sweep.axes}
     return max(found.items(), key=lambda each: prod(sizes[name] for name in each[1]), default=None)

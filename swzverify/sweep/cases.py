@@ -33,12 +33,12 @@ class Cases:
         return tuple(sorted(self.sweep.axes, key=lambda axis: axis.name in self.inner))
 
     def __len__(self) -> int:
-        """How many combinations there are, whether the conditions hold or not."""
+        """The number of combinations, whether the conditions hold or not."""
         return prod(len(axis.values) for axis in self.axes)
 
     @property
     def group(self) -> int:
-        """How many numbers in a row differ in the inner axes alone."""
+        """The number of successive cases that differ in the inner axes alone."""
         return prod(len(axis.values) for axis in self.axes if axis.name in self.inner)
 
     def between(self, first: int, end: int) -> tuple[Array, dict[str, Array]]:

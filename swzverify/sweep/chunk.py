@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CHUNK_SECONDS = 2.0
-"""What a chunk is to take: a process that dies loses no more, and its start costs little of it."""
+"""What a chunk should take: a process that dies loses no more, and its start takes much less."""
 MAX_CHUNK_CASES = 1 << 16
 _ONE_AT_A_TIME = threading.Lock()
-"""A process may be asked by several threads; Z3 and the reading of specs take one."""
+"""Several threads may call a process; Z3 and the reader of specs allow one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ def measured(question: Question, chunk: Chunk) -> bytes:
 
 
 def chunk_cases(bench: Bench, *, seconds: float = CHUNK_SECONDS) -> int:
-    """How many case numbers make a chunk that takes about so many seconds, by measuring some: whole
-    groups of the cases that are measured together.
+    """The number of cases in a chunk that takes about so many seconds, from a measurement of some.
+    A chunk has whole groups of the cases that are measured together.
 
     Errors: those of `Bench`.
     """
     total, group = len(bench.cases), bench.cases.group
-    count, begin = group, perf_counter()
+    count = group
     while True:
         some = min(count, total)
         # From the middle on: the first cases of a sweep are often its smallest.

@@ -17,7 +17,7 @@ STATUSES = ("free", "conflicts", "torn", "outside", "overlaps", "refused")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the results. A text that is not there is empty; a number that is not there is null."""
+    """A column of the results. A missing text is empty; a missing number is null."""
 
     name: str
     kind: Kind

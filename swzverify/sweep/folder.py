@@ -1,7 +1,7 @@
 """The folder of a sweep: what is swept, every finished chunk as a file, and at the end one table.
 
-A chunk's file appears under its name when it is whole. So a sweep that was killed goes on where it
-was: what is there is done, and nothing is done twice.
+A chunk's file gets its name when it is complete. So a sweep that was killed goes on where it was: a
+chunk that has a file is done, and none is done twice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Keep other processes out of the folder, which is made where it is not there. Error: SWZ574
+        """Make the folder, unless it is there, and keep other processes out of it. Error: SWZ574
         where another sweep runs in it, or it cannot be written.
         """
         try:
@@ -52,7 +52,7 @@ class Folder:
             os.close(handle)
 
     def manifest(self) -> dict[str, Any] | None:
-        """What the folder holds; None where no sweep is in it. Error: SWZ574 where that is not ours."""
+        """The manifest; None where the folder has none. Error: SWZ574 where it is no sweep's."""
         file = self.path / MANIFEST
         try:
             found: object = json.loads(file.read_text(encoding="utf-8"))
@@ -74,14 +74,13 @@ class Folder:
         self._write(self.path / SPEC, text.encode())
 
     def clear(self) -> None:
-        """Take away every result."""
+        """Remove every result."""
         for file in [self.path / name for name in (PARQUET, CSV, MANIFEST, SPEC)]:
             file.unlink(missing_ok=True)
-        for file in (self.path / _PARTS).glob("*"):
-            file.unlink(missing_ok=True)
+        self.drop_parts()
 
     def finished(self) -> set[int]:
-        """The numbers of the chunks that are there."""
+        """The numbers of the chunks that are done."""
         found = (file.stem for file in (self.path / _PARTS).glob("*.parquet"))
         return {int(stem) for stem in found if stem.isdigit()}
 
@@ -90,8 +89,8 @@ class Folder:
         self._write(self.path / _PARTS / f"{index:08}.parquet", data)
 
     def join(self, chunks: int, columns: Sequence[Column], manifest: Mapping[str, Any]) -> int:
-        """Write all chunks as one Parquet file and one CSV file, in the order of the cases; how many
-        rows there are. The chunks' files go then.
+        """Write all chunks as one Parquet file and one CSV file, in the order of the cases; returns
+        the number of rows.
         """
         files = [self.path / _PARTS / f"{index:08}.parquet" for index in range(chunks)]
         table, lines = self.path / f"{PARQUET}.new", self.path / f"{CSV}.new"
@@ -101,7 +100,7 @@ class Folder:
         return rows
 
     def drop_parts(self) -> None:
-        """Take the chunks' files away, once the tables are there."""
+        """Remove the chunks' files."""
         for file in (self.path / _PARTS).glob("*"):
             file.unlink(missing_ok=True)
 

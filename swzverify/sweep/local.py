@@ -16,7 +16,7 @@ from swzverify.sweep.bench import Question
 from swzverify.sweep.chunk import Chunk, measured
 
 TRIES = 3
-"""How often a chunk is given out whose process died."""
+"""How often a chunk is tried whose process dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def run_locally(
 
     Errors: those of a chunk; SWZ575 where processes died at one again and again.
     """
-    service: Service[Chunk, _News] = Service(_serve, (question,), _is_last, _death)
+    service: Service[Chunk, _News] = Service(_serve, (question,), lambda _: True, _death)
     left, tries = list(chunks), 0
     while left:
         lost: list[_News] = []
@@ -60,10 +60,6 @@ def run_locally(
                 hint="what is finished stays; if memory ran out, use fewer processes (-j 1) and run it again",
             )
         left = [news.chunk for news in lost]
-
-
-def _is_last(_: _News) -> bool:
-    return True
 
 
 def _death(lost: Lost[Chunk, _News]) -> _News:

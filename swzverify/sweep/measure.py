@@ -1,4 +1,4 @@
-"""One built case of a sweep, measured: a row for it under each of many swizzles of one tile."""
+"""Measures one built case of a sweep: one row for each of many swizzles of one tile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.claims.verdict import Outcome
 from swzverify.costs import cost
@@ -17,9 +16,8 @@ from swzverify.spec.build import BuiltSpec, SpecCase
 from swzverify.subjects import Access, OffsetMap, Tile
 from swzverify.subjects.tile import SwizzleOn
 from swzverify.sweep.soundness import TileCheck, leaves_tile, vector_elements
-from swzverify.synth.pricing import Fields, Path
+from swzverify.synth.pricing import Fields, Path, Truths
 
-Truths = NDArray[np.bool_]
 NO_SWIZZLE = Fields.of([(0, 0, 0)])
 
 
@@ -101,7 +99,7 @@ class _Faults:
 
 
 def _price(name: str, access: Access, place: _Place | None, rows: list[Row]) -> _Faults:
-    """Put the costs of an access into the rows in which it has some. Errors: those of `cost`."""
+    """Put the costs of an access into the rows where it has a cost. Errors: those of `cost`."""
     count = len(rows)
     shown = str(evidence(access.target, access.instruction))
     for row in rows:
@@ -130,11 +128,11 @@ def _price(name: str, access: Access, place: _Place | None, rows: list[Row]) -> 
 
 
 _ORDER = (Outcome.ERROR, Outcome.UNKNOWN, Outcome.REFUTED, Outcome.VACUOUS, Outcome.PROVED)
-"""The outcome of a case is the first of these that one of its claims has."""
+"""The outcome of a case is the first of these outcomes that one of its claims has."""
 
 
 def judge(built: BuiltSpec, row: Row) -> None:
-    """Prove the spec's claims, and hold them against what was measured.
+    """Prove the spec's claims, and compare the verdicts with what was measured.
 
     Errors: `InternalError` where the prover and the measure contradict each other.
     """

@@ -1,5 +1,5 @@
-"""The chunks of a sweep on the workers of a Dask cluster. Dask is an extra, and has no types: few
-sweeps need it.
+"""The chunks of a sweep on the workers of a Dask cluster. Dask is an extra that few sweeps need,
+and has no types.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from swzverify.sweep.bench import Question
 from swzverify.sweep.chunk import Chunk, measured
 
 AHEAD = 4
-"""Chunks that wait for each thread of the cluster: enough that none is idle, few enough for memory."""
+"""Chunks that wait for each thread of the cluster: none is idle, and memory holds them all."""
 CONNECT_SECONDS = 20
 
 
@@ -34,7 +34,7 @@ def client_at(address: str) -> Generator[Any]:
 
 @contextmanager
 def client_of_slurm(jobs: int) -> Generator[Any]:
-    """A client of a cluster whose workers are so many Slurm jobs.
+    """A client of a cluster with so many Slurm jobs for workers.
 
     Queue, cores, memory and time of a job are those of dask-jobqueue's own configuration. Errors:
     SWZ573 without dask-jobqueue, SWZ576 where Slurm cannot be used.

@@ -1,5 +1,5 @@
-"""What is wrong with a tile or an access under each of many swizzles, by the plain definition: two
-elements in one place, an element outside the allocation, a vector torn apart.
+"""Faults of a tile or an access under each of many swizzles, by the plain definition: two elements
+in one place, an element outside the allocation, a vector torn apart.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from swzverify.errors import SwzError
 from swzverify.subjects import Access, OffsetMap, Tile
 from swzverify.subjects.tile import SwizzleOn
 from swzverify.synth.frame import Frame
-from swzverify.synth.pricing import Fields, Path
+from swzverify.synth.pricing import Array, Fields, Path, Truths
 from swzverify.synth.starts import starts
 
 MAX_ELEMENTS = 1 << 21
-"""Elements of a tile, times where its stages may begin, that are looked at one by one."""
+"""The most elements of a tile, times the places where a stage may begin, that are looked at."""
 _CHUNK = 1 << 20
-Array = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 
 class TileCheck:
@@ -28,7 +26,7 @@ class TileCheck:
     """
 
     def __init__(self, tile: Tile) -> None:
-        """The tile's elements are listed at the first question."""
+        """List the tile's elements."""
         if tile.size > MAX_ELEMENTS:
             raise SwzError(
                 "SWZ206",
@@ -47,7 +45,7 @@ class TileCheck:
         plain = np.full(len(fields), _share(flat[None], tile.element_units)[0], dtype=np.bool_)
         if on == "offset":
             return plain  # a swizzle takes different offsets to different ones
-        # One of addresses may tear an element; where it keeps each whole it does nothing else.
+        # A swizzle of addresses may tear elements; one that keeps them whole changes no overlap.
         tears = (fields.bits > 0) & ((1 << fields.base) < tile.element_units)
         for index in np.flatnonzero(tears):
             one = fields.pick(slice(index, index + 1))
@@ -68,7 +66,7 @@ class TileCheck:
 
     def torn(self, elements: int, fields: Fields, on: SwizzleOn) -> Truths:
         """Under which swizzles vectors of so many elements do not lie together, aligned and in
-        order, along the tile's contiguous mode; everywhere where no such vector fits.
+        order, along the tile's contiguous mode; under all where the mode is shorter than a vector.
         """
         tile = self.tile
         if tile.extents[tile.contiguous_mode] < elements:
@@ -98,7 +96,7 @@ class TileCheck:
         return self._whole[elements]
 
     def _vectors(self, elements: int) -> Array:
-        """The offsets, a row for each vector."""
+        """The offsets, one row per vector."""
         along = self.tile.contiguous_mode
         count = self.tile.extents[along] // elements
         offsets = np.moveaxis(self._offsets, along, -1)[..., : count * elements]
@@ -121,12 +119,12 @@ class TileCheck:
 
 
 def _share(places: Array, width: int) -> Truths:
-    """For each row whether two of its stretches of `width` from the places on have a unit in common."""
+    """For each row whether two stretches of `width` units that begin at its places overlap."""
     return np.asarray((np.diff(np.sort(places, axis=-1), axis=-1) < width).any(axis=-1))
 
 
 def _steps(which: NDArray[np.signedinteger], size: int) -> list[NDArray[np.signedinteger]]:
-    """Some at a time, so that no array grows large."""
+    """The numbers in parts, so that no array grows large."""
     step = max(1, _CHUNK // max(1, size))
     return [which[at : at + step] for at in range(0, len(which), step)]
 

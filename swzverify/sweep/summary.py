@@ -1,6 +1,4 @@
-"""What a finished sweep comes to: how many cases are free, which is the best, and what each axis
-does.
-"""
+"""The results of a finished sweep: how many cases are free, the best one, what each axis does."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from swzverify.sweep.arrow import File, column_names, read_numbers, read_row, re
 from swzverify.sweep.columns import STATUSES, Cell
 
 MAX_AXIS_VALUES = 64
-"""Of an axis that is told value by value."""
+"""An axis with more values has no table."""
 MAX_MAP_CELLS = 4096
 Value = int | str
 Truths = NDArray[np.bool_]
@@ -25,7 +23,7 @@ Truths = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class AxisLine:
     """One value of an axis: how many cases have it, how many of these are free, and the fewest
-    wavefronts of a sound one, None without any.
+    wavefronts of a sound case, None where no case is sound.
     """
 
     value: Value
@@ -64,7 +62,7 @@ class Summary:
 
     @property
     def cases(self) -> int:
-        """How many cases there are."""
+        """The number of cases."""
         return sum(self.statuses.values())
 
 
@@ -101,7 +99,7 @@ def _counts(values: NDArray[Any], order: Sequence[str]) -> dict[str, int]:
 
 
 class _Columns:
-    """The columns of a table as arrays; a number that is not there is far above all others."""
+    """The columns of a table as arrays; a missing number is larger than all others."""
 
     def __init__(self, file: File) -> None:
         self.file = file

@@ -56,7 +56,7 @@ def moves(terms: Sequence[Term], element_shift: int = 0) -> Mapping[int, int]:
 
 
 def as_swizzle(terms: Sequence[Term], element_shift: int = 0) -> Swizzle | None:
-    """The swizzle of element offsets that an XOR map is, if it is one.
+    """The swizzle of element offsets that does the same as an XOR map; None where there is none.
 
     >>> print(as_swizzle((Term(4, 7), Term(5, 8), Term(6, 9)), 1), as_swizzle((Term(4, 7), Term(6, 9)), 1))
     Swizzle<3,3,3> None
@@ -101,6 +101,6 @@ def _cute(word: str, value: IntTuple) -> str:
 
 
 def _number(value: int) -> str:
-    """Every version of CuTe has names for the integers up to 10 and for powers of two up to 8192."""
+    """Every CuTe has names for the integers up to 10 and for powers of two up to 8192."""
     named = value <= 10 or (value & (value - 1) == 0 and value <= 1 << 13)
     return f"_{value}" if named else f"Int<{value}>"

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.layout import Layout
 from swzverify.layout.tma import TmaMode
 from swzverify.subjects import Tile
 from swzverify.subjects.tile import SwizzleOn
-from swzverify.synth.pricing import Fields
+from swzverify.synth.pricing import Array, Fields, Truths
 from swzverify.synth.starts import start_step, starts
 
-Truths = NDArray[np.bool_]
 _CHUNK = 1 << 20
 """Offsets that are looked at in one go."""
 
@@ -34,7 +32,7 @@ class Frame:
 
     @property
     def bytes(self) -> int:
-        """The most that the tile takes in a variant, over all stages."""
+        """The bytes that the tile takes over all stages, in the variant where it takes most."""
         return max(tile.total_bytes for tile in self.tiles)
 
     def whole(self, vector_bits: int, least_base: int | None) -> Truths:
@@ -81,7 +79,7 @@ def _inside(tile: Tile, fields: Fields, on: SwizzleOn) -> Truths:
     return kept
 
 
-def _addresses_stay(tile: Tile, one: Fields, offsets: NDArray[np.int64]) -> bool:
+def _addresses_stay(tile: Tile, one: Fields, offsets: Array) -> bool:
     period = 1 << int(one.top[0])
     step = tile.element_bits // 8
     for begin in starts(tile, period):

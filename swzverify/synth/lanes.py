@@ -1,5 +1,5 @@
-"""Every distinct warp instruction of an access, as coordinates: what is priced where ranks do not
-tell.
+"""Every distinct warp instruction of an access, as coordinates: the plain rule prices these where
+ranks cannot tell the cost.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Warp instructions with an active lane, each once: for each mode the coordinates, (n, 32),
-    which lanes are active, and the stage of each lane where the access says it.
+    """Warp instructions with an active lane, each once; all arrays have the shape (n, 32). `coord`
+    has the coordinates for each mode, `stage` is None where the access does not choose the stage.
     """
 
     coord: tuple[Array, ...]
@@ -35,7 +35,7 @@ class Lanes:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of warp instructions."""
         return len(self.active)
 
 
@@ -56,7 +56,8 @@ def lanes_of(access: Access) -> Lanes:
         )
     point = {name: values[:, None] for name, values in run_digits(np.arange(count, dtype=np.int64), sizes).items()}
     point[LANE] = np.arange(LANES, dtype=np.int64)[None, :]
-    if access.tile is not None and access.tile.stages > 1 and access.stage is None:
+    staged = access.tile is not None and access.tile.stages > 1
+    if staged and access.stage is None:
         point[STAGE] = np.zeros((1, 1), dtype=np.int64)
     if access.origin.variable is not None:
         point[access.origin.name] = np.zeros((1, 1), dtype=np.int64)
@@ -65,7 +66,7 @@ def lanes_of(access: Access) -> Lanes:
     active = np.broadcast_to(on, shape) & np.broadcast_to(assumed, shape)
     env = access.environment(point)
     coord = [np.where(active, np.broadcast_to(each, shape), 0) for each in access.coordinates(env)]
-    own = access.stage is not None and access.tile is not None and access.tile.stages > 1
+    own = staged and access.stage is not None
     stage = np.where(active, np.broadcast_to(stage_at(access, point, env), shape), 0) if own else None
     columns = [*coord, active.astype(np.int64), *([] if stage is None else [stage])]
     rows = np.concatenate(columns, axis=1)[active.any(axis=1)]

@@ -23,10 +23,10 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LinearLanes:
-    """The bits of an element's offset that each of the five bits of the lane flips, `origin` the
-    offset of lane 0 where everything else is 0.
+    """`columns` has for each of the five bits of the lane the bits of the element's offset that it
+    flips. `origin` is the offset of lane 0 where every other variable is 0.
 
-    `low_bits` are those that no variable moves: offsets are multiples of 2^low_bits, as far as seen.
+    Offsets are multiples of 2^low_bits, as far as seen: no variable moves a lower bit.
     """
 
     instruction: Instruction
@@ -48,6 +48,12 @@ class LinearLanes:
         """Groups of a warp: the least wavefronts."""
         return self.instruction.address_lanes >> self.group_bits
 
+    def byte_columns(self, element_bits: int) -> tuple[int, ...]:
+        """The bits of the byte address that each bit of the lane inside a group flips."""
+        shift = element_bits.bit_length() - 4
+        own = self.columns[: self.group_bits]
+        return tuple(column << shift if shift >= 0 else column >> -shift for column in own)
+
     def offsets(self) -> Array:
         """The offsets of one warp, (1, 32): those of every other one differ by an XOR."""
         found = np.full(LANES, self.origin, dtype=np.int64)
@@ -59,7 +65,7 @@ class LinearLanes:
 
 def linear_lanes(access: Access, tile: Tile) -> LinearLanes | None:
     """The access, on this tile in place of its own, as a linear map of the lane's bits; None where it
-    is not, or not seen to be.
+    is not linear, or where that is not seen.
 
     The tile has a layout; its swizzle does not count. Which lanes are active may depend on the lane
     alone.
@@ -105,6 +111,19 @@ def slot_bits(instruction: Instruction) -> tuple[int, int]:
     """
     unit = max(BANK_WORD_BYTES, instruction.width_bytes)
     return unit.bit_length() - 1, BANK_PERIOD_BYTES.bit_length() - 1
+
+
+def xor_of(columns: Sequence[int], which: int) -> int:
+    """The XOR of the columns that the bits of `which` name.
+
+    >>> xor_of([1, 2, 7], 0b101)
+    6
+    """
+    found = 0
+    for index, column in enumerate(columns):
+        if which >> index & 1:
+            found ^= column
+    return found
 
 
 def ranks(columns: Sequence[NDArray[np.unsignedinteger] | Array], count: int) -> NDArray[np.uint8]:

@@ -2,7 +2,7 @@
 
 1. no bank conflict in any access;
 2. the fewest wavefronts, each access's worst warp instruction times its weight, summed;
-3. the fewest bank conflicts, summed likewise;
+3. the fewest bank conflicts, summed in the same way;
 4. the fewest bytes of shared memory;
 5. the family's own order: no swizzle, else the fewest bits B, S > 0 before S < 0, the lowest base M,
    the smallest |S|; the smallest pad; the narrowest TMA mode; the fewest XOR terms.

@@ -1,4 +1,4 @@
-"""What an access costs under each of many swizzles: exactly, the worst over every warp, iteration,
+"""What an access costs under each of many swizzles: the exact worst over every warp, iteration,
 stage and base.
 
 Linear accesses are priced by ranks, every other one by the plain rule on each distinct warp
@@ -14,27 +14,28 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.costs.access_costs import granule_bytes
 from swzverify.engines.gf2 import rank
 from swzverify.errors import SwzError
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, cost_many
+from swzverify.hardware import LANES, cost_many
 from swzverify.layout import Layout
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.tile import SwizzleOn
-from swzverify.synth.lanes import Lanes, lanes_of
+from swzverify.synth.lanes import Array, Lanes, Truths, lanes_of
 from swzverify.synth.linear import LinearLanes, linear_lanes, ranks, slot_bits
 from swzverify.synth.starts import free_bits, starts
 
 MAX_LANES = 1 << 27
 """Lanes that are priced for one access on one layout; some ten seconds."""
 _CHUNK_LANES = 1 << 20
-Array = NDArray[np.int64]
 Integers: TypeAlias = NDArray[np.signedinteger[Any]]
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Swizzles as three columns, B, M and S; B = 0 is none. What they act on is said beside them."""
+    """Swizzles as three columns, B, M and S; B = 0 is no swizzle. The caller knows what they act
+    on.
+    """
 
     bits: Array
     base: Array
@@ -47,11 +48,11 @@ class Fields:
         return Fields(rows[:, 0], rows[:, 1], rows[:, 2])
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of swizzles."""
         return len(self.bits)
 
     def pick(self, which: Truths | Array | slice) -> Fields:
-        """Those that are chosen, by a mask, by their places or by a stretch of them."""
+        """The swizzles that a mask, a list of places or a slice chooses."""
         return Fields(self.bits[which], self.base[which], self.shift[which])
 
     @property
@@ -71,13 +72,13 @@ class Fields:
 
     @cached_property
     def _recast(self) -> dict[int, Fields]:
-        """Those that were asked for before."""
+        """The answers of `recast` so far."""
         return {}
 
     @cached_property
     def _moves(self) -> tuple[Integers, Integers, Integers | None]:
-        """The bits that are read, and how far down and up they go; None where none goes up. Small
-        numbers where they do: they are read often.
+        """The mask of the bits that are read, and how far these move down and up; None where no bit
+        moves up. The numbers have 32 bits where these suffice, for they are read often.
         """
         forward, back = np.maximum(self.shift, 0), np.maximum(-self.shift, 0)
         mask = ((np.int64(1) << self.bits) - 1) << (self.base + forward)
@@ -92,7 +93,7 @@ class Fields:
         return values ^ (moved if back is None else moved << back.reshape(shape))
 
     def apply_one(self, value: int) -> Integers:
-        """One value under each swizzle, in 32 bits where they do."""
+        """One value under each swizzle, in 32 bits where these suffice."""
         mask, forward, back = self._moves
         if value >> 31:
             mask = mask.astype(np.int64)
@@ -170,12 +171,6 @@ def _active(access: Access) -> Truths:
     return np.broadcast_to(active, (1, LANES))
 
 
-def granule_bytes(access: Access) -> int:
-    """Moving a warp instruction by a multiple of this changes no cost but through a swizzle."""
-    granule = BANK_PERIOD_BYTES if access.instruction.by_octets else BANK_WORD_BYTES
-    return max(granule, access.instruction.width_bytes)
-
-
 def _by_ranks(lanes: LinearLanes, tile: Tile, fields: Fields, on: SwizzleOn) -> Prices:
     """The lanes of a group touch 2^rank(unit bits) units; each slot that is touched holds
     2^(rank(unit bits) - rank(slot bits)) of them.
@@ -196,7 +191,7 @@ def _by_ranks(lanes: LinearLanes, tile: Tile, fields: Fields, on: SwizzleOn) -> 
         touched = rank([column >> low for column in columns])
     else:
         touched = ranks(units, len(fields)).astype(np.int64)
-    # Few ranks there are: each is priced once.
+    # There are few different ranks: each is priced once.
     by_rank = lanes.groups << np.maximum(np.int64(touched) - np.arange(8), 0) if isinstance(touched, int) else None
     wavefronts = lanes.groups << (touched - slots) if by_rank is None else by_rank[slots]
     width = 8 * lanes.instruction.width_bytes // tile.element_bits

@@ -18,10 +18,10 @@ FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How the spec writes the tile: what of it a new layout may change by itself.
+    """How the spec writes the tile, which tells what a new layout may change.
 
-    `dense` is `{shape, order, pad}`, whose last row has its pad too; an allocation or a pitch that
-    the spec gives stays as it is, and the new layout has to fit.
+    `dense` is `{shape, order, pad}`, where the last row has its pad too. An allocation or a pitch
+    that the spec gives stays as it is, and the new layout has to fit.
     """
 
     dense: bool = False
@@ -34,8 +34,8 @@ class Form:
 class Variant:
     """The tile in one case of the constants, with the accesses to it by the name that reports use.
 
-    `room_bytes` is the most that all stages may take. `weights` count an access's wavefronts, by the
-    same names; 1 where nothing is said.
+    `room_bytes` is the most that all stages may take. `weights` multiply the wavefronts of an
+    access, by the same names; the weight is 1 where there is none.
     """
 
     tile: Tile
@@ -91,7 +91,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Problem:
-    """The question: variants that one layout has to serve, and what it is to be judged by.
+    """The question: the variants that one layout has to serve, and what judges the layout.
 
     `on` says what a swizzle acts on. Rows and vectors of `keep_bytes` stay whole, beside those of
     the accesses. Errors: SWZ561 no access to judge by, SWZ562 a tile whose layout is not to be
@@ -165,12 +165,12 @@ class Problem:
 
     @property
     def narrowest_bits(self) -> int:
-        """The narrowest one: what every member keeps whole that is priced at all."""
+        """The narrowest of these vectors: a member that does not keep it whole is not priced."""
         return min(self.vector_bits_of)
 
     def base_for(self, vector_bits: int, on: SwizzleOn | None = None) -> int | None:
-        """The lowest bit that a swizzle may change without tearing vectors; None where the vectors
-        are no power of two of what it counts in.
+        """The lowest bit that a swizzle may change without tearing vectors; None where a vector is
+        no power of two of its units, elements or bytes.
         """
         unit = 8 if (on or self.on) == "address" else self.variants[0].tile.element_bits
         count, rest = divmod(vector_bits, unit)

@@ -43,7 +43,7 @@ def check_premises(problem: Problem, options: Options) -> None:
 
 
 def prove_member(problem: Problem, member: Member, options: Options) -> tuple[Proof, ...]:
-    """Every claim on a member, judged.
+    """Every claim on a member, with its verdict.
 
     Errors: SWZ567 where the prover refutes what the search found: a fault of ours, and no answer.
     """
@@ -83,7 +83,7 @@ def _claims(problem: Problem, member: Member) -> Iterator[tuple[Claim, str]]:
 def _runs(variant: Variant, tile: Tile, elements: int) -> bool:
     """Whether vectors of so many elements lie in one mode, each at a whole vector from the start of
     the memory, before any swizzle: then `contiguous` says that they stay whole. Rows may begin inside
-    a vector where no access minds.
+    a vector where that matters to no access.
     """
     layout = tile.layout if isinstance(tile.layout, Layout) else variant.layout
     leaves = [leaf for leaf in layout.modes[variant.bare().contiguous_mode].leaves if leaf[0] > 1]

@@ -1,8 +1,8 @@
 """Why no member of a family is free of bank conflicts: a smallest set of accesses that no member
 serves together, and the argument.
 
-A member serves an access that it frees of conflicts, with the vectors of that access whole. Of a set
-of accesses only their own vectors count: a wide write may be what keeps a narrow read from freedom.
+A member serves an access if the access has no conflicts and its vectors stay whole. For a set of
+accesses only their own vectors count: it may be a wide write that makes a narrow read conflict.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ from swzverify.synth.xor import LINE_BITS, XorSearch, xor_search
 from swzverify.words import listed
 
 MAX_SETS = 1 << 16
-"""Sets of accesses that are tried; 16 accesses have as many."""
+"""Sets of accesses that are tried; 16 accesses have so many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A smallest set of accesses, by name, that no member serves together, and why.
 
-    `core` is empty where more accesses than can be tried together left none.
+    `core` is empty where there are more sets of accesses than are tried.
     """
 
     core: tuple[str, ...]
     arguments: tuple[str, ...]
+
+
+_TOO_MANY = Reason((), ("every access can be served alone; more sets than can be tried are left",))
 
 
 def smallest(count: int, possible: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
@@ -54,12 +57,11 @@ def smallest(count: int, possible: Callable[[tuple[int, ...]], bool]) -> tuple[i
 
 
 def family_reason(problem: Problem, priced: Priced) -> Reason:
-    """The reason in a family of which every member was priced."""
+    """The reason in a family; every member of it was priced."""
     serves = priced.serves
     core = smallest(len(problem.labels), lambda chosen: bool(serves[:, chosen].all(axis=1).any()))
     if not core:
-        return Reason((), ("every access can be served alone; more sets than can be tried are left",))
-    names = tuple(problem.labels[index] for index in core)
+        return _TOO_MANY
     arguments = (
         _facts(problem, core) if problem.family == "swizzle" and problem.on == "offset" else _repeats(problem, core)
     )
@@ -69,7 +71,11 @@ def family_reason(problem: Problem, priced: Priced) -> Reason:
         row = int(np.flatnonzero(serves[:, rest].all(axis=1))[0])
         others = listed([problem.labels[other] for other in rest])
         arguments.append(f"without {problem.labels[index]}, {_named(priced, row)} serves {others}")
-    return Reason(names, tuple(arguments))
+    return _reason(problem, core, arguments)
+
+
+def _reason(problem: Problem, core: Sequence[int], arguments: Sequence[str]) -> Reason:
+    return Reason(tuple(problem.labels[index] for index in core), tuple(arguments))
 
 
 def _counted(problem: Problem, priced: Priced, core: Sequence[int]) -> str:
@@ -85,17 +91,14 @@ def _counted(problem: Problem, priced: Priced, core: Sequence[int]) -> str:
 
 
 def xor_reason(problem: Problem) -> Reason:
-    """The reason among all linear maps: every choice of what the bits above the line add was ruled
-    out.
-    """
+    """The reason among all linear maps: every choice of what higher bits add was ruled out."""
 
     def possible(chosen: tuple[int, ...]) -> bool:
         return _only(problem, chosen).freeing(range(len(chosen))) is not None
 
     core = smallest(len(problem.labels), possible)
     if not core:
-        return Reason((), ("every access can be served alone; more sets than can be tried are left",))
-    names = tuple(problem.labels[index] for index in core)
+        return _TOO_MANY
     arguments = _facts(problem, core)
     search = _only(problem, core)
     met = {difference for index in range(len(core)) for difference in search.differences(index)}
@@ -104,7 +107,7 @@ def xor_reason(problem: Problem) -> Reason:
         f"lanes of a group differ in {len(met)} ways that some map brings into one slot; every choice of the "
         f"{free} bits that each of the {len(search.sources)} bits above the line may add leaves one of them there"
     )
-    return Reason(names, tuple(arguments))
+    return _reason(problem, core, arguments)
 
 
 def _only(problem: Problem, chosen: Sequence[int]) -> XorSearch:
@@ -118,8 +121,8 @@ def _only(problem: Problem, chosen: Sequence[int]) -> XorSearch:
 
 
 def _facts(problem: Problem, core: Sequence[int]) -> list[str]:
-    """What ranks tell of the core: lanes that count though they repeat a word, and bits of the slot
-    that vectors keep as they are.
+    """What ranks tell about the core: lanes that count although they repeat a word, and bits of the
+    slot that cannot change because vectors stay whole.
     """
     found = _repeats(problem, core)
     vector = max(problem.vector_bits_of[index] for index in core)
@@ -162,14 +165,12 @@ def _repeats(problem: Problem, core: Sequence[int]) -> list[str]:
     return []
 
 
-def _bytes_of(problem: Problem, index: int) -> tuple[LinearLanes | None, list[int]]:
+def _bytes_of(problem: Problem, index: int) -> tuple[LinearLanes | None, tuple[int, ...]]:
     owner = [variant for variant in problem.variants for _ in variant.accesses][index]
     lanes = linear_lanes(problem.accesses[index], owner.bare())
     if lanes is None or not lanes.every_lane or lanes.instruction.by_octets:
-        return None, []
-    shift = owner.tile.element_bits.bit_length() - 4
-    own = lanes.columns[: lanes.group_bits]
-    return lanes, [column << shift if shift >= 0 else column >> -shift for column in own]
+        return None, ()
+    return lanes, lanes.byte_columns(owner.tile.element_bits)
 
 
 def _named(priced: Priced, row: int) -> str:

@@ -1,12 +1,10 @@
-"""The search: every member of a family is priced, and the best one is the first of the best."""
+"""The search: it prices every member of a family; of the best ones the first is the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.layout import Swizzle
@@ -14,13 +12,10 @@ from swzverify.layout.tma import TmaMode
 from swzverify.subjects import Tile
 from swzverify.subjects.tile import SwizzleOn
 from swzverify.synth.families import frames_of
-from swzverify.synth.frame import Frame
-from swzverify.synth.objective import Score, first_best, scores
+from swzverify.synth.frame import Frame, Truths
+from swzverify.synth.objective import Array, Score, first_best, scores
 from swzverify.synth.pricing import Path
 from swzverify.synth.problem import Problem
-
-Array = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One layout of a family: the tile in each variant, with what was put on it, and its prices.
+    """One layout of a family: the tile in each variant, its swizzle, pad or XOR terms, and its
+    prices.
 
     `wavefronts` and `conflicts` have a number for each access, in the problem's order.
     """
@@ -61,8 +57,8 @@ class Priced:
 
     A row stands for a layout that keeps every element in its allocation. `whole` says for which
     accesses it keeps the vectors whole and every address aligned, (rows, accesses): it is a member
-    where that is all of them. `count` is how many members there are, those
-    that leave the allocation, or take more bytes than a free one, among them.
+    where it does so for all of them. `count` is the number of members; it includes those that leave
+    the allocation, and those that take more bytes than a free one.
     """
 
     frames: tuple[Frame, ...]
@@ -84,7 +80,7 @@ class Priced:
         return np.flatnonzero(self.whole.all(axis=1))
 
     def member(self, index: int) -> Member:
-        """One of them."""
+        """The member of a row."""
         number, row = (int(each) for each in self.place[index])
         frame = self.frames[number]
         one = frame.fields.pick(slice(row, row + 1))
@@ -103,24 +99,24 @@ class Priced:
         )
 
     def best(self) -> int:
-        """The first of the best ones."""
+        """The row of the best member, the first among equals."""
         rows = self.members
         return int(rows[first_best(self.score[rows])])
 
     def ties(self) -> list[int]:
-        """Every member whose score is that of the best one, in the family's order."""
+        """Every member with the score of the best one, in the family's order."""
         rows = self.members
         return rows[(self.score[rows] == self.score[self.best()]).all(axis=1)].tolist()
 
 
-def price_family(problem: Problem, frames: Sequence[Frame] | None = None) -> Priced:
+def price_family(problem: Problem) -> Priced:
     """Every member of the problem's family with its price. Once one is free of conflicts those that
     take more bytes are left out: they cannot be better.
 
     Errors: those of the family; SWZ206 more to price than the budget; SWZ563 where no member keeps
     every element in the allocation and every address aligned.
     """
-    frames = frames_of(problem) if frames is None else frames
+    frames = frames_of(problem)
     paths = [Path(access) for access in problem.accesses]
     owner = [number for number, variant in enumerate(problem.variants) for _ in variant.accesses]
     parts: list[tuple[Array, Array, Array, Truths, Array]] = []

@@ -21,7 +21,7 @@ class Solution:
     """The best members of a family, the answer first; nothing is proved of them yet.
 
     `optimal` says that every member was priced or ruled out; `looked_at` how many were priced.
-    `reason` is there where no member is free of conflicts.
+    `reason` is None where a member is free of conflicts.
     """
 
     problem: Problem

@@ -27,7 +27,7 @@ def start_step(tile: Tile) -> int:
 
 
 def free_bits(tile: Tile) -> int:
-    """Every stage begins at a multiple of 2^this bytes."""
+    """The largest n so that every stage begins at a multiple of 2^n bytes."""
     step = start_step(tile)
     return (step & -step).bit_length() - 1 if step else ALWAYS_ZERO
 

@@ -20,12 +20,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.costs.access_costs import granule_bytes
 from swzverify.engines.gf2 import rank
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES
-from swzverify.synth.linear import LinearLanes, linear_lanes, ranks, slot_bits
+from swzverify.synth.linear import LinearLanes, linear_lanes, ranks, slot_bits, xor_of
 from swzverify.synth.objective import scores
-from swzverify.synth.pricing import granule_bytes
 from swzverify.synth.problem import Problem
 from swzverify.synth.search import Term
 from swzverify.synth.starts import free_bits
@@ -36,14 +36,14 @@ MAX_NODES = 400_000
 MAX_CHOICES = 4_000_000
 """Values of sources that are tried to find one free map, or that there is none."""
 MAX_MAP_BITS = 18
-"""Free choices, as bits, up to which every map is priced where none is free of conflicts."""
+"""Where no map is free of conflicts, every map is priced up to so many bits of free choices."""
 Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class LinearPath:
     """One access as the search sees it: what the bits of the lane inside a group flip in the byte
-    address, the bits [first, 7) that name a slot, and the rank that the units have.
+    address, the bits [first, 7) that name a slot, the rank of the units, and the groups of a warp.
     """
 
     columns: tuple[int, ...]
@@ -59,7 +59,7 @@ class LinearPath:
         return self.units > rank([column >> self.first for column in self.columns])
 
     def lacks(self, columns: Sequence[int]) -> int:
-        """How much the rank of the slots falls short of that of the units: 0 is free of conflicts."""
+        """The rank of the units less the rank of the slots: 0 is free of conflicts."""
         mask = (1 << (LINE_BITS - self.first)) - 1
         return self.units - rank([column >> self.first & mask for column in columns])
 
@@ -69,7 +69,7 @@ class XorAnswer:
     """The terms of the best map, what each access then lacks, and how far the search went.
 
     `fewest` is False where the budget ended before every smaller set of terms was ruled out;
-    `complete` is False where not every cost was.
+    `complete` is False where some maps that may cost less were not priced.
     """
 
     terms: tuple[Term, ...]
@@ -128,11 +128,10 @@ class Choices:
 
     @property
     def certain(self) -> int:
-        """Terms that every answer has, whatever stands inside the line: a source that lanes differ in
-        alone has one.
+        """The number of terms that every answer has, whatever its terms inside the line are: a
+        source needs one where lanes differ in it alone.
         """
-        alone = [any(read == 1 << at and not own for read, own in each) for at, each in enumerate(self.wanted)]
-        return sum(alone)
+        return sum(any(read == 1 << at and not own for read, own in each) for at, each in enumerate(self.wanted))
 
     def fewest(self, at_most: int) -> dict[int, int] | None:
         """The values with the fewest bits in all, `at_most` or fewer; None where there are none, or
@@ -147,7 +146,7 @@ class Choices:
         return None
 
     def first(self, total: int | None) -> dict[int, int] | None:
-        """The first values that do, with at most `total` bits; None where none do."""
+        """The first values with at most `total` bits that keep the lanes apart; None without any."""
         if not all(self.domains):
             return None
         left = [0]
@@ -172,7 +171,7 @@ class Choices:
             if self.budget is not None and self.looked_at > self.budget:
                 raise _SpentError
             chosen.append(value)
-            if all(_sum(chosen, read) != own for read, own in self.wanted[at]) and self._extend(chosen, total, left):
+            if all(xor_of(chosen, read) != own for read, own in self.wanted[at]) and self._extend(chosen, total, left):
                 return True
             chosen.pop()
         return False
@@ -205,8 +204,8 @@ class XorSearch:
         return tuple(path.lacks([_moved(column, terms) for column in path.columns]) for path in self.paths)
 
     def freeing(self, which: Sequence[int]) -> dict[int, int] | None:
-        """For each source what it adds to the targets so that these accesses are free; None where no
-        map is, which is then proved: every choice was ruled out. Error: SWZ206 too many choices.
+        """What each source adds to the targets so that these accesses are free; None where no map
+        frees them: every choice was ruled out, which proves it. Error: SWZ206 too many choices.
 
         Two lanes of a group that differ by d meet in a slot where the fixed bits of d are 0 and what
         the map adds is the rest of d: so each d rules out one sum of the sources' values.
@@ -253,9 +252,8 @@ def xor_search(problem: Problem) -> XorSearch:
                 hint=f"give `bytes:` as a multiple of {BANK_PERIOD_BYTES}, or use --family swizzle",
             )
         lanes = linear_lanes(access, tile)
-        granule = granule_bytes(access)
         sound = lanes is not None and lanes.every_lane and not access.instruction.by_octets
-        if lanes is None or not sound or 1 << free_bits(tile) < granule:
+        if lanes is None or not sound or 1 << free_bits(tile) < granule_bytes(access):
             raise SwzError(
                 "SWZ564",
                 f"xor: access {label} is not linear over bits, with every lane active and banks to count, so that "
@@ -271,9 +269,7 @@ def xor_search(problem: Problem) -> XorSearch:
 
 
 def _path(lanes: LinearLanes, element_bits: int) -> LinearPath:
-    shift = element_bits.bit_length() - 1 - 3
-    own = lanes.columns[: lanes.group_bits]
-    columns = tuple(column << shift if shift >= 0 else column >> -shift for column in own)
+    columns = lanes.byte_columns(element_bits)
     first, _ = slot_bits(lanes.instruction)
     units = len(columns) if lanes.instruction.counts_equal_words else rank([column >> first for column in columns])
     return LinearPath(columns, first, units, lanes.groups)
@@ -295,8 +291,8 @@ def solve(search: XorSearch) -> XorAnswer:
         if count + least >= len(best) and count:
             break
         for chosen in combinations(inside, count):
-            if not _one_to_one(search, chosen):
-                continue
+            if rank([_moved(1 << target, chosen) for target in search.targets]) < len(search.targets):
+                continue  # not one to one
             choices = Choices.of(search, everything, chosen, MAX_NODES - spent)
             found = choices.fewest(len(best) - count - (1 if count else 0))
             spent += choices.looked_at
@@ -308,8 +304,8 @@ def solve(search: XorSearch) -> XorAnswer:
 
 
 def _together(search: XorSearch, best: tuple[Term, ...]) -> tuple[Term, ...]:
-    """As many terms that move by one or two distances, where such a map is free: it takes fewer
-    operations.
+    """A free map with no more terms that moves bits by one or two distances only, where there is
+    one: it takes fewer operations.
     """
     distances = sorted({source - target for source in search.sources for target in search.targets})
     for count in (1, 2):
@@ -319,10 +315,6 @@ def _together(search: XorSearch, best: tuple[Term, ...]) -> tuple[Term, ...]:
             if found is not None:
                 return _terms_of(search, found)
     return best
-
-
-def _one_to_one(search: XorSearch, terms: Sequence[Term]) -> bool:
-    return rank([_moved(1 << target, terms) for target in search.targets]) == len(search.targets)
 
 
 def _cheapest(search: XorSearch) -> XorAnswer:
@@ -377,14 +369,6 @@ def _moved(value: int, terms: Sequence[Term]) -> int:
     for term in terms:
         found ^= (value >> term.source & 1) << term.target
     return found
-
-
-def _sum(chosen: Sequence[int], which: int) -> int:
-    total = 0
-    for index, value in enumerate(chosen):
-        if which >> index & 1:
-            total ^= value
-    return total
 
 
 def _basis(columns: Sequence[int]) -> list[int]:

@@ -9,7 +9,6 @@ import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import swzverify
 from swzverify.errors import SwzError, nearest
@@ -72,8 +71,8 @@ def find_families() -> tuple[Family, ...]:
 
 
 def check_catalogue(theorems: list[Theorem]) -> None:
-    """Refuses two theorems of one name, and a refuted one whose mended form is not among the proved
-    ones.
+    """Refuses two theorems with one name, and a refuted theorem that names no proved one as its
+    mended form.
     """
     by_name = {theorem.name: theorem for theorem in theorems}
     if len(by_name) < len(theorems):
@@ -95,9 +94,9 @@ def select_theorems(theorems: tuple[Theorem, ...], names: tuple[str, ...]) -> tu
     return tuple(theorem for theorem in theorems if not names or any(text in theorem.name for text in names))
 
 
-def _import_package(folder: Path) -> ModuleType:
+def _import_package(folder: Path) -> None:
     if PACKAGE in sys.modules:
-        return sys.modules[PACKAGE]
+        return
     spec = importlib.util.spec_from_file_location(
         PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
@@ -106,7 +105,6 @@ def _import_package(folder: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[PACKAGE] = module
     spec.loader.exec_module(module)
-    return module
 
 
 def _first_paragraph(text: str) -> str:

@@ -13,11 +13,11 @@ from swzverify.theorems.theorem import Outcome, Theorem
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What became of a theorem: the outcome, why where it needs a word, and the answers it rests
-    on.
+    """What became of a theorem: the outcome, a reason where one is needed, and the answers that it
+    rests on.
 
-    `counterexample` is the obligation that fails and the point where it does. All is plain data,
-    fit for a pipe.
+    `counterexample` is the obligation that fails, with the point where it fails. All of it is plain
+    data that can go through a pipe.
     """
 
     name: str
@@ -61,8 +61,3 @@ def verdict(theorem: Theorem, answers: Sequence[Settled]) -> Judgement:
                 return Judgement(theorem.name, Outcome.ERROR, all_answers, reason, answer)
             return Judgement(theorem.name, outcome, all_answers, where, answer)
     return Judgement(theorem.name, Outcome.PROVED, all_answers)
-
-
-def as_expected(theorem: Theorem, judgement: Judgement) -> bool:
-    """Whether the verdict is the one that the theorem's record has."""
-    return judgement.outcome is theorem.expected

@@ -15,10 +15,10 @@ from rich.text import Text
 from swzverify.claims.verdict import OF_CLAIMS
 from swzverify.report.console import indented, rendered
 from swzverify.report.style import TextStyle
-from swzverify.theorems.judge import Judgement, as_expected
+from swzverify.theorems.judge import Judgement
 from swzverify.theorems.solve import Settled
 from swzverify.theorems.theorem import Outcome, Theorem
-from swzverify.words import binding_text
+from swzverify.words import binding_text, counted
 
 SCHEMA = "swzverify.theorems/1"
 
@@ -35,7 +35,7 @@ class Entry:
     @property
     def ok(self) -> bool:
         """Whether the verdict is the expected one."""
-        return as_expected(self.theorem, self.judgement)
+        return self.judgement.outcome is self.theorem.expected
 
 
 def summary(entries: Sequence[Entry], wall_ms: float) -> str:
@@ -47,8 +47,7 @@ def summary(entries: Sequence[Entry], wall_ms: float) -> str:
     counts = Counter(entry.judgement.outcome for entry in entries)
     parts = [f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome]]
     parts.append(f"{sum(not entry.ok for entry in entries)} unexpected")
-    noun = "theorem" if len(entries) == 1 else "theorems"
-    return f"{len(entries)} {noun}: {', '.join(parts)}, in {wall_ms / 1000:.1f} s"
+    return f"{counted(len(entries), 'theorem')}: {', '.join(parts)}, in {wall_ms / 1000:.1f} s"
 
 
 def render_table(entries: Sequence[Entry], style: TextStyle, wall_ms: float) -> str:

@@ -22,7 +22,7 @@ swzverify theorems
 
 proves all of them again, in some 30 seconds on two processors. `-v` shows sources, LaTeX and every obligation, `-k
 NAME` picks some, `--format json` is for programs. This page is `swzverify theorems --format markdown`; a test
-compares the two. The encodings are in `proofs/`, a file a family.
+compares the two. The encodings are in `proofs/`, one file per family.
 
 How to read it:
 

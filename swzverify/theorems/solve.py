@@ -19,12 +19,10 @@ from swzverify.theorems.theorem import Obligation, Outcome, Sequent
 TIMEOUT_MS = 120_000
 """A safety net; the budget is the rlimit, which is the same on every machine."""
 
-_INTERRUPTED = "interrupted"
-
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What came of an obligation; `point` is one that refutes it, `reason` why it is not decided."""
+    """The outcome of an obligation; `point` refutes it, `reason` says why it is not decided."""
 
     obligation: str
     outcome: Outcome
@@ -115,7 +113,7 @@ def _solve(
     if answer == z3.unsat:
         return None
     reason = solver.reason_unknown()
-    if _INTERRUPTED in reason:
+    if "interrupted" in reason:
         raise KeyboardInterrupt
     raise _OutOfBudgetError(reason)
 

@@ -1,5 +1,5 @@
-"""Formulas for the proofs: words of fixed width whose every operator is unsigned, and truths that
-are never Python's.
+"""Formulas for the proofs: words of fixed width with unsigned operators only, and truths that are
+never Python's.
 
 Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
 y)` is silently False, `BitVecVal(300, 8)` wraps. Proofs are written with these classes and never see
@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 import z3
 
 WIDTH = 32
-"""Bits of a word unless a proof says otherwise."""
+"""Bits of a variable or constant; `bits` and `widened` give words of other widths."""
 
 Term: TypeAlias = Any
-"""A term of z3py, whose own annotations name unions of every sort."""
+"""A term of z3py, which has no types."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Truth:
         return Truth(z3.Not(self.term))
 
     def implies(self, other: Truth) -> Truth:
-        """The other one wherever this one holds."""
+        """True where the other one holds, or this one does not."""
         return Truth(z3.Implies(self.term, other.term))
 
     def iff(self, other: Truth) -> Truth:
@@ -63,14 +63,56 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Word:
+class _Number:
+    """What words and numbers without a width share."""
+
+    term: Term
+    noun: ClassVar[str]
+
+    def _operand(self, other: Any) -> Term:
+        raise NotImplementedError
+
+    def _compared(self, other: object) -> Term:
+        if isinstance(other, type(self)) or (isinstance(other, int) and not isinstance(other, bool)):
+            return self._operand(other)
+        raise TypeError(f"a {self.noun} cannot be compared with {other!r}")
+
+    def __add__(self, other: Self | int) -> Self:
+        """The sum."""
+        return type(self)(self.term + self._operand(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Self | int) -> Self:
+        """The difference."""
+        return type(self)(self.term - self._operand(other))
+
+    def __mul__(self, other: Self | int) -> Self:
+        """The product."""
+        return type(self)(self.term * self._operand(other))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Equal, as a formula."""
+        return Truth(self.term == self._compared(other))
+
+    def __ne__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Different, as a formula."""
+        return Truth(self.term != self._compared(other))
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Word(_Number):
     """A word of `width` bits, unsigned; arithmetic is modulo 2^width, as in the machine.
 
     Python integers may stand on either side of an operator when they fit the width. A shift by the
     width or more gives 0.
     """
 
-    term: Term
+    noun = "word"
 
     @property
     def width(self) -> int:
@@ -86,25 +128,9 @@ class Word:
             raise ValueError(f"{other} does not fit {self.width} bits")
         return z3.BitVecVal(other, self.width, self.term.ctx)
 
-    def __add__(self, other: Word | int) -> Word:
-        """The sum modulo 2^width."""
-        return Word(self.term + self._operand(other))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Word | int) -> Word:
-        """The difference modulo 2^width."""
-        return Word(self.term - self._operand(other))
-
     def __rsub__(self, other: int) -> Word:
         """The difference from an integer."""
         return Word(self._operand(other) - self.term)
-
-    def __mul__(self, other: Word | int) -> Word:
-        """The product modulo 2^width."""
-        return Word(self.term * self._operand(other))
-
-    __rmul__ = __mul__
 
     def __floordiv__(self, other: int) -> Word:
         """The quotient by a positive integer."""
@@ -148,16 +174,6 @@ class Word:
         """The bits moved down, with zeros from above."""
         return Word(z3.LShR(self.term, self._operand(other)))
 
-    def __eq__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Equal, as a formula."""
-        return Truth(self.term == self._operand(_word_or_int(other)))
-
-    def __ne__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Different, as a formula."""
-        return Truth(self.term != self._operand(_word_or_int(other)))
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
-
     def __lt__(self, other: Word | int) -> Truth:
         """Less, unsigned."""
         return Truth(z3.ULT(self.term, self._operand(other)))
@@ -184,42 +200,16 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class Whole(_Number):
     """An integer without a width: nothing wraps, a difference may be negative.
 
     There is no division: a proof names the quotient and the remainder, and states what they are.
     """
 
-    term: Term
+    noun = "number"
 
     def _operand(self, other: Whole | int) -> Term:
         return other.term if isinstance(other, Whole) else z3.IntVal(other, self.term.ctx)
-
-    def __add__(self, other: Whole | int) -> Whole:
-        """The sum."""
-        return Whole(self.term + self._operand(other))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Whole | int) -> Whole:
-        """The difference, which may be negative."""
-        return Whole(self.term - self._operand(other))
-
-    def __mul__(self, other: Whole | int) -> Whole:
-        """The product."""
-        return Whole(self.term * self._operand(other))
-
-    __rmul__ = __mul__
-
-    def __eq__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Equal numbers."""
-        return Truth(self.term == self._operand(_whole_or_int(other)))
-
-    def __ne__(self, other: object) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Different numbers."""
-        return Truth(self.term != self._operand(_whole_or_int(other)))
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __lt__(self, other: Whole | int) -> Truth:
         """Less."""
@@ -239,11 +229,12 @@ class Whole:
 
 
 class Symbols:
-    """The variables of one query, each with the bound it was made with; `bounds` are hypotheses."""
+    """The variables of one query, each with its bound; `bounds` are hypotheses."""
 
-    def __init__(self, width: int = WIDTH) -> None:
+    width = WIDTH
+
+    def __init__(self) -> None:
         self.context = z3.Context()
-        self.width = width
         self.words: dict[str, Word] = {}
         self.wholes: dict[str, Whole] = {}
         self.bounds: list[Truth] = []
@@ -279,22 +270,21 @@ class Symbols:
             self.bounds.append(made <= at_most)
         return made
 
-    def word(self, name: str, below: int | None = None, *, width: int | None = None) -> Word:
+    def word(self, name: str, below: int | None = None) -> Word:
         """A new variable: any word, or any of 0 .. below - 1."""
         if name in self.words or name in self.wholes:
             raise ValueError(f"two variables are called {name}")
-        made = Word(z3.BitVec(name, width or self.width, self.context))
+        made = Word(z3.BitVec(name, self.width, self.context))
         self.words[name] = made
         if below is not None:
             self.bounds.append(made < below)
         return made
 
-    def number(self, value: int, *, width: int | None = None) -> Word:
+    def number(self, value: int) -> Word:
         """A constant. Error: ValueError where it does not fit."""
-        bits = width or self.width
-        if not 0 <= value < 1 << bits:
-            raise ValueError(f"{value} does not fit {bits} bits")
-        return Word(z3.BitVecVal(value, bits, self.context))
+        if not 0 <= value < 1 << self.width:
+            raise ValueError(f"{value} does not fit {self.width} bits")
+        return Word(z3.BitVecVal(value, self.width, self.context))
 
     def every(self, truths: Iterable[Truth]) -> Truth:
         """True where all are; true for none."""
@@ -304,11 +294,11 @@ class Symbols:
         """At least one of them; false for none."""
         return Truth(z3.Or([z3.BoolVal(False, self.context), *(truth.term for truth in truths)]))
 
-    def count(self, truths: Iterable[Truth], *, width: int | None = None) -> Word:
+    def count(self, truths: Iterable[Truth]) -> Word:
         """The number of those that hold."""
-        total = self.number(0, width=width)
+        total = self.number(0)
         for truth in truths:
-            total = total + choose(truth, self.number(1, width=width), self.number(0, width=width))
+            total = total + choose(truth, self.number(1), self.number(0))
         return total
 
 
@@ -336,15 +326,3 @@ def _positive(divisor: int) -> int:
     if divisor <= 0:
         raise ValueError(f"a division by {divisor}")
     return divisor
-
-
-def _word_or_int(value: object) -> Word | int:
-    if isinstance(value, Word) or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"a word cannot be compared with {value!r}")
-
-
-def _whole_or_int(value: object) -> Whole | int:
-    if isinstance(value, Whole) or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"a number cannot be compared with {value!r}")

@@ -21,8 +21,8 @@ Point: TypeAlias = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Sequent:
-    """A conclusion under hypotheses; the bounds of the variables are hypotheses too, without being
-    named.
+    """A conclusion under hypotheses; the bounds of the variables are hypotheses too, and are not
+    listed here.
     """
 
     hypotheses: tuple[Truth, ...]
@@ -34,8 +34,8 @@ Encoding: TypeAlias = Callable[[Symbols], Sequent]
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to show: a name and its encoding, which declares its variables in the symbols it is
-    given.
+    """One thing to show: a name, and an encoding that declares its variables in the symbols that it
+    gets.
     """
 
     name: str

@@ -87,7 +87,7 @@ def test_what_may_be_shown(write, swzverify, arguments: list[str], said: str) ->
         (["a.swz.yaml", "--tile", "A", "--stage", "2"], "SWZ581: tile A has no stage 2"),
         (["a.swz.yaml", "--tile", "A", "--base", "100"], "SWZ581: tile A cannot begin at byte 100"),
         (["a.swz.yaml", "--tile", "A", "--vector", "16"], "vectors of 16 elements do not lie side by side"),
-        (["a.swz.yaml", "--tile", "A", "--rows", "8:4"], "rows 8:4 are none of 0:64"),
+        (["a.swz.yaml", "--tile", "A", "--rows", "8:4"], "rows 8:4 are not inside 0:64"),
         (["a.swz.yaml", "--tile", "A", "--rows", "8"], "such as 0:32"),
         (["missing.swz.yaml"], "SWZ101"),
         (["(8,64"], "SWZ200: this parenthesis is never closed"),

@@ -148,7 +148,7 @@ MAKERS: dict[str, tuple[str, object]] = {
     "sixteen banks, of the kernel": ("ranks.BANKS", 16),
     "sixteen banks, of the crowd": ("crowds.BANKS", 16),
     "sixteen banks, of periods": ("tiles.BANKS", 16),
-    "everything merges": ("ranks._image", lambda *_: 0),
+    "everything merges": ("ranks.xor_of", lambda *_: 0),
     "no bit reaches a bank alone": ("ranks._alone", lambda *_: True),
     "loops count from 0 by 1": (
         "reading.stepped", lambda name, *rest: [said.Bit(name, bit) for bit in range(rest[-1])],

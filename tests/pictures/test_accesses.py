@@ -197,7 +197,7 @@ def test_what_has_no_end_is_drawn_where_it_begins() -> None:
     access = at_address("ld.shared.b32", "lane*128 + i*4", loops=(Loop("i", 0, None),))
     run = chosen(access)
     assert run.costs is None
-    assert "what all take is not listed: a loop has no bound" in run.every
+    assert "there is no total cost: a loop has no bound" in run.every
     assert run.cost.wavefronts == 32
     assert chosen(access, {"i": 5}).where == "warp = 0, i = 5"
 

@@ -1,1 +1,1 @@
-"""What may be drawn of a tile or an access, one view a file; `names` lists them."""
+"""The views of a tile or an access, one per file."""

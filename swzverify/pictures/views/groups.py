@@ -2,7 +2,7 @@
 bank.
 
 Words of one bank stand above each other, so that the height of a panel is what its group takes. The
-groups are those of `access_cost`, with its numbers; only where words lie is seen here.
+groups and their numbers are those of `access_cost`; this view adds only where the words lie.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ def groups(run: Chosen) -> Picture:
     octets = run.access.instruction.by_octets
     return Picture(
         f"{access_words(run.access)}, group by group",
-        (
-            *run.words,
-            _OF_OCTETS if octets else _OF_BANKS,
-        ),
+        (*run.words, _OF_OCTETS if octets else _OF_BANKS),
         group_panels(run),
         LANES_SCALE,
         APART if octets else CLASH,
@@ -51,9 +48,7 @@ def panels_at(
     which: int | None = None,
     before: str = "",
 ) -> tuple[Panel, ...]:
-    """The same of a warp instruction of which only the byte addresses of its active lanes are known,
-    with what `access_cost` says of them.
-    """
+    """The same panels, from the byte addresses of the active lanes and their `access_cost`."""
     draw = _octet if instruction.by_octets else _banks
     return tuple(
         draw(instruction, group, addresses, f"{before}group {index}: {_group_words(group)}")

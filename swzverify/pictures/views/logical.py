@@ -23,13 +23,14 @@ def logical(
     probed: bool = True,
     target: Target | None = None,
 ) -> Picture:
-    """The logical grid. `numbers` is what stands in a cell; `probed` adds what reads of it cost.
+    """The logical grid. `numbers` is what a cell shows; `probed` adds what reads of the tile cost.
 
     Errors: those of `grid_of`.
     """
     grid = grid_of(tile, view)
+    what = {"both": "the offset and the bank", "offset": "the offset", "bank": "the bank"}[numbers]
     return Picture(
-        f"{tile.name}: {_what(numbers)} of each {'element' if grid.vector == 1 else 'vector'}",
+        f"{tile.name}: {what} of each {'element' if grid.vector == 1 else 'vector'}",
         (
             tile_words(tile, grid.stage, grid.base),
             *part_words(grid),
@@ -38,10 +39,6 @@ def logical(
         (logical_panel(grid, numbers, ""),),
         BANKS_SCALE,
     )
-
-
-def _what(numbers: Numbers) -> str:
-    return {"both": "the offset and the bank", "offset": "the offset", "bank": "the bank"}[numbers]
 
 
 def logical_panel(grid: Grid, numbers: Numbers, title: str) -> Panel:

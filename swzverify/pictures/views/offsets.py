@@ -1,13 +1,16 @@
 """The view of a layout without a tile: the offset of each coordinate, and what a swizzle makes of
 each offset.
 
-A layout has no element, so that it has no banks: the colours are those of elements of 4 bytes, one
-per bank, which the picture says.
+A layout has no element size, so it has no banks. The colours are the banks that elements of 4 bytes
+would have; the picture says so.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
+
+import numpy as np
 
 from swzverify.hardware import BANK_WORD_BYTES, BANKS
 from swzverify.layout import ComposedLayout, Layout, Swizzle
@@ -21,33 +24,29 @@ _SCALE = Scale(f"offset % {BANKS}", 0, BANKS - 1)
 
 
 def offsets(layout: Layout | ComposedLayout) -> Picture:
-    """The offset of each coordinate, in elements: rows are all modes but the last, the first
-    coordinate slowest.
+    """The offset of each coordinate, in elements: rows are all modes but the last, and the first
+    mode is the slowest.
 
     >>> from swzverify.layout import Layout
     >>> [cell.lines[0] for cell in offsets(Layout((2, 2), (1, 2))).panels[0].cells]
     ['0', '2', '1', '3']
     """
     extents = layout.extents
-    if len(extents) < 2:
-        size = prod(extents)
-        columns = min(size, MOST)
-        rows = -(-size // columns)
-    else:
-        rows, columns = prod(extents[:-1]), extents[-1]
+    flat, size = len(extents) < 2, prod(extents)
+    columns = min(size, MOST) if flat else extents[-1]
+    rows = -(-size // columns)
     drawn = (min(rows, MOST), min(columns, MOST))
     cells: list[tuple[int, int, str, int]] = []
     for row in range(drawn[0]):
         for column in range(drawn[1]):
             at = _coordinate(extents, row, column, columns)
-            if len(extents) > 1 or at[0] < prod(extents):
+            if not flat or at[0] < size:
                 cells.append((row, column, ",".join(map(str, at)), layout(*at)))
-    flat = len(extents) < 2
     heads = [",".join(map(str, _coordinate(extents, row, 0, columns)[: 1 if flat else -1])) for row in range(drawn[0])]
     return Picture(
         f"{layout}: the offset of each coordinate",
         (
-            f"{prod(extents)} coordinates; offsets are counted in elements.",
+            f"{size} coordinates; offsets are counted in elements.",
             *_cut((("row", drawn[0], rows), ("column", drawn[1], columns))),
             f"Colours are the banks of elements of {BANK_WORD_BYTES} bytes, offset % {BANKS}: "
             "a layout has no element, a Tile has one.",
@@ -90,16 +89,12 @@ def swizzled_offsets(swizzle: Swizzle) -> Picture:
 
 
 def _coordinate(extents: tuple[int, ...], row: int, column: int, columns: int) -> tuple[int, ...]:
-    """The coordinate at a row and a column: the last mode is the column, the one before it the
-    fastest of the rows; one mode is cut into rows.
+    """The coordinate at a row and a column: the last mode is the column, the mode before it runs
+    fastest over the rows; a single mode is cut into rows.
     """
     if len(extents) < 2:
         return (row * columns + column,)
-    found = [column]
-    for extent in reversed(extents[1:-1]):
-        row, place = divmod(row, extent)
-        found.append(place)
-    return (row, *reversed(found))
+    return (*map(int, np.unravel_index(row, extents[:-1])), column)
 
 
 def _cut(sides: tuple[tuple[str, int, int], ...]) -> list[str]:
@@ -115,10 +110,8 @@ def _panel(
     step: int = 1,
     modulus: int = BANKS,
 ) -> Panel:
-    """Cells of row, column, coordinate and offset; colours go by the offset's place."""
-    counts: dict[int, int] = {}
-    for *_, offset in cells:
-        counts[offset] = counts.get(offset, 0) + 1
+    """`cells` are rows, columns, coordinates and offsets; colours are offset / step % modulus."""
+    counts = Counter(offset for *_, offset in cells)
     drawn = tuple(
         Cell(row, column, (str(offset),), offset // step % modulus, counts[offset] > 1, f"({at}): offset {offset}")
         for row, column, at, offset in cells

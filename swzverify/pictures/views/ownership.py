@@ -1,13 +1,13 @@
 """The view `ownership`: which thread of the block touches each element, and as which of its values.
 
-Of a matrix instruction it is the thread whose address the row has: which thread holds a value
-afterwards is the fragment's matter, not the address's.
+For a matrix instruction it is the thread that gives the address of the row: which thread holds a
+value afterwards depends on the fragment, not on the address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -26,28 +26,19 @@ from swzverify.words import counted
 
 Owner = tuple[int, int]
 """A thread of the block, and the place among the values that it touches."""
+Owners = Mapping[int, list[Owner]]
+"""The threads that touch each element, by the unit of the stage where the element begins."""
 _SHOWN = 8
 MAX_INSTRUCTIONS = 1 << 11
 """Warp instructions whose values are all drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """From a unit of the stage to those who touch it."""
-
-    starts: dict[int, list[Owner]]
-    step: int
-
-    def of(self, position: int) -> list[Owner]:
-        return self.starts.get(position, [])
-
-
 def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()) -> Picture:
     """The logical grid with a thread and a value in each cell, of all warps and iterations.
 
-    Loops of `fixed` stay at their values of `run`, as do the stage and the base; all do where there
-    are too many iterations. Values count through the iterations. Errors: SWZ581 an access without a
-    tile, and those of `grid_of`.
+    Loops of `fixed` stay at their values in `run`, and so do the stage and the base; all loops do
+    where there are too many iterations. Values are numbered through the iterations. Errors: SWZ581
+    an access without a tile, and those of `grid_of`.
     """
     tile = run.access.tile
     if tile is None:
@@ -56,14 +47,12 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
             f"access {run.access.name} has an address and no tile, so that no element has an owner",
             hint="--view groups draws it; `tile:` and `coord:` in the spec say which element a lane touches",
         )
-    view = _placed(run, view)
+    view = replace(view or View(), stage=_stage(run), base=run.access.origin.at(run.point))
     iterations = _iterations(run, fixed)
     owners = _owners(run, tile, view, iterations)
     grid = grid_of(tile, replace(view, vector=_vector(run, tile, view, owners)))
-    several = sum(len(each) > 1 for each in owners.starts.values())
-    matrix = (
-        "Its thread gives the address of a row, and may hold other values of it." * run.access.instruction.warp_wide
-    )
+    several = sum(len(each) > 1 for each in owners.values())
+    matrix = ["Its thread gives the address of a row, and may hold other values of it."]
     return Picture(
         f"{access_words(run.access)}, threads and their values",
         (
@@ -71,18 +60,13 @@ def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()
             *part_words(grid),
             _every(run, iterations),
             run.every,
-            f"{counted(len(owners.starts), 'element')} of {tile.size} touched, {several} by several threads.",
-            *([matrix] if matrix else []),
+            f"{counted(len(owners), 'element')} of {tile.size} touched, {several} by several threads.",
+            *(matrix if run.access.instruction.warp_wide else []),
         ),
         (_panel(grid, owners),),
         LANES_SCALE,
         "several threads touch it",
     )
-
-
-def _placed(run: Chosen, view: View | None) -> View:
-    """The view at the stage and the base of the warp instruction."""
-    return replace(view or View(), stage=_stage(run), base=run.access.origin.at(run.point))
 
 
 def _stage(run: Chosen) -> int:
@@ -121,10 +105,8 @@ def _every(run: Chosen, iterations: Sequence[Mapping[str, int]]) -> str:
     return f"T is a thread of the block, V the place among its values; all {run.access.threads} threads{many}{at}."
 
 
-def _owners(run: Chosen, tile: Tile, view: View, iterations: Sequence[Mapping[str, int]]) -> _Lookup:
-    """Who touches each element, by the unit where it begins: all warps, by the access's own
-    addresses.
-    """
+def _owners(run: Chosen, tile: Tile, view: View, iterations: Sequence[Mapping[str, int]]) -> Owners:
+    """The threads of all warps and iterations, from the access's own addresses."""
     access, step, width = run.access, tile.element_units, run.access.width_units
     starts = np.unique(every_position(tile, view.stage, view.base or 0))
     each = max(1, width // step)
@@ -140,11 +122,11 @@ def _owners(run: Chosen, tile: Tile, view: View, iterations: Sequence[Mapping[st
                 owner = warp * LANES + lane.lane
                 for value, unit in enumerate(starts[begin:end].tolist()):
                     found.setdefault(unit, []).append((owner, place * each + value))
-    return _Lookup(found, step)
+    return found
 
 
-def _vector(run: Chosen, tile: Tile, view: View, owners: _Lookup) -> int:
-    """What is asked; else what a lane touches, where each vector of the tile is one lane's."""
+def _vector(run: Chosen, tile: Tile, view: View, owners: Owners) -> int:
+    """The vector that is asked for; else what a lane touches, where each vector is one lane's."""
     if view.vector is not None:
         return view.vector
     wide = run.access.width_units // tile.element_units
@@ -157,16 +139,16 @@ def _vector(run: Chosen, tile: Tile, view: View, owners: _Lookup) -> int:
     return 1
 
 
-def _shared(grid: Grid, owners: _Lookup, position: int) -> list[Owner] | None:
+def _shared(grid: Grid, owners: Owners, position: int) -> list[Owner] | None:
     """The owners of a cell's first element, if all its elements have the same, in order; else None."""
-    first = owners.of(position)
+    first, step = owners.get(position, []), grid.tile.element_units
     for index in range(1, grid.vector):
-        if owners.of(position + index * owners.step) != [(thread, value + index) for thread, value in first]:
+        if owners.get(position + index * step, []) != [(thread, value + index) for thread, value in first]:
             return None
     return first
 
 
-def _panel(grid: Grid, owners: _Lookup) -> Panel:
+def _panel(grid: Grid, owners: Owners) -> Panel:
     cells: list[Cell] = []
     for row, column in zip(*(each.tolist() for each in grid.present.nonzero()), strict=True):
         held = _shared(grid, owners, int(grid.position[row, column]))

@@ -1,5 +1,5 @@
-"""The view `physical`: memory in rows of 128 bytes, one column per bank or part of one, with the
-coordinate of what lies there.
+"""The view `physical`: memory in rows of 128 bytes. A cell has the coordinate of the element or
+vector that lies there.
 """
 
 from __future__ import annotations
@@ -8,16 +8,7 @@ import numpy as np
 
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANKS, Target
-from swzverify.pictures.grid import (
-    MAX_ROWS,
-    Array,
-    Grid,
-    View,
-    banks_of,
-    coordinates,
-    extents_of,
-    grid_of,
-)
+from swzverify.pictures.grid import MAX_ROWS, Array, Grid, View, banks_of, coordinates, extents_of, grid_of
 from swzverify.pictures.picture import Cell, Panel, Picture
 from swzverify.pictures.probe import probe_words
 from swzverify.pictures.scale import Scale
@@ -26,7 +17,7 @@ from swzverify.subjects import Tile
 
 
 def physical(tile: Tile, view: View | None = None, *, target: Target | None = None) -> Picture:
-    """The bank grid. `rows` of the view are rows of 128 bytes here, and `columns` are not looked at.
+    """The bank grid. `rows` of the view are rows of 128 bytes here, and its `columns` mean nothing.
 
     A cell is as wide as one of the view `logical`. Errors: those of `grid_of`, SWZ581 elements that
     do not fill rows of 128 bytes.
@@ -50,9 +41,8 @@ def physical(tile: Tile, view: View | None = None, *, target: Target | None = No
 def _words(grid: Grid, view: View) -> list[str]:
     first, end, whole = _lines(grid, view)
     cut = f"Drawn are rows {first} to {end - 1} of {whole}. " if end - first < whole else ""
-    unit = _cells_across(grid)
     return [
-        f"{cut}A row is {BANK_PERIOD_BYTES} bytes, all {BANKS} banks, in {unit} cells.",
+        f"{cut}A row is {BANK_PERIOD_BYTES} bytes, all {BANKS} banks, in {_cells_across(grid)} cells.",
         *(each for each in part_words(grid) if not each.startswith("Drawn")),
     ]
 
@@ -78,8 +68,8 @@ def _across(grid: Grid) -> int:
 def _all_positions(grid: Grid) -> tuple[Array, Array, Array]:
     """Row, column and position of every vector's first element."""
     tile, (rows, columns) = grid.tile, extents_of(grid.tile)
-    steps = (grid.vector, 1) if grid.down else (1, grid.vector)
-    row, column = (each.ravel() for each in np.mgrid[0 : rows : steps[0], 0 : columns : steps[1]].astype(np.int64))
+    every = np.mgrid[0 : rows : grid.row_step, 0 : columns : grid.column_step].astype(np.int64)
+    row, column = (each.ravel() for each in every)
     if tile.layout.rank == 1:
         inside = row * columns + column < tile.size
         row, column = row[inside], column[inside]
@@ -94,7 +84,9 @@ def _first_line(grid: Grid) -> int:
 
 
 def _lines(grid: Grid, view: View) -> tuple[int, int, int]:
-    """From which row of 128 bytes to which, and how many there are, counted from the stage's start."""
+    """The first row of 128 bytes and the end, counted from the stage's start, and how many there
+    are.
+    """
     _, _, position = _all_positions(grid)
     last = (position.max() + grid.vector * grid.tile.element_units - 1) // grid.tile.units_per_byte
     whole = int(last) // BANK_PERIOD_BYTES - _first_line(grid) + 1
@@ -103,7 +95,7 @@ def _lines(grid: Grid, view: View) -> tuple[int, int, int]:
         return 0, min(whole, view.most_rows), whole
     if not 0 <= asked[0] < asked[1] <= whole or asked[1] - asked[0] > 4 * MAX_ROWS:
         most = f", at most {4 * MAX_ROWS} at once" if whole > 4 * MAX_ROWS else ""
-        raise SwzError("SWZ581", f"rows {asked[0]}:{asked[1]} are none of 0:{whole}{most}", hint="rows of 128 bytes")
+        raise SwzError("SWZ581", f"rows {asked[0]}:{asked[1]} are not inside 0:{whole}{most}", hint="rows of 128 bytes")
     return *asked, whole
 
 
@@ -126,9 +118,8 @@ def _panel(grid: Grid, view: View) -> Panel:
     for at in seen.tolist():
         found.setdefault((int(line[at]) - first, int(place[at])), []).append((int(row[at]), int(column[at])))
     banks = banks_of(tile, np.arange(cells_across, dtype=np.int64) * units).tolist()
-    several = cells_across < BANKS
-    words = BANKS // cells_across if several else 1
-    heads = [f"{bank}-{bank + words - 1}" if several and words > 1 else str(bank) for bank in banks]
+    words = BANKS // cells_across
+    heads = [f"{bank}-{bank + words - 1}" if words > 1 else str(bank) for bank in banks]
     cells = [_cell(grid, key, held) for key, held in sorted(found.items())]
     start = _first_line(grid) + first
     names = tuple(str((start + index) * BANK_PERIOD_BYTES) for index in range(end - first))

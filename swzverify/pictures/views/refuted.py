@@ -1,5 +1,5 @@
-"""The view `refuted`: of the warp instruction that breaks a claim on its cost the group that takes
-most, for reports, whose pages have many of them.
+"""The view `refuted`: the most expensive group of the warp instruction that breaks a claim on its
+cost. It is small, for reports have many of them on a page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def refuted(access: Access, point: Mapping[str, int]) -> Picture:
 
 
 def refuted_lanes(instruction: Instruction, addresses: Sequence[int | None]) -> Picture:
-    """The same of the byte addresses of 32 lanes, None where a lane is not active.
+    """The same from the byte addresses of 32 lanes, None where a lane is not active.
 
     Errors: those of `access_cost`.
     """

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from swzverify.errors import SwzError
 from swzverify.hardware import Target
-from swzverify.pictures.chosen import Chosen, chosen
+from swzverify.pictures.chosen import Chosen, at_point, chosen
 from swzverify.pictures.grid import View, grid_of
 from swzverify.pictures.picture import Picture
 from swzverify.pictures.probe import probe_words
@@ -32,8 +32,7 @@ def without_swizzle(tile: Tile) -> Tile:
             f"tile {tile.name} has no swizzle, so that there is no before and after",
             hint="--view logical draws it; `--sweep B,S` shows what swizzles would do",
         )
-    rest = (tile.base, tile.stages, tile.allocation_bytes, tile.pitch_bytes)
-    return Tile(tile.name, tile.element_bits, tile.layout, None, "offset", *rest)
+    return tile.relaid(tile.layout)
 
 
 def swizzled_tile(
@@ -61,7 +60,7 @@ def _sentence(text: str) -> str:
 
 
 def swizzled_access(run: Chosen) -> Picture:
-    """The worst group of a warp instruction, twice; it is the worst one without the swizzle.
+    """A group of a warp instruction, twice: the one that is worst without the swizzle.
 
     Errors: SWZ581 an access without a tile, or a tile without a swizzle.
     """
@@ -69,14 +68,13 @@ def swizzled_access(run: Chosen) -> Picture:
     if access.tile is None:
         raise SwzError("SWZ581", f"access {access.name} has no tile, so that there is no swizzle to leave out")
     bare = replace(access, tile=without_swizzle(access.tile))
-    before = run.at(bare)
+    before = at_point(bare, run.point)
     which = worst_group(before.cost)
-    all_before = chosen(bare).every
     return Picture(
         f"{access_words(access)}, before and after the swizzle",
         (
             f"The tile is {map_words(access.tile)}.",
-            _sentence(f"{BEFORE}: {all_before}"),
+            _sentence(f"{BEFORE}: {chosen(bare).every}"),
             _sentence(f"{AFTER}: {run.every}"),
             f"Drawn is {run.where}: {cost_words(before.cost)} {BEFORE}, {cost_words(run.cost)} {AFTER}.",
         ),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from swzverify.costs import Locality
 from swzverify.pictures.picture import Cell, Panel, Picture
 from swzverify.pictures.scale import Scale
+from swzverify.words import counted
 
 MAX_SIDE = 64
 """Rows and columns of tiles that are drawn of an order."""
@@ -19,7 +20,6 @@ def waves(orders: Sequence[Locality], words: Sequence[str] = ()) -> Picture:
     Grids with more than `MAX_SIDE` rows or columns are cut, which the captions say. Domain: one
     order at least.
     """
-    panels = tuple(_panel(order) for order in orders)
     cut = any(max(order.row.max(), order.column.max()) >= MAX_SIDE for order in orders)
     last = max(len(order.waves) for order in orders) - 1
     drawn = f"Drawn are the first {MAX_SIDE} rows and columns of tiles."
@@ -31,14 +31,14 @@ def waves(orders: Sequence[Locality], words: Sequence[str] = ()) -> Picture:
             *words,
             *([drawn] if cut else []),
         ),
-        panels,
+        tuple(_panel(order) for order in orders),
         Scale("wave", 0, max(1, last)),
         TWICE,
     )
 
 
 def order_words(order: Locality) -> str:
-    """What an order needs in all.
+    """The tiles that an order of blocks needs in all, and in a wave.
 
     >>> import numpy as np
     >>> from swzverify.costs import Wave
@@ -46,10 +46,9 @@ def order_words(order: Locality) -> str:
     >>> order_words(Locality("rows", 4, 1, 4, (Wave(4, 0, 4, 1, 4, 4),), none, none, none))
     'rows: 1 wave, 4 blocks each; 5 tiles of A and B in all, at most 5 in a wave, at least 4 in any order.'
     """
-    many = f"{len(order.waves)} wave{'s' * (len(order.waves) > 1)}, {order.size} blocks each"
     return (
-        f"{order.name}: {many}; {order.needed} tiles of A and B in all, at most {order.most} in a wave, "
-        f"at least {order.fewest} in any order."
+        f"{order.name}: {counted(len(order.waves), 'wave')}, {order.size} blocks each; {order.needed} tiles of A and B "
+        f"in all, at most {order.most} in a wave, at least {order.fewest} in any order."
     )
 
 

@@ -1,4 +1,4 @@
-"""What a search over a listing came to."""
+"""What a search over a listing found, and its price."""
 
 from __future__ import annotations
 

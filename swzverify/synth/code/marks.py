@@ -17,15 +17,13 @@ Marks = frozenset[int]
 """The places of the sources that an instruction marks."""
 _Cost = tuple[int, int, int]
 """Conflicts, registers that are read from the banks, marks; compared in this order."""
-
-
 _Held = tuple[tuple[int, int], ...]
 """Slot and register of what is surely held."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """The cheapest way to a state, from its last choice back."""
+    """The cheapest way to a state: its last choice, and the way before that."""
 
     place: int
     marks: Marks

@@ -17,7 +17,10 @@ from swzverify.synth.code.found import Found, from_banks, is_markable, price_of
 from swzverify.synth.code.marks import best_marks
 
 MOST_NODES = 200_000
-"""Choices that are looked at before the minimum stays open."""
+"""Choices that are looked at; where these do not suffice, the minimum stays open."""
+_REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)")
+_VECTOR = 4
+"""Registers that a load or store may name by its first one, addresses too."""
 
 
 def best_numbers(listing: Listing) -> Found:
@@ -44,7 +47,7 @@ def best_numbers(listing: Listing) -> Found:
 
 
 def all_marks(listing: Listing) -> Listing:
-    """The listing with every source marked whose mark may be chosen: the cache holds as much as it can."""
+    """The listing with every mark that may be chosen set: the cache holds as much as it can."""
     own = tuple(
         replace(each, reads=tuple(replace(read, reuse=True) for read in each.reads)) if is_markable(each) else each
         for each in listing.instructions
@@ -53,7 +56,7 @@ def all_marks(listing: Listing) -> Listing:
 
 
 def _bank_sets(listing: Listing) -> list[frozenset[int]]:
-    """The registers that each instruction reads from the banks, where two or more do."""
+    """The registers that each instruction reads from the banks; only sets that may conflict."""
     found: list[frozenset[int]] = []
     for each, counted in zip(listing.instructions, listing.counted, strict=True):
         if each.work is Work.ARITHMETIC:
@@ -81,13 +84,10 @@ def _free(listing: Listing) -> list[int]:
     return sorted(used - fixed)
 
 
-_REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)")
-_VECTOR = 4
-"""Registers that a load or store may name by its first one, addresses too."""
-
-
 class _Search:
-    """Banks for registers, those first that most sets have; the best so far bounds the rest."""
+    """Chooses banks for registers, first for those in most sets; the best choice so far bounds the
+    rest.
+    """
 
     def __init__(self, listing: Listing, sets: list[frozenset[int]], free: list[int]) -> None:
         self.rule = listing.banks
@@ -140,7 +140,7 @@ class _Search:
 
 
 def _numbers(listing: Listing, free: list[int], banks: Mapping[int, int]) -> dict[int, int]:
-    """A number of its bank for each register; who can keep its own does."""
+    """A number in its bank for each register; a register keeps its own number where it can."""
     left = set(free)
     numbers: dict[int, int] = {}
     waiting: list[int] = []

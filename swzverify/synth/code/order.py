@@ -16,15 +16,18 @@ from swzverify.synth.code.found import Found, is_markable, price_of
 from swzverify.synth.code.marks import best_marks
 
 MOST_EXACT = 12
-"""Up to so many instructions every order counts; beyond, a search and a bound."""
+"""Up to so many instructions all orders are compared; beyond that there are a search and a bound.
+"""
 MOST = 512
 _Step = tuple[int, int]
 """Conflicts, and registers that are read from the banks."""
 _FIRST = -1
+_ROUNDS = 40
 
 
 def best_order(listing: Listing) -> Found:
-    """The listing in an order with few conflicts; of those with few reads from the banks.
+    """The listing in an order with few conflicts; among such orders one with few reads from the
+    banks.
 
     Errors: SWZ568 a listing whose instructions depend on each other, jump, or have unknown slots.
     """
@@ -44,15 +47,6 @@ def best_order(listing: Listing) -> Found:
     best = best_marks(replace(listing, instructions=tuple(own[place] for place in order)))
     space = f"every order of the {len(own)} instructions, with every choice of reuse marks"
     return Found(best.listing, tuple(order), best.price, given, bound, space, how)
-
-
-def least_bank_reads(listing: Listing) -> int:
-    """A number of registers that every order reads from the banks at least. Errors: as `best_order`.
-
-    Each instruction reads at least what it does after the best of the others, and one is the first.
-    """
-    _check(listing)
-    return _Steps(listing).bound(1)
 
 
 def _check(listing: Listing) -> None:
@@ -108,7 +102,9 @@ class _Steps:
         return (sum(each[0] for each in steps), sum(each[1] for each in steps))
 
     def bound(self, part: int) -> int:
-        """What every order costs at least, of conflicts (0) or of reads (1)."""
+        """No order has fewer conflicts (`part` 0) or reads (`part` 1): each instruction costs at
+        least what it costs after the best of the others, and one is the first.
+        """
         if not self.count:
             return 0
         least = [
@@ -116,12 +112,11 @@ class _Steps:
             for then in range(self.count)
         ]
         first = [self.of(_FIRST, then)[part] for then in range(self.count)]
-        # One instruction is the first, and has none before it.
         return min(sum(least) - least[then] + first[then] for then in range(self.count))
 
 
 def _every(steps: _Steps, count: int) -> list[int]:
-    """The best path through all instructions, by the sets that it may have gone through."""
+    """The best path through all instructions, from the best for each set and last instruction."""
     best: dict[tuple[int, int], tuple[_Step, int]] = {(1 << i, i): (steps.of(_FIRST, i), _FIRST) for i in range(count)}
     for size in range(1, count):
         for (seen, last), (cost, _) in [each for each in best.items() if each[0][0].bit_count() == size]:
@@ -156,11 +151,8 @@ def _greedy(steps: _Steps, count: int) -> list[int]:
     return order
 
 
-_ROUNDS = 40
-
-
 def _improved(steps: _Steps, start: Sequence[int]) -> list[int]:
-    """The order with instructions moved, and parts turned round, as long as that helps."""
+    """The order after moves of instructions and reversals of parts, as long as these help."""
     order = list(start)
     cost = steps.cost(order)
     for _ in range(_ROUNDS):
@@ -172,7 +164,7 @@ def _improved(steps: _Steps, start: Sequence[int]) -> list[int]:
 
 
 def _one_better(steps: _Steps, order: list[int], cost: _Step) -> tuple[list[int], _Step] | None:
-    """The first change that makes an order cheaper, of those about its costly instructions."""
+    """The first cheaper order that moves a costly instruction, or reverses a part that it ends."""
     if cost == (steps.bound(0), steps.bound(1)):
         return None
     costly = [i for i in range(len(order)) if steps.of(order[i - 1] if i else _FIRST, order[i])[0]] or range(len(order))

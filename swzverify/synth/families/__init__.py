@@ -1,6 +1,6 @@
-"""What may be chosen, a family a file: each is a finite set of layouts, listed whole.
+"""The families of layouts, one per file: each is a finite set of layouts, listed whole.
 
-`xor` is searched otherwise and lies beside this folder.
+`xor` is searched in another way, beside this folder.
 """
 
 from __future__ import annotations

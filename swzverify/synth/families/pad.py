@@ -22,8 +22,7 @@ def frames(problem: Problem, *, swizzled: bool) -> list[Frame]:
 
     A pad follows each row of the packed tile, at each of its strides, and is less than a bank
     period: a longer one puts every element into the bank of a shorter one. Every row begins at a
-    multiple of a vector, and the tile has to fit into its room. Error: SWZ563 where none
-    does.
+    multiple of a vector, and the tile has to fit into its room. Error: SWZ563 where no pad fits.
     """
     found: list[Frame] = []
     levels = min(len(_rows(problem, variant)) for variant in problem.variants)
@@ -31,7 +30,8 @@ def frames(problem: Problem, *, swizzled: bool) -> list[Frame]:
         for level in range(levels):
             found += _of_level(problem, level, swizzled=swizzled)
     if levels == 0:
-        found += _frame(problem, tuple(variant.placed(variant.packed) for variant in problem.variants), [], 0, swizzled)
+        tiles = tuple(variant.placed(variant.packed) for variant in problem.variants)
+        found.append(_frame(problem, tiles, [], 0, swizzled))
     if not found:
         tile = problem.variants[0].tile
         raise SwzError(
@@ -61,7 +61,7 @@ def _of_level(problem: Problem, level: int, *, swizzled: bool) -> list[Frame]:
             continue
         tiles = _padded(problem, rows, pad, padded=level == 0)
         if tiles is not None:
-            found += _frame(problem, tiles, rows, pad, swizzled)
+            found.append(_frame(problem, tiles, rows, pad, swizzled))
     return found
 
 
@@ -83,14 +83,13 @@ def _padded(problem: Problem, rows: list[int], pad: int, *, padded: bool) -> tup
 def fits(variant: Variant, tile: Tile) -> bool:
     """Whether a layout keeps to the allocation, the pitch and the room that there is."""
     assert isinstance(tile.layout, Layout)  # noqa: S101 - a search changes layouts only
-    whole = tile.layout.cosize * tile.element_bits <= 8 * tile.allocation_bytes
     return (
-        whole
+        tile.layout.cosize * tile.element_bits <= 8 * tile.allocation_bytes
         and tile.total_bytes <= variant.room_bytes
         and (tile.stages == 1 or tile.pitch_bytes >= tile.allocation_bytes)
     )
 
 
-def _frame(problem: Problem, tiles: tuple[Tile, ...], rows: list[int], pad: int, swizzled: bool) -> list[Frame]:
+def _frame(problem: Problem, tiles: tuple[Tile, ...], rows: list[int], pad: int, swizzled: bool) -> Frame:
     fields = every_swizzle(problem, tiles) if swizzled else Fields.of([NONE])
-    return [Frame(tiles, fields, problem.on, tuple(rows), pad)]
+    return Frame(tiles, fields, problem.on, tuple(rows), pad)
