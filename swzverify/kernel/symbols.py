@@ -37,7 +37,7 @@ class Symbols:
     def address(self, name: SymbolRef, width: int) -> Expr:
         """The address in the variable's own space, as so many bits."""
         symbol = self.find(name)
-        label = f"{name.name}:{name.scope}" if name.scope > 1 else name.name
+        label = self._label(name)
         if symbol is None:
             what = "parameter" if self.function.parameter(name.name) and name.scope == 1 else "name"
             base = self.leaves.uniform(f"address of {what} {label}", 64, f"the address of {name.name}")
@@ -48,6 +48,11 @@ class Symbols:
             reason = f"the {space} address of {name.name}, a multiple of {symbol.align_bytes}"
             base = self.leaves.address(f"{space} {label}", size, multiple, limit, reason, symbol)
         return add(widened(base, width), const(name.offset, width))
+
+    def _label(self, name: SymbolRef) -> str:
+        """A text that no other variable has: inner scopes, and the function, may hide an outer one."""
+        hides = name.scope == 1 and self.find(name) is not None and self.module.symbol(name.name) is not None
+        return f"{name.name}:{name.scope}" if hides or name.scope > 1 else name.name
 
     def is_parameter(self, leaf: Var) -> bool:
         """Whether a leaf is made of bytes of a kernel's parameter."""
