@@ -39,7 +39,9 @@ def drawn(seed: int) -> Drawn:
     text = f"{TOP}{of_module}\n{function.format(0, '', names[0])}{function.format(1, of_function, names[1])}"
     text += f".entry k() {{ .reg .pred %p<9>; .reg .b32 %r<60>; {of_kernel} mov.u32 %r1, %tid.x;\n"
     text += f"call (%r10), f0; call (%r11), f1; mov.u32 %r12, {names[2]}; {{ {of_block} mov.u32 %r13, {names[3]}; }}\n"
-    first, second = source.sample(range(4), 2)
+    text += "call (%r14), f1;\n"
+    sizes.append(sizes[1])  # a function has its array once, however often it is called
+    first, second = source.sample(range(5), 2)
     step, bound, more = source.choice((4, 4, 4, 8, 12)), source.choice((5, 16, 32, 40)), source.choice((0, 0, 4, 128))
     if source.random() < 0.5:
         choice, picks = f"setp.lt.u32 %p1, %r1, {bound};", [thread < bound for thread in range(THREADS)]
@@ -108,4 +110,4 @@ def by_name_alone(_: Symbols, name: SymbolRef) -> str:
 def test_names_without_their_scope(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Symbols, "_label", by_name_alone)
     with pytest.raises(AssertionError):
-        held_all(range(20))
+        held_all(range(60))
