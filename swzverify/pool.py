@@ -36,6 +36,15 @@ class Lost(Generic[Job, News]):
     exit_code: int | None
 
     @property
+    def how(self) -> str:
+        """How the process ended, for a sentence about it.
+
+        >>> Lost("a.yaml", 0, None, -9).how, Lost("a.yaml", 0, None, 1).how
+        ('was killed by SIGKILL', 'ended with code 1')
+        """
+        return f"was killed by {self.signal_name}" if self.signal_name else f"ended with code {self.exit_code}"
+
+    @property
     def signal_name(self) -> str:
         """The signal that ended the process; empty for any other end.
 

@@ -83,8 +83,6 @@ def _portable(result: ClaimResult) -> ClaimResult:
 
 
 def _death(lost: Lost[str, Message]) -> Message:
-    name = lost.signal_name
-    how = f"was killed by {name}" if name else f"ended with code {lost.exit_code}"
-    message = f"the process at this spec {how} after {lost.told} of its claims; the others have no verdict"
+    message = f"the process at this spec {lost.how} after {lost.told} of its claims; the others have no verdict"
     hint = "if memory ran out, use fewer processes (-j 1) or a smaller --rlimit"
     return [Problem("SWZ902", message, hint, lost.job)]

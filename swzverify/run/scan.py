@@ -234,6 +234,4 @@ def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) ->
 
 
 def _death(lost: Lost[Job, Told]) -> Told:
-    name = lost.signal_name
-    how = f"was killed by {name}" if name else f"ended with code {lost.exit_code}"
-    return Fault(f"the process at function {lost.job[1] + 1} {how}", is_ours=False)
+    return Fault(f"the process at function {lost.job[1] + 1} {lost.how}", is_ours=False)

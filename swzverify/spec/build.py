@@ -183,7 +183,7 @@ def _cases(checked: Checked, problems: Problems) -> list[_Case]:
         lists[name] = value if isinstance(value, list) else [value]
         if name in RESERVED_NAMES:
             where = key_of(get(checked.root, "constants"), name) or checked.root
-            problems.add("SWZ105", f"'{name}' has a meaning of its own in expressions", where, "name it otherwise")
+            problems.add("SWZ105", f"'{name}' has a meaning of its own in expressions", where, "give it another name")
         if len(set(lists[name])) < len(lists[name]):
             where = get(checked.root, "constants", name)
             problems.add("SWZ105", f"'{name}' has the same value twice", where, "each value is a case of its own")

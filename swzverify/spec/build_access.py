@@ -97,7 +97,7 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
     """An index map. Raises `Broken` after noting what is wrong with it."""
     over = tuple((variable, values.number(extent, "over", variable, least=1)) for variable, extent in part.over.items())
     for variable, _ in over:
-        values.refuse_taken(variable, values.key("over", variable), NOT_FOR_MAPS, "name the variable otherwise")
+        values.refuse_taken(variable, values.key("over", variable), NOT_FOR_MAPS, "give the variable another name")
     known = {*part.over, "base"}
     value = tuple(values.expression(entry, known, "value", index) for index, entry in enumerate(part.value))
     onto = None
@@ -157,7 +157,7 @@ def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
 
 
 def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: Values) -> AnyLoop:
-    values.refuse_taken(name, values.key("for", name), RESERVED_NAMES, "name the variable otherwise")
+    values.refuse_taken(name, values.key("for", name), RESERVED_NAMES, "give the variable another name")
     where = values.at("for", name)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _value_loop(listed, name, where, values, value, range(len(value)))

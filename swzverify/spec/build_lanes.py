@@ -23,7 +23,7 @@ def _unknown(
     name: str, value: int | str | LaneRangePart | LaneBitsPart, values: Values, loops: Collection[str]
 ) -> Unknown:
     where = values.key("lanes", name)
-    hint = "name the lanes' value otherwise"
+    hint = "give the lanes' value another name"
     if name in loops:
         values.fail("SWZ105", f"'{name}' is a loop's name already", where, hint)
     elif not values.refuse_taken(name, where, RESERVED_NAMES, hint) and value == "any":

@@ -23,7 +23,7 @@ def build_lets(
     for name, value in entries.items():
         taken = _taken(name, values, variables, outer)
         if taken:
-            hint = "one name has one meaning: name the let otherwise"
+            hint = "one name has one meaning: give the let another name"
             values.fail("SWZ105", f"'{name}' {taken}", values.key("let", name), hint)
             continue
         with values.noted(values.at("let", name)):

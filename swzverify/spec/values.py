@@ -98,7 +98,7 @@ class Values:
         if name in self.constants:
             self.fail("SWZ105", f"'{name}' is a constant's name already", where, hint)
         elif name in self.lets:
-            let_hint = let_hint or "name one of them otherwise"
+            let_hint = let_hint or "give one of them another name"
             self.fail("SWZ105", f"'{name}' is the name of a let at the top already", where, let_hint)
         elif name in reserved:
             self.fail("SWZ105", f"'{name}' has a meaning of its own in expressions", where, hint)

@@ -63,8 +63,7 @@ def run_locally(
 
 
 def _death(lost: Lost[Chunk, _News]) -> _News:
-    name = lost.signal_name
-    return _News(lost.job, death=f"was killed by {name}" if name else f"ended with code {lost.exit_code}")
+    return _News(lost.job, death=lost.how)
 
 
 def _serve(pipe: Connection[_News, Chunk], question: Question) -> None:
