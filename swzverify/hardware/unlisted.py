@@ -53,7 +53,7 @@ def unlisted(name: str) -> Told | None:
     """
     opcode = name.strip().rstrip(";").partition(" ")[0]
     for pattern, tell in _KINDS:
-        if found := pattern.match(opcode):
+        if found := re.match(pattern, opcode):
             return tell(found)
     return None
 
@@ -280,46 +280,38 @@ def _cuda_type(found: re.Match[str]) -> Told:
     return f"'{found[0]}' is a type of CUDA C++", f"write ld.shared.{row} for a load of it, st.shared.{row} for a store"
 
 
-def _kind(
-    pattern: str, tell: Callable[[re.Match[str]], Told]
-) -> tuple[re.Pattern[str], Callable[[re.Match[str]], Told]]:
-    return re.compile(pattern), tell
-
-
 _OF_MATRICES = "|".join(kind.machine for kind in Kind if kind.moves_matrices)
 _REST = r"(?P<rest>(?:\.[\w:]+)*)$"
-_KINDS: Final = (
-    _kind(rf"(?i:(?P<op>{_OF_MATRICES})){_REST}", _matrix_machine),
-    _kind(r"(?i:(?P<op>LDS|STS))(?P<rest>(?:\.\w+)+|\.?\d*)$", _plain_machine),
-    _kind(rf"(?i:LDGSTS){_REST}", _copy_machine),
-    _kind(rf"(?i:ATOMS){_REST}", _atomic_machine),
-    _kind(rf"SM\d+_U(?P<bits>8|16|32)x(?P<count>\d+)_(?P<op>{_OF_MATRICES})_(?P<way>[NT])$", _matrix_cute),
-    _kind(r"SM80_CP_ASYNC_CACHEGLOBAL", _said("it is CuTe's name", "write cp.async.16")),
-    _kind(r"SM80_CP_ASYNC_CACHEALWAYS", _said("it is CuTe's name", "write cp.async.4 or .8, or cp.async.ca.16")),
-    _kind(r"UniversalCopy|AutoVectorizingCopy|DefaultCopy", _said(*_UNIVERSAL)),
-    _kind(r"cp\.async\.(?:bulk\.)?(?:wait|commit|mbarrier)", _said(*_SIGNALS)),
-    _kind(r"UTMA|UBLK|SM\d+_TMA|SM90_BULK|(?i:tma)(?:_\w+)?(?:\.|$)|cp\.(?:reduce\.)?async\.bulk", _said(*_TMA)),
-    _kind(rf"cp\.async{_REST}", _copy),
-    _kind(r"wgmma\.(?:fence|commit|wait)|tcgen05\.(?:fence|commit|wait|alloc|dealloc|relinq)", _said(*_SIGNALS)),
-    _kind(r"tcgen05\.(?:ld|st|shift)(?:\.|$)", _said("it moves tensor memory, not shared memory", _ELSEWHERE)),
-    _kind(r"(?:wgmma|tcgen05|[HIQBFOD]GMMA|UTC\w+)(?:\.|$)", _said(*_DESCRIPTORS)),
-    _kind(r"wmma\.mma", _said(*_REGISTERS)),
-    _kind(r"wmma(?:\.|$)|load_matrix_sync|store_matrix_sync", _said(*_WMMA)),
-    _kind(
-        r"(?:mma|movmatrix|shfl|vote|match|redux|[HIDFQ]MMA|SHFL|MOVM|prmt)(?:\.|$)|__shfl|mma_sync", _said(*_REGISTERS)
-    ),
-    _kind(r"(?:mapa|st\.async|red\.async|multimem|getctarank)(?:\.|$)|(?:ld|st)\.(?:dsmem|dsm)", _said(*_CLUSTER)),
-    _kind(r"st\.bulk(?:\.|$)", _said(_TMA[0], "state the stores of single lanes only")),
-    _kind(r"(?:bar|barrier|mbarrier|fence|membar|griddepcontrol|nanosleep|BAR|SYNCS|DEPBAR)(?:\.|$)", _said(*_SIGNALS)),
-    _kind(r"__sync|__threadfence", _said(*_SIGNALS)),
-    _kind(r"(?:__pipeline_memcpy_async|(?:cuda::)?memcpy_async)", _said(*_CUDA_COPY)),
-    _kind(r"atomic(?P<op>Add|Sub|Min|Max|And|Or|Xor|Exch|Inc|Dec|CAS)\w*$", _atomic_function),
-    _kind(r"(?:ld|st|ldu|atom|red|prefetch)(?:\.\w+)*?\.(?P<space>global|local|const|param)(?:[.:]|$)", _other_space),
-    _kind(r"__ldg|ldg$|(?:LDG|STG)(?:\.|$)", _said(*_GLOBAL_MACHINE)),
-    _kind(r"prefetchu?(?:\.|$)|(?:LDL|STL|LDC|ATOMG|RED)(?:\.|$)", _said(*_OTHER_MEMORY)),
-    _kind(r"(?:atom|red)(?:\.[\w:]+)*$", _atomic),
-    _kind(rf"(?:{'|'.join(sorted(_FOR_TYPE, key=len, reverse=True))})$", _cuda_type),
-    _kind(rf"(?P<op>(?:ld|st)[._]?matrix){_REST}", _matrix),
-    _kind(rf"(?P<op>ld|st){_REST}", _typed),
+_KINDS: Final[tuple[tuple[str, Callable[[re.Match[str]], Told]], ...]] = (
+    (rf"(?i:(?P<op>{_OF_MATRICES})){_REST}", _matrix_machine),
+    (r"(?i:(?P<op>LDS|STS))(?P<rest>(?:\.\w+)+|\.?\d*)$", _plain_machine),
+    (rf"(?i:LDGSTS){_REST}", _copy_machine),
+    (rf"(?i:ATOMS){_REST}", _atomic_machine),
+    (rf"SM\d+_U(?P<bits>8|16|32)x(?P<count>\d+)_(?P<op>{_OF_MATRICES})_(?P<way>[NT])$", _matrix_cute),
+    (r"SM80_CP_ASYNC_CACHEGLOBAL", _said("it is CuTe's name", "write cp.async.16")),
+    (r"SM80_CP_ASYNC_CACHEALWAYS", _said("it is CuTe's name", "write cp.async.4 or .8, or cp.async.ca.16")),
+    (r"UniversalCopy|AutoVectorizingCopy|DefaultCopy", _said(*_UNIVERSAL)),
+    (r"cp\.async\.(?:bulk\.)?(?:wait|commit|mbarrier)", _said(*_SIGNALS)),
+    (r"UTMA|UBLK|SM\d+_TMA|SM90_BULK|(?i:tma)(?:_\w+)?(?:\.|$)|cp\.(?:reduce\.)?async\.bulk", _said(*_TMA)),
+    (rf"cp\.async{_REST}", _copy),
+    (r"wgmma\.(?:fence|commit|wait)|tcgen05\.(?:fence|commit|wait|alloc|dealloc|relinq)", _said(*_SIGNALS)),
+    (r"tcgen05\.(?:ld|st|shift)(?:\.|$)", _said("it moves tensor memory, not shared memory", _ELSEWHERE)),
+    (r"(?:wgmma|tcgen05|[HIQBFOD]GMMA|UTC\w+)(?:\.|$)", _said(*_DESCRIPTORS)),
+    (r"wmma\.mma", _said(*_REGISTERS)),
+    (r"wmma(?:\.|$)|load_matrix_sync|store_matrix_sync", _said(*_WMMA)),
+    (r"(?:mma|movmatrix|shfl|vote|match|redux|[HIDFQ]MMA|SHFL|MOVM|prmt)(?:\.|$)|__shfl|mma_sync", _said(*_REGISTERS)),
+    (r"(?:mapa|st\.async|red\.async|multimem|getctarank)(?:\.|$)|(?:ld|st)\.(?:dsmem|dsm)", _said(*_CLUSTER)),
+    (r"st\.bulk(?:\.|$)", _said(_TMA[0], "state the stores of single lanes only")),
+    (r"(?:bar|barrier|mbarrier|fence|membar|griddepcontrol|nanosleep|BAR|SYNCS|DEPBAR)(?:\.|$)", _said(*_SIGNALS)),
+    (r"__sync|__threadfence", _said(*_SIGNALS)),
+    (r"(?:__pipeline_memcpy_async|(?:cuda::)?memcpy_async)", _said(*_CUDA_COPY)),
+    (r"atomic(?P<op>Add|Sub|Min|Max|And|Or|Xor|Exch|Inc|Dec|CAS)\w*$", _atomic_function),
+    (r"(?:ld|st|ldu|atom|red|prefetch)(?:\.\w+)*?\.(?P<space>global|local|const|param)(?:[.:]|$)", _other_space),
+    (r"__ldg|ldg$|(?:LDG|STG)(?:\.|$)", _said(*_GLOBAL_MACHINE)),
+    (r"prefetchu?(?:\.|$)|(?:LDL|STL|LDC|ATOMG|RED)(?:\.|$)", _said(*_OTHER_MEMORY)),
+    (r"(?:atom|red)(?:\.[\w:]+)*$", _atomic),
+    (rf"(?:{'|'.join(sorted(_FOR_TYPE, key=len, reverse=True))})$", _cuda_type),
+    (rf"(?P<op>(?:ld|st)[._]?matrix){_REST}", _matrix),
+    (rf"(?P<op>ld|st){_REST}", _typed),
 )
 """Patterns of names, and what to say about each; the first pattern that fits counts."""
