@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
 from swzverify.ir.expr import TRUE, Expr, const
-from swzverify.kernel import KernelAccess, accesses, inlined
+from swzverify.kernel import KernelAccess, LoopAround, accesses, inlined
 from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.linear import Sum
 from swzverify.kernel.powers import power_of_terms
@@ -284,12 +284,11 @@ class _Judge:
             if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
                 return unknown(NO_BLOCK)
             shape = (32, 1, 1)
-        around = frozenset(loop.line for loop in access.loops)
-        decided = self._placed(access.row, parts, shape, around)
+        decided = self._placed(access.row, parts, shape, access.loops)
         if decided.verdict is not Verdict.FREE and self._shape is None:
             return unknown(NO_BLOCK)
         if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and adds_one(access.opcode, access.text):
-            merged = self._placed(replace(access.row, counts_equal_words=False), parts, shape, around)
+            merged = self._placed(replace(access.row, counts_equal_words=False), parts, shape, access.loops)
             if not access.is_result_used:
                 return merged
             if merged != decided and parts.is_exact and parts.own is const(0, 32):
@@ -299,27 +298,27 @@ class _Judge:
             return replace(decided, reason=reason, wavefronts=None, minimum=None)
         return decided
 
-    def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
+    def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
         """The verdict for every place in a bank's word at which the shared part may begin."""
         step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
         if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
-            return self._decided(row, parts, shape, around)
+            return self._decided(row, parts, shape, loops)
         number = parts.shared.number
         possible: list[Decision] = []
         for shift in range(0, BANK_WORD_BYTES, step):
-            found = self._decided(row, replace(parts, shared=Sum({}, number + shift, 32)), shape, around)
+            found = self._decided(row, replace(parts, shared=Sum({}, number + shift, 32)), shape, loops)
             if found.reason == FAULTS:
                 continue
             possible.append(found)
             if found.verdict not in (Verdict.FREE, Verdict.CONFLICT) or found.verdict is not possible[0].verdict:
-                return self._decided(row, _all_mixed(parts), shape, around)
+                return self._decided(row, _all_mixed(parts), shape, loops)
         if not possible:
             return unknown(FAULTS)
         least = min(possible, key=lambda each: each.ways or 0)
         return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
 
-    def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, around: frozenset[int]) -> Decision:
-        question = Question(row, parts, block_of(shape), self._possible, around)
+    def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
+        question = Question(row, parts, block_of(shape), self._possible, loops)
         # Lanes that are free together are free whoever of them comes; octets are not.
         anyone = question if row.by_octets else replace(question, parts=replace(parts, other_guard=TRUE))
         if anyone is not question and parts.is_exact and parts.other_guard is not TRUE:

@@ -33,7 +33,19 @@ SPLIT: Final = (
 
 
 def octets(question: Question) -> Decision:
-    """The verdict by the octet rule: at every place that the shared part may give."""
+    """The verdict by the octet rule. Where lanes leave a loop at different trips, some of an octet
+    come without the others in the later ones, and may cost more than all of them.
+    """
+    found = _of_whole_octets(question)
+    if all(loop.is_uniform for loop in question.loops) or found.verdict is Verdict.UNKNOWN:
+        return found
+    return replace(found, at_least=True) if found.verdict is Verdict.CONFLICT else unknown(SPLIT)
+
+
+def _of_whole_octets(question: Question) -> Decision:
+    """The verdict at every place that the shared part may give, if the lanes of an octet stay
+    together.
+    """
     row, parts, block = question.row, question.parts, question.block
     if not parts.is_exact:
         return unknown("this instruction has a rule of its own, decided only where lanes' distances are numbers")

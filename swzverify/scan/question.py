@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from swzverify.hardware import LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction
+from swzverify.kernel import LoopAround
 from swzverify.obligations import Answer
 from swzverify.scan.asker import Possible
 from swzverify.scan.claim import NEVER_MADE
@@ -18,15 +19,18 @@ from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An access with its row, its parts and the block; `around` are the lines of the loops that it
-    stands in.
-    """
+    """An access with its row, its parts, the block, and the loops that it stands in."""
 
     row: Instruction
     parts: Parts
     block: Block
     possible: Possible
-    around: frozenset[int]
+    loops: tuple[LoopAround, ...]
+
+    @property
+    def around(self) -> frozenset[int]:
+        """The lines of the loops."""
+        return frozenset(loop.line for loop in self.loops)
 
     @property
     def guard(self) -> Expr:

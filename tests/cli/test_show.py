@@ -60,7 +60,7 @@ def test_the_views_are_those_that_run_knows() -> None:
             "column: ld.shared.b32 on sm_90 (measured): the fewest are 1 wavefront, by Swizzle<5,0,5>",
         ),
         (["S<3,4,3> o 0 o (8,64):(64,1)", "--element", "f16"], "where the CuTe DSL prints it of an atom"),
-        (["(64,4)", "--element", "f6"], "nothing is said: no load reads a cell of 96 bits"),
+        (["(64,4)", "--element", "f6"], "Wavefronts are not counted: no load reads a cell of 96 bits"),
         (["(256,256):(256,1)", "--element", "f16"], "Drawn are rows 0 to 31 of 256."),
         (["(32,32):(32,1)", "--coord", "lane,0", "--target", "sm_80"], "ld.shared.b32 on sm_80 (documented)"),
     ],
