@@ -156,7 +156,7 @@ def check(copy: Copy) -> str:
     return decision.verdict.value
 
 
-@pytest.mark.parametrize("start", range(0, 240, 40))
+@pytest.mark.parametrize("start", range(0, 320, 40))
 def test_random_copies(start: int) -> None:
     verdicts = {check(drawn(seed)) for seed in range(start, start + 40)}
     assert verdicts >= {"conflict", "depends", "unknown"}
@@ -205,7 +205,7 @@ def test_lanes_that_leave_a_loop_at_different_trips() -> None:
 
 
 def check_many() -> None:
-    for seed in range(240):
+    for seed in range(320):
         check(drawn(seed))
 
 
@@ -244,6 +244,8 @@ def test_half_a_line_taken_for_the_period(monkeypatch: pytest.MonkeyPatch) -> No
 def test_octets_that_meet_taken_for_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(octets, "_meet", lambda *_: False)
     found_by_some()
+    with pytest.raises(AssertionError):
+        test_a_row_that_overlaps_the_next_one_is_not_free_without_it()
 
 
 def test_coordinates_in_a_guard_that_are_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
