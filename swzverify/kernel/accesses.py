@@ -19,12 +19,13 @@ from swzverify.kernel.counts import Counts
 from swzverify.kernel.divisions import Divisions, with_results
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.kernel.flow import FlowError, Loop
-from swzverify.kernel.induction import MOST_VALUES, Forms, few_values, find_forms, trips_of
+from swzverify.kernel.induction import MOST_VALUES, Forms, by_trip, find_forms, sequence_of, trips_of
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf, Open
 from swzverify.kernel.linear import normal
 from swzverify.kernel.listing import Touch, Use, use_of
-from swzverify.kernel.repeats import NO_AGAIN, Again, Ways
+from swzverify.kernel.paths import PathCondition, Paths
+from swzverify.kernel.repeats import NO_AGAIN, Again, Repeats
 from swzverify.kernel.slices import Slices, Steps
 from swzverify.kernel.special import BlockShape
 from swzverify.kernel.uniform import Uniformity
@@ -48,35 +49,57 @@ _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
 
 @dataclass(frozen=True, slots=True)
 class LoopAround:
-    """A loop that an access stands in: the line of its begin, and whether all lanes of a warp leave
-    it at the same trip. `trips` counts its trips, `again` says of a trip whether another one
-    follows.
+    """A loop that an access stands in.
+
+    Attributes:
+        line: The line of its header.
+        is_uniform: Whether all lanes of a warp leave it at the same trip.
+        trips: The leaf that counts its trips.
+        again: Whether a trip is followed by another one.
+        header: The block of its header.
     """
 
     line: int
     is_uniform: bool
     trips: Var | None = None
     again: Again = NO_AGAIN
+    header: int = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelAccess:
     """One instruction of a kernel that reaches shared memory, or may do so.
 
-    `address` is the byte address in the shared window, of 32 bits; None where `reason` says why it
-    is not known. `guard` is one bit: where it is 0, the lane surely takes no part. `leaves` are the
-    variables of both. `row` is the instruction in the hardware's table; None if it is not there,
-    for the reason in `no_row`. With a `note` the row says which lanes meet, and not what it costs.
-    `is_result_used` is False for an atomic if nothing reads its result. `is_generic` tells that the
-    address is a generic one; with a `reason` it may then belong to another space, and `address`
-    holds only where it does not. `calls` are the lines of the calls that lead to it, the outermost
-    first. `whole` is a generic address less the begin of the window, with all its bits; for other
-    addresses it is `address`. A lane surely makes the access where `sure` is 1, if loops come to an
-    end; None where that is not known. `around` are the leaves of `loops` and `whole` that are not
-    among `leaves`. `index` is the instruction's place in the function with its calls put in place;
-    -1 of a function that cannot be read. `defined` is the same access in launches whose divisions
-    all have a result, if that changes what is read of it; `assumes` says so in words, there. Its
-    guard may hold in other launches too: `launches` is 1 in those alone.
+    Attributes:
+        line: The line of the PTX.
+        location: The line of the source.
+        opcode: The opcode, as the PTX writes it.
+        text: The operands, as the PTX writes them.
+        row: The instruction in the hardware's table; None if it is not there.
+        address: The byte address in the shared window, of 32 bits; None where `reason` says why it
+            is not known.
+        guard: One bit; where it is 0, the lane surely takes no part.
+        leaves: The variables of the address and the guard.
+        loops: The loops around it, the outermost first.
+        is_generic: Whether the address is a generic one. With a `reason` it may belong to another
+            space, and `address` holds only where it does not.
+        reason: Why the address is not known, or may belong to another space.
+        no_row: Why the table does not have the instruction.
+        calls: The lines of the calls that lead to it, the outermost first.
+        note: If there is one, the row says which lanes meet, and not what the access costs.
+        is_result_used: False for an atomic if nothing reads its result.
+        whole: A generic address less the start of the window, with all its bits; `address` for
+            other addresses.
+        sure: One bit; where it is 1, the lane makes the access, if loops come to an end. None where
+            that is not known.
+        around: The leaves of `loops` and `whole` that are not among `leaves`.
+        index: The place in the function with its calls put in place; -1 of a function that cannot
+            be read.
+        assumes: What `defined` readings assume, in words.
+        defined: The same access in launches whose divisions all have a result, if that changes what
+            is read of it. Its guard may hold in other launches too.
+        launches: One bit; it is 1 in the launches of a `defined` reading alone.
+        is_together: Whether lanes that come to it in one trip of its loops come together.
     """
 
     line: int
@@ -101,6 +124,7 @@ class KernelAccess:
     assumes: tuple[str, ...] = ()
     defined: KernelAccess | None = None
     launches: Expr = TRUE
+    is_together: bool = True
 
 
 def accesses(
@@ -182,14 +206,14 @@ def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """An access before loops and shared values are known."""
+    """An access before loops and shared values are known; `path` leads to it, `own` is its guard."""
 
     access: KernelAccess
     address: Expr | None
-    conditions: tuple[Expr, ...]
+    path: PathCondition
+    own: Expr
     block: int
     index: int
-    sure: tuple[Expr, ...] | None = None
 
 
 class _Reader:
@@ -198,7 +222,8 @@ class _Reader:
     def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
         self.slices = Slices(module, function, block, evaluate, arguments)
         self.threads = Threads(block) if block else None
-        self.ways = Ways(self.slices)
+        self.paths = Paths(self.slices)
+        self.repeats = Repeats(self.slices, self.paths)
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
         """All accesses, in order."""
@@ -210,7 +235,12 @@ class _Reader:
             if block.is_choice and flow.is_reachable(block.index)
         }
         forms = find_forms(slices)
-        choices = {block: tuple(map(forms.resolve, values)) for block, values in choices.items()}
+        for each in raw:
+            for loop in flow.around(each.block):
+                trips_of(slices, loop)
+        choices = {
+            block: tuple(by_trip(slices, forms.resolve(each)) for each in values) for block, values in choices.items()
+        }
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
         of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
         shared = Uniformity(*of_choices)
@@ -225,17 +255,15 @@ class _Reader:
             access = replace(access, is_result_used=is_read(instruction, flow.function))
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
-            return _Raw(replace(access, reason="no way leads here"), None, (FALSE,), block, instruction.index)
-        edges = {edge: self.slices.edge(*edge) for edge in flow.controlling(block)}
+            access = replace(access, reason="no way leads here")
+            return _Raw(access, None, PathCondition((FALSE,), (FALSE,)), TRUE, block, instruction.index)
+        path = self.paths.to(block)
         own = self.slices.run(self.slices.guard(instruction))
-        conditions = [*edges.values(), own]
-        sure = [value for edge, value in edges.items() if not self.ways.ends_a_loop(*edge)]
-        self.ways.ask(block)
+        self.repeats.ask(block)
         address: Expr | None = None
         if use.touch is not Touch.OTHER:
             access, address = self._address(access, instruction, use)
-        whole = (*sure, own) if self.ways.is_sure(block) else None
-        return _Raw(access, address, tuple(conditions), block, instruction.index, whole)
+        return _Raw(access, address, path, own, block, instruction.index)
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
@@ -278,7 +306,8 @@ class _Reader:
             return bounded(self._behind_loops(defined, inside))
 
         access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
-        conditions = [resolved(each) for each in raw.conditions]
+        # What decides for a thread that is in the block: its own guard, and the space of its address.
+        there = [resolved(raw.own)]
         whole = address
         if address is not None and access.is_generic:
             found = in_shared(self.slices, address)
@@ -288,14 +317,13 @@ class _Reader:
                 found = InShared(normal(widened(whole, 32)), TRUE, whole)
                 access = replace(access, reason=ANY_SPACE)
             address, whole = normal(found.address), normal(found.whole)
-            conditions.append(found.holds)
+            there.append(found.holds)
         sure: Expr | None = None
-        if raw.sure is not None:
-            of_ways = [resolved(each) for each in raw.sure]
-            sure = conjunction(dict.fromkeys((*of_ways, *conditions[len(raw.conditions) :])))
         if divisions is not None:
-            conditions += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
-        guard = conjunction(dict.fromkeys(conditions))
+            there += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
+        if raw.path.must is not None:
+            sure = conjunction(dict.fromkeys((*map(resolved, raw.path.must), *there)))
+        guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
         read = variables(guard, launches) if address is None else variables(address, guard, launches)
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
@@ -312,13 +340,16 @@ class _Reader:
             around=around,
             assumes=() if divisions is None else divisions.texts(),
             launches=launches,
+            is_together=shared.meet(raw.block),
         )
 
     def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:
         line = self.slices.line_of(loop.header)
         inside = {each.header for latch in loop.latches for each in self.slices.flow.around(latch)}
-        again = self.ways.again(loop, lambda value: self._behind_loops(forms.resolve(value), inside))
-        return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again)
+        again = self.repeats.again(
+            loop, lambda value: self._behind_loops(by_trip(self.slices, forms.resolve(value)), inside)
+        )
+        return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again, loop.header)
 
     def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
         """A value at a place behind loops: the number of trips of such a loop is put in where it is
@@ -336,13 +367,17 @@ class _Reader:
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""
         carried = self.slices.carried.get(leaf.variable)
-        values = None if carried is None else few_values(carried)
+        sequence = None if carried is None else sequence_of(carried)
+        values = None if sequence is None else sequence.values
         most: int | None = None
-        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+        if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block is not None:
             count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
-            most = None if count is None else count.most
-            if most is not None and most < MOST_VALUES:
-                values = tuple(range(most + 1))
+            last = None if count is None else count.most
+            if leaf.kind is Kind.TRIPS:
+                most = last
+                values = tuple(range(last + 1)) if last is not None and last < MOST_VALUES else None
+            elif values is not None and last is not None:
+                values = values[: last + 1]
         feeds = tuple(map(forms.resolve, leaf.feeds))
         uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
         return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)

@@ -94,6 +94,7 @@ class Flow:
         self._check_reducible()
         self.loops = self._find_loops()
         self.loop_at = {loop.header: loop for loop in self.loops}
+        self._around: dict[int, list[Loop]] = {}
 
     def is_reachable(self, block: int) -> bool:
         """Whether some way leads to a block."""
@@ -109,8 +110,10 @@ class Flow:
 
     def around(self, block: int) -> list[Loop]:
         """The loops that a block stands in, the outermost first."""
-        found = [loop for loop in self.loops if block in loop.blocks]
-        return sorted(found, key=lambda loop: -len(loop.blocks))
+        if block not in self._around:
+            found = [loop for loop in self.loops if block in loop.blocks]
+            self._around[block] = sorted(found, key=lambda loop: -len(loop.blocks))
+        return self._around[block]
 
     @cached_property
     def meeting(self) -> list[int | None]:
@@ -143,17 +146,6 @@ class Flow:
                 seen |= side
             for each in twice:
                 found.setdefault(each, []).append(block.index)
-        return found
-
-    def controlling(self, block: int) -> list[tuple[int, int]]:
-        """The edges (from, to) through which every way to a block leads, the closest first."""
-        found: list[tuple[int, int]] = []
-        node: int | None = block
-        while node is not None:
-            entries = self.entries(node)
-            if len(entries) == 1 and self.blocks[entries[0]].is_choice:
-                found.append((entries[0], node))
-            node = self.dominators.parents[node]
         return found
 
     def _check_reducible(self) -> None:

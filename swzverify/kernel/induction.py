@@ -25,11 +25,15 @@ from typing import Final
 
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
+    BinaryOperator,
+    Comparison,
     Const,
     Expr,
     Extend,
     Ite,
     Var,
+    binary,
+    compare,
     const,
     extend,
     extract,
@@ -39,7 +43,7 @@ from swzverify.ir.expr import (
     var,
     variables,
 )
-from swzverify.kernel.arithmetic import add, mul, shift_left, sub, widened
+from swzverify.kernel.arithmetic import add, less, mul, shift_left, sub, widened
 from swzverify.kernel.flow import Loop
 from swzverify.kernel.leaves import Kind, Leaf
 from swzverify.kernel.linear import Sum, sum_of
@@ -87,25 +91,60 @@ def find_forms(slices: Slices) -> Forms:
     return finals
 
 
-def few_values(carried: Carried) -> tuple[int, ...] | None:
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """The values of a register in the trips of a loop; after the last one it turns back to the one
+    at `turn`.
+    """
+
+    values: tuple[int, ...]
+    turn: int
+
+    def at(self, trips: Expr, width: int) -> Expr:
+        """The value of so many bits in a trip."""
+        count = len(self.values)
+        period = count - self.turn
+        if period > 1:
+            turn, whole = const(self.turn, trips.width), const(period, trips.width)
+            round_ = add(turn, binary(BinaryOperator.UREM, sub(trips, turn), whole))
+            trips = ite(less(trips, const(count, trips.width), signed=False), trips, round_)
+        found: Expr = const(self.values[-1], width)
+        for place in reversed(range(count - 1)):
+            is_here = compare(Comparison.EQ, trips, const(place, trips.width))
+            found = ite(is_here, const(self.values[place], width), found)
+        return found
+
+
+def sequence_of(carried: Carried) -> Sequence | None:
     """All values of a register that each trip makes of the last one alone, from a number on; None
     if they are many.
 
     >>> from swzverify.ir.expr import const
     >>> x = var("x", 256)
-    >>> few_values(Carried(x, Loop(0, (0,), frozenset({0})), const(96, 8), mul(x, const(2, 8))))
-    (96, 192, 128, 0)
+    >>> sequence_of(Carried(x, Loop(0, (0,), frozenset({0})), const(96, 8), mul(x, const(2, 8))))
+    Sequence(values=(96, 192, 128, 0), turn=3)
     """
     if not isinstance(carried.before, Const) or variables(carried.after) != (carried.variable,):
         return None
-    found: dict[int, None] = {}
+    found: dict[int, int] = {}
     value = carried.before.value
     while value not in found:
         if len(found) == MOST_VALUES:
             return None
-        found[value] = None
+        found[value] = len(found)
         value = evaluate(carried.after, {carried.variable.name: value})
-    return tuple(found)
+    return Sequence(tuple(found), found[value])
+
+
+def by_trip(slices: Slices, value: Expr) -> Expr:
+    """A value with the registers of few values put in, in terms of the trips of their loops."""
+    known: dict[Var, Expr] = {}
+    for each in variables(value):
+        carried = slices.carried.get(each)
+        sequence = None if carried is None else sequence_of(carried)
+        if carried is not None and sequence is not None:
+            known[each] = sequence.at(trips_of(slices, carried.loop), each.width)
+    return substitute(value, known) if known else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +177,7 @@ class _Solver:
         beside = {
             each.variable: self._beside(each, _expanded(each.after, self._known))
             for each in registers
-            if each.variable not in self._values and (self._reads_lanes(each.before) or few_values(each) is None)
+            if each.variable not in self._values and (self._reads_lanes(each.before) or sequence_of(each) is None)
         }
         ends = {
             variable: add(each.begin, mul(extract(trips_of(self._slices, self._loop), 0, each.begin.width), each.step))

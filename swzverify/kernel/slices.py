@@ -261,7 +261,7 @@ class Slices:
             values[last] = yield from self._end(last, register)
         if len(set(values.values())) == 1:
             return values[lasts[0]]
-        inside = self._leading(upper, lasts)
+        inside = self.leading(upper, lasts)
         if len(inside) > MOST_JOINED:
             return self._joined_opaque(register, target)
         chosen: dict[int, Expr] = {}
@@ -276,7 +276,8 @@ class Slices:
                 chosen[block] = yield from self._pick(block, options)
         return chosen[upper]
 
-    def _leading(self, upper: int, lasts: tuple[int, ...]) -> set[int]:
+    def leading(self, upper: int, lasts: tuple[int, ...]) -> set[int]:
+        """The blocks on paths from `upper` to the end of one of some blocks, these included."""
         found: set[int] = {upper}
         pending = list(lasts)
         while pending:

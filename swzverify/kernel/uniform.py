@@ -45,7 +45,6 @@ class Uniformity:
     ) -> None:
         self._flow, self._leaves, self._carried = flow, leaves, carried
         self._choices, self._threads, self._counts = choices, threads, counts
-        self._around: dict[int, list[Loop]] = {}
         self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
         self.loops = {loop.header for loop in flow.loops}
         """Headers of the loops that all lanes leave at the same trip."""
@@ -118,13 +117,15 @@ class Uniformity:
             return False
         return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block))
 
+    def meet(self, block: int) -> bool:
+        """Whether lanes that come to a block in one trip of the loops around it come together: no
+        choice that lanes do not share leads there by several paths, before all of them meet again.
+        """
+        return all(self._is_shared_choice(each) for each in self._flow.shared_sides.get(block, []))
+
     def _is_together(self, block: int) -> bool:
         """Whether lanes that come through a block come through it at one time."""
-        if block not in self._around:
-            self._around[block] = self._flow.around(block)
-        if any(loop.header not in self.loops for loop in self._around[block]):
-            return False
-        return all(self._is_shared_choice(each) for each in self._flow.shared_sides.get(block, []))
+        return self.meet(block) and all(loop.header in self.loops for loop in self._flow.around(block))
 
     def _is_shared_choice(self, block: int) -> bool:
         return block in self._choices and all(self.shares(each) for each in self._choices[block])

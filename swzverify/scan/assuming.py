@@ -73,7 +73,8 @@ def in_one_launch(access: KernelAccess) -> KernelAccess | None:
     if first is None and access.launches is TRUE:
         return None
     strict = first or access
-    return replace(strict, guard=conjunction((strict.guard, strict.launches)))
+    sure = None if strict.sure is None else conjunction((strict.sure, strict.launches))
+    return replace(strict, guard=conjunction((strict.guard, strict.launches)), sure=sure)
 
 
 def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:

@@ -14,7 +14,8 @@ from swzverify.scan.question import Question
 from swzverify.scan.reach import reachable_ways
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import Parts, is_shared
-from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, RELATED, SAMPLES, Decision, Verdict, unknown
+from swzverify.scan.surely import NOT_SURE
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, RELATED, SAMPLES, Decision, Verdict, unknown
 
 
 def exact(question: Question) -> Decision:
@@ -33,23 +34,23 @@ def exact(question: Question) -> Decision:
     if found.is_free:
         # With fewer lanes, by the other parts of the guard, it is free too.
         return _free(question, found, parts.own_guard)
-    if parts.other_guard is TRUE or row.warp_wide:
-        return question.conflict(found, aligned, active, found.ways)
-    whole = question.guard
-    apart = question.possible(lanes_meet(row, block.shape, parts, whole))
-    if apart.answer is Answer.EMPTY:
-        return question.free(apart.engine, whole)
-    if related := _related(parts):
+    if not (parts.other_guard is TRUE or row.warp_wide):
+        whole = question.guard
+        apart = question.possible(lanes_meet(row, block.shape, parts, whole))
+        if apart.answer is Answer.EMPTY:
+            return question.free(apart.engine, whole)
+    sure = question.surely()
+    if isinstance(sure, str):
+        return unknown(sure)
+    if sure.parts.other_guard is TRUE or row.warp_wide:
+        return sure.conflict(found, aligned, active, found.ways)
+    if related := _related(sure.parts):
         return unknown(RELATED.format(related))
-    ways = None
-    if apart.answer is Answer.HOLDS:
-        ways = reachable_ways(row, block, parts, aligned, active, found.ways, question.possible)
+    ways = reachable_ways(row, block, sure.parts, aligned, active, found.ways, question.possible)
     if ways is None:
         # Values for which all of these lanes come show what the SMT engine did not find.
-        return _sampled(question, found)
-    if ways <= 1:
-        return unknown(FAULT)
-    return question.conflict(found, aligned, active, ways)
+        return _sampled(sure, found)
+    return unknown(NOT_SURE) if ways <= 1 else sure.conflict(found, aligned, active, ways)
 
 
 def _related(parts: Parts) -> str:

@@ -20,6 +20,7 @@ from swzverify.scan.verdict import NOT_DECIDED, SAMPLES, SMT, Decision, Verdict,
 
 _PARAMETERS_TRIED: Final = 6
 _PAIRS_TRIED: Final = 3
+NOT_FOUND: Final = "two lanes can meet, but no warp instruction was found in which they surely do"
 
 
 def mixed(question: Question) -> Decision:
@@ -33,10 +34,9 @@ def mixed(question: Question) -> Decision:
         return question.free(asked.engine, whole)
     data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
     if data:
-        if asked.answer is Answer.HOLDS:
-            for way in (_always, limited_by_data):
-                if (found := way(question, whole)) is not None:
-                    return found
+        sure = question.surely() if asked.answer is Answer.HOLDS else NOT_DECIDED
+        if not isinstance(sure, str) and (found := _always(sure) or limited_by_data(question, sure)):
+            return found
         reasons = dict.fromkeys(f"{spell_leaf(leaf)} ({leaf.reason})" for leaf in data)
         return unknown(f"the address depends on values of each lane: {', '.join(reasons)}")
     if asked.answer is not Answer.HOLDS:
@@ -44,9 +44,9 @@ def mixed(question: Question) -> Decision:
     return _contended(question, asked, whole)
 
 
-def _always(question: Question, guard: Expr) -> Decision | None:
+def _always(question: Question) -> Decision | None:
     """A conflict whatever the lanes hold: two lanes that meet with all values."""
-    sampler = Sampler(question.row, question.parts, question.block, guard)
+    sampler = Sampler(question.row, question.parts, question.block, question.guard)
     found = sampler.own_values()
     if found is None or found.least <= 1:
         return None
@@ -69,6 +69,8 @@ def _first_trip(question: Question) -> Decision | None:
                 return None
             new[leaf.variable] = const(leaf.first, leaf.variable.width)
     begun = parts_of(normal(substitute(address, new)), substitute(question.guard, new), parts.leaves)
+    sure = None if parts.sure is None else substitute(parts.sure, new)
+    begun = replace(begun, sure=sure, is_together=parts.is_together)
     again = replace(question, parts=begun)
     if again.never_made() is not None:
         return None
@@ -82,7 +84,7 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     found = sampler.shared_values(asked.point or {})
     blamed = sampler.blamed
     if found is None or found.price.is_free:
-        return unknown("two lanes can meet, but no warp instruction was found in which they surely do")
+        return unknown(NOT_FOUND)
     read = question.parts.leaves_of(question.parts.mixed)
     if any(_ran_before(question, leaf) for leaf in read):
         sure = _whatever_ran_before(question, sampler, found)
@@ -90,11 +92,21 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in read):
         first = _first_trip(question)
         return first or unknown("it conflicts for some values that a loop carries; whether they occur is not known")
+    sure = question.surely()
+    if isinstance(sure, str):
+        return unknown(sure)
+    witness = Sampler(sure.row, sure.parts, sure.block, sure.guard).shared_values(asked.point or {})
+    if witness is None or witness.price.is_free:
+        return unknown(NOT_FOUND)
     names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
-    worst = question.conflict(found.price, found.addresses, found.active, found.price.ways, at_least=True)
+    worst = sure.conflict(witness.price, witness.addresses, witness.active, witness.price.ways, at_least=True)
     if not blamed:
         return worst
     free_for = _free_for(question, sampler, found)
+    if computed := [leaf for leaf in blamed if leaf.kind is Kind.OPAQUE and not leaf.is_input]:
+        # A value that nobody chooses need not be one for which lanes meet.
+        free_for = ""
+        names = tuple(dict.fromkeys(map(spell_leaf, computed)))
     if free_for:
         return replace(worst, verdict=Verdict.DEPENDS, reason=free_for, parameters=names)
     if found.free_values:
@@ -129,7 +141,9 @@ def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -
     Which lanes make the access does not depend on these loops, or on what loops carry.
     """
     parts = question.parts
-    if parts.sure is None or any(_ran_before(question, leaf) for leaf in parts.leaves_of(parts.sure)):
+    if parts.sure is None or isinstance(question.surely(), str):
+        return None
+    if any(_ran_before(question, leaf) for leaf in parts.leaves_of(parts.sure)):
         return None
     if any(leaf.kind is Kind.CARRIED for leaf in parts.leaves_of(parts.sure, parts.mixed)):
         return None

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
-from swzverify.ir.expr import Expr, Extend, conjunction, operands, substitute, variables
+from swzverify.ir.expr import TRUE, Expr, Extend, conjunction, operands, substitute, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
@@ -49,6 +49,9 @@ def _of_whole_octets(question: Question) -> Decision:
     row, parts, block = question.row, question.parts, question.block
     if not parts.is_exact:
         return unknown("this instruction has a rule of its own, decided only where lanes' distances are numbers")
+    if parts.sure is None or not parts.is_together:
+        # Fewer lanes than the guard lets through may cost more.
+        return unknown(SPLIT)
     active = block.exists & (block.values(parts.own_guard, {}) != 0)
     if not active.any():
         return unknown("no thread of the block makes this access")
@@ -68,7 +71,10 @@ def _of_whole_octets(question: Question) -> Decision:
     if all(each.price.is_free for each in prices):
         found = prices[0].price
         return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(COUNTING,))
-    if not all(_can_come(question, each, active) for each in prices if not each.price.is_free):
+    sure = question.surely()
+    if isinstance(sure, str):
+        return unknown(sure)
+    if not all(_can_come(sure, each, active) for each in prices if not each.price.is_free):
         return unknown(SPLIT)
     if any(each.price.is_free for each in prices):
         return _by_array(question, active, prices)
@@ -130,8 +136,8 @@ def _of_lanes_alone(question: Question, root: Expr) -> list[Expr]:
 def _can_come(question: Question, placed: _Placed, active: Mask) -> bool:
     """Whether all lanes of the warp that costs most can make the access in one warp instruction."""
     parts, block = question.parts, question.block
-    if all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
-        return True  # all lanes make it or none, and some lane does
+    if parts.other_guard is TRUE:
+        return True
     whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
     octets = active[placed.price.worst].reshape(-1, CHUNKS_PER_LINE)
     first = placed.price.worst * LANES + np.arange(0, LANES, CHUNKS_PER_LINE) + np.argmax(octets, axis=1)

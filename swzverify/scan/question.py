@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swzverify.hardware import LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction
@@ -14,6 +14,7 @@ from swzverify.scan.collide import lane_runs
 from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
+from swzverify.scan.surely import surely
 from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
 
 
@@ -36,6 +37,13 @@ class Question:
     def guard(self) -> Expr:
         """Both parts of the guard."""
         return conjunction((self.parts.own_guard, self.parts.other_guard))
+
+    def surely(self) -> Question | str:
+        """The question with the guard under which lanes surely make the access, as a conflict needs
+        it; a reason if it is not known which lanes do.
+        """
+        found = surely(self.parts, self.loops, self.block, warp_wide=self.row.warp_wide)
+        return found if isinstance(found, str) else replace(self, parts=found)
 
     def not_made(self) -> Decision | None:
         """Unknown, where it is known that no lane makes the access: without lanes it would be free of

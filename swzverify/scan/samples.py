@@ -53,7 +53,9 @@ class Sampled:
 
 
 class Sampler:
-    """Samples of one access, which stands in the loops at the lines `around`; None for all loops."""
+    """Samples of one access, which stands in the loops at the lines `around`: a conflict of a later
+    trip of theirs need not happen. None where the guard says which trips are made.
+    """
 
     def __init__(
         self, row: Instruction, parts: Parts, block: Block, guard: Expr, around: frozenset[int] | None = None
@@ -64,11 +66,9 @@ class Sampler:
         self.free = [leaf for leaf in dict.fromkeys(read) if leaf.kind is not Kind.LANE]
         mixed = {leaf.name for leaf in parts.leaves_of(parts.mixed)}
         guarding = {leaf.name for leaf in parts.leaves_of(guard) if leaf.values is None}
-        counting = mixed if around is None else mixed | guarding
+        self.trips = [leaf.name for leaf in self.free if leaf.kind is Kind.TRIPS and leaf.name in mixed | guarding]
         self.counters = [
-            leaf.name
-            for leaf in self.free
-            if leaf.kind is Kind.TRIPS and leaf.name in counting and (around is None or leaf.line in around)
+            leaf.name for leaf in self.free if leaf.name in self.trips and around is not None and leaf.line in around
         ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 
@@ -104,7 +104,7 @@ class Sampler:
             for trip in (at % known for at in range(trips)):
                 other = {leaf.name: _value(leaf, draw, trip) for leaf in self.free if leaf.name not in blamed}
                 rows.append({**other, **fixed})
-            rows.append({**rows[-1], **dict.fromkeys(self.counters, 0)})
+            rows.append({**rows[-1], **dict.fromkeys(self.trips, 0)})
         if point:
             rows.append({**rows[-1], **{leaf.name: point[leaf.name] for leaf in self.free if leaf.name in point}})
         rows = [row for row in rows if self._is_one_trip(row)]

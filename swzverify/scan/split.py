@@ -16,7 +16,7 @@ class Parts:
     `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
     `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
     Where `sure` is 1 a lane makes the access, if loops come to an end; None where that is not
-    known.
+    known. `is_together` tells that lanes that make it in one trip make it together.
     """
 
     shared: Sum
@@ -26,6 +26,7 @@ class Parts:
     other_guard: Expr
     leaves: dict[str, Leaf]
     sure: Expr | None = None
+    is_together: bool = True
 
     @property
     def is_exact(self) -> bool:
@@ -44,8 +45,8 @@ class Parts:
 
 def split(access: KernelAccess, address: Expr) -> Parts:
     """The parts of an access's address and guard."""
-    found = parts_of(address, access.guard, {leaf.name: leaf for leaf in access.leaves})
-    return replace(found, sure=access.sure)
+    found = parts_of(address, access.guard, {leaf.name: leaf for leaf in (*access.leaves, *access.around)})
+    return replace(found, sure=access.sure, is_together=access.is_together)
 
 
 def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:

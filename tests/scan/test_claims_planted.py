@@ -11,7 +11,7 @@ import pytest
 
 from swzverify.hardware import LANES
 from swzverify.ir.expr import FALSE, TRUE, const, negation
-from swzverify.kernel import repeats
+from swzverify.kernel import paths
 from swzverify.kernel.arithmetic import less, widened
 from swzverify.kernel.linear import normal
 from swzverify.scan import aligned as of_alignment
@@ -215,7 +215,14 @@ def test_lanes_without_an_address_that_count(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_way_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats.Ways, "_leads", lambda *_: True)
+    original = paths.Paths._find
+
+    def one_edge(self: paths.Paths, block: int) -> paths.PathCondition:
+        """The condition of edges alone: none of paths that join."""
+        upper = self._flow.dominators.parents[block]
+        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
+
+    monkeypatch.setattr(paths.Paths, "_find", one_edge)
     found_by(verdicts.test_a_way_that_some_other_condition_decides_is_no_witness)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swzverify.ir.expr import const
-from swzverify.kernel import accesses, repeats
+from swzverify.kernel import accesses, paths
 from swzverify.kernel.arithmetic import bit_and
 from swzverify.kernel.linear import normal
 from swzverify.ptx import read_module
@@ -207,6 +207,12 @@ def test_loops_that_lanes_leave_taken_for_repeats(monkeypatch: pytest.MonkeyPatc
 
 
 def test_ways_that_may_not_lead_there_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats.Ways, "is_sure", lambda *_: True)
+    original = paths.Paths._find
+
+    def one_edge(self: paths.Paths, block: int) -> paths.PathCondition:
+        upper = self._flow.dominators.parents[block]
+        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
+
+    monkeypatch.setattr(paths.Paths, "_find", one_edge)
     with pytest.raises(AssertionError):
         of_own_bodies()

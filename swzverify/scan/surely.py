@@ -1,0 +1,131 @@
+"""The condition under which lanes surely make an access, in some launch.
+
+A conflict has to happen: it needs the under-approximation of who makes the access. The condition is
+the path condition `sure`, with a trip of each loop around that is made. It may read only values
+that a launch can be chosen to have: parameters, the grid, and words of global memory that the lanes
+load from places of their own. It may not read what nobody computes here, such as the result of an
+atomic, a rounded number, or how often a loop before has run.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from swzverify.hardware import LANES
+from swzverify.ir.expr import FALSE, TRUE, Comparison, Expr, Var, compare, conjunction, conjuncts, const, variables
+from swzverify.kernel import Kind, Leaf, LoopAround
+from swzverify.kernel.arithmetic import both, either, is_zero
+from swzverify.scan.price import Block
+from swzverify.scan.spell import spell_leaf
+from swzverify.scan.split import Parts, is_shared
+from swzverify.scan.subject import again_at
+
+MOST_TRIPS: Final = 16
+"""Trips of a loop around an access of which it is asked whether they are made."""
+NOT_SURE: Final = "lanes can meet, but whether they get here together is not known"
+NOT_TOGETHER: Final = "lanes can meet, but they may come here one after the other: by several paths"
+_SEED: Final = 20_250_102
+_TRIES: Final = 8
+
+
+def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide: bool) -> Parts | str:
+    """The parts of an access with the guard under which lanes surely make it; a reason if it is not
+    known which lanes do.
+
+    All lanes of a warp make a `warp_wide` access.
+    """
+    if not parts.is_together and not warp_wide:
+        return NOT_TOGETHER
+    if parts.sure is None and not warp_wide:
+        return NOT_SURE
+    sure = TRUE if parts.sure is None or warp_wide else parts.sure
+    conditions = list(conjuncts(sure))
+    pending = parts.leaves_of(sure, parts.mixed)
+    met: set[str] = set()
+    made: set[Var] = set()
+    while pending:
+        leaf = pending.pop()
+        loop = next((each for each in loops if _is_of(leaf, each)), None)
+        if leaf.name in met or (loop is not None and loop.trips in made):
+            continue
+        met.add(leaf.name)
+        if loop is not None and loop.trips is not None:
+            made.add(loop.trips)
+            condition = _made(loop, parts, loops, (sure, parts.mixed, *conditions))
+            conditions.append(condition)
+            pending += parts.leaves_of(condition)
+    whole = conjunction(dict.fromkeys(conditions))
+    read = parts.leaves_of(whole)
+    places = [leaf.feeds for leaf in read if leaf.kind is Kind.OPAQUE]
+    for leaf in read:
+        # Two loads of one place are not two values.
+        is_one = leaf.kind is not Kind.OPAQUE or places.count(leaf.feeds) == 1
+        if not is_one or not _is_chosen(leaf, loops, block):
+            return f"{NOT_SURE}: {spell_leaf(leaf)} ({leaf.reason})"
+    own = set(conjuncts(parts.own_guard))
+    return replace(parts, other_guard=conjunction([each for each in conjuncts(whole) if each not in own]))
+
+
+def _is_of(leaf: Leaf, loop: LoopAround) -> bool:
+    """Whether a leaf counts the trips of a loop, or is what a register of the loop carries."""
+    return leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block == loop.header
+
+
+def _made(loop: LoopAround, parts: Parts, loops: Sequence[LoopAround], read: Sequence[Expr]) -> Expr:
+    """Whether the values of what counts in a loop are those of a trip that is made."""
+    trips = loop.trips
+    if trips is None:
+        raise AssertionError(loop)
+    registers = [leaf for leaf in parts.leaves_of(*read) if leaf.kind is Kind.CARRIED and _is_of(leaf, loop)]
+    found, reached = FALSE, TRUE
+    for trip in range(MOST_TRIPS if loop.again.is_exact else 1):
+        here: Expr | None = both(reached, compare(Comparison.EQ, trips, const(trip, trips.width)))
+        for leaf in registers:
+            if leaf.values is not None:
+                value = leaf.values[trip] if trip < len(leaf.values) else None
+            else:
+                value = leaf.first if trip == 0 else None
+                others = [each.trips for each in loops if each.trips is not None and each.trips is not trips]
+                here = None if here is None else conjunction((here, *map(is_zero, others)))
+            if here is None or value is None:
+                here = None
+                break
+            here = both(here, compare(Comparison.EQ, leaf.variable, const(value, leaf.variable.width)))
+        if here is not None:
+            found = either(found, here)
+        reached = both(reached, again_at(loop, const(trip, trips.width)))
+        if reached is FALSE:
+            break
+    return found
+
+
+def _is_chosen(leaf: Leaf, loops: Sequence[LoopAround], block: Block) -> bool:
+    """Whether some launch gives a leaf any value that the conditions allow."""
+    match leaf.kind:
+        case Kind.LANE:
+            return True
+        case Kind.UNIFORM:
+            return leaf.symbol is None
+        case Kind.TRIPS | Kind.CARRIED:
+            return any(_is_of(leaf, loop) for loop in loops)
+        case Kind.OPAQUE:
+            return leaf.is_input and (is_shared(leaf) or from_places_of_their_own(block, leaf))
+
+
+def from_places_of_their_own(block: Block, leaf: Leaf) -> bool:
+    """Whether the lanes of some warp may load a leaf from as many places as there are lanes."""
+    draw = random.Random(_SEED)  # noqa: S311 - no secret
+    for place in leaf.feeds:
+        for _ in range(_TRIES):
+            read = [each for each in variables(place) if each.name not in block.point]
+            env = {each.name: np.array(draw.randrange(min(each.limit, 1 << 20)))[None, None, None] for each in read}
+            rows = np.broadcast_to(block.values(place, env), (1, block.warps, LANES)).reshape(-1, LANES)
+            warps = [row[exists] for row, exists in zip(rows, block.exists, strict=True)]
+            if any(len(np.unique(row)) == len(row) for row in warps):
+                return True
+    return False

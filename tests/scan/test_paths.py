@@ -1,0 +1,177 @@
+"""Random kernels whose accesses stand behind several paths: what is free is free in every launch,
+and what conflicts does so in some launch, with as many ways. So few numbers decide in these kernels
+that the launches show every case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from swzverify.ir.expr import TRUE
+from swzverify.kernel import paths, uniform
+from swzverify.ptx import read_module
+from swzverify.scan import ScannedAccess, decide, question, scan_module, surely
+from swzverify.scan.verdict import Decision
+from tests.kernel.path_programs import GRID, NUMBERS, SHAPE, program
+from tests.ptx_oracle import Buffer, launch
+from tests.scan.texts import last, strided
+
+pytestmark = pytest.mark.usefixtures("without_trials")
+
+
+class WrongError(AssertionError):
+    """A verdict that the launches contradict."""
+
+
+def held(seed: int) -> Counter[str]:
+    """The verdicts of a kernel, held against all launches."""
+    text = program(seed)
+    scanned: dict[int, list[ScannedAccess]] = defaultdict(list)
+    for each in scan_module(read_module(text, "k.ptx"), SHAPE):
+        scanned[each.line].append(each)
+    seen: dict[int, list[int]] = defaultdict(list)
+    for number in NUMBERS:
+        result = launch(text, "k", [GRID], SHAPE, 0, [number, Buffer(1024, "iota")], 1, steps=6000)
+        assert not result.error, result.error
+        for access in result.accesses:
+            if access.executions:
+                is_copy = "cp.async" in access.text
+                seen[access.line].append(1 + access.worst_wavefronts - access.minimum if is_copy else access.ways)
+    found: Counter[str] = Counter()
+    for line, (scan, *others) in scanned.items():
+        assert not others
+        decision, ways = scan.decision, seen.get(line, [])
+        found[f"{'copy ' if 'cp.async' in scan.opcode else ''}{decision.verdict.value}"] += 1
+        where = f"seed {seed}, line {line}: {decision.verdict.value} {decision.ways} {decision.at_least}, seen {ways}"
+        if decision.verdict == "free" and max(ways, default=1) > 1:
+            raise WrongError(where)
+        if decision.verdict == "conflict" and decision.ways is not None:
+            if max(ways, default=0) < decision.ways:
+                raise WrongError(where)
+            if not decision.at_least and max(ways) > decision.ways:
+                raise WrongError(where)
+        if decision.verdict == "depends" and max(ways, default=0) < 2:
+            raise WrongError(where)
+    return found
+
+
+def test_verdicts_are_those_of_launches() -> None:
+    total: Counter[str] = sum(map(held, range(14)), Counter())
+    assert min(total[each] for each in ("free", "conflict", "copy free", "copy conflict")) > 0, total
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(14, 1014, 25))
+def test_verdicts_of_many_kernels(start: int) -> None:
+    for seed in range(start, start + 25):
+        held(seed)
+
+
+# Each planted mistake comes with a kernel that finds it.
+
+
+def found_by(seed: int) -> None:
+    with pytest.raises(WrongError):
+        held(seed)
+
+
+def test_every_lane_that_may_come_taken_for_one_that_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The over-approximation supports a conflict."""
+    monkeypatch.setattr(question, "surely", lambda parts, *_rest, **_: parts)
+    found_by(13)
+
+
+def test_values_that_nobody_computes_taken_for_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes come where an elected lane, an atomic or a rounded number decides."""
+    monkeypatch.setattr(surely, "_is_chosen", lambda *_: True)
+    found_by(13)
+
+
+def test_any_trip_taken_for_one_that_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surely, "_made", lambda *_: TRUE)
+    found_by(121)
+
+
+def test_octets_behind_several_paths_taken_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conditions of paths that join are dropped, as if every thread came: a part of an octet costs
+    more than the whole one.
+    """
+    original = paths.Paths._find
+
+    def find(self: paths.Paths, block: int) -> paths.PathCondition:
+        upper = self._flow.dominators.parents[block]
+        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
+
+    monkeypatch.setattr(paths.Paths, "_find", find)
+    monkeypatch.setattr(uniform.Uniformity, "meet", lambda *_: True)
+    found_by(8)
+
+
+APART = (
+    "and.b32 %r10, %r1, 1; setp.eq.u32 %p1, %r10, 0; setp.eq.u32 %p2, %r2, 100; setp.eq.u32 %p3, %r2, 200; @%p1 bra A;"
+    " @%p2 ret; bra B; A: @%p3 ret; B: "
+)
+"""Even and odd lanes come by paths of their own, and nothing makes them meet again: some may have returned."""
+
+
+def test_lanes_that_come_by_several_paths_may_come_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert last(APART + strided(128)).decision.reason == surely.NOT_TOGETHER
+    assert last(APART + strided(4)).decision.verdict == "free"
+    monkeypatch.setattr(uniform.Uniformity, "meet", lambda *_: True)
+    assert last(APART + strided(128)).decision.verdict == "conflict"
+
+
+def test_copies_of_lanes_that_come_by_several_paths_are_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = "mov.u32 %r5, z; mad.lo.u32 %r20, %r1, 16, %r5; cp.async.cg.shared.global [%r20], [%d1], 16;"
+    # Where the same number decides on both paths, each lane comes or none does; but even lanes come alone.
+    same = APART.replace("100", "200") + place
+    outside = ".shared .align 128 .b8 z[8192]; "
+    assert last(same, outside=outside).decision.verdict == "unknown"
+    monkeypatch.setattr(uniform.Uniformity, "meet", lambda *_: True)
+    assert last(same, outside=outside).decision.verdict == "free"
+
+
+def untried(_kernel: object, _read: object, decisions: Sequence[Decision]) -> list[Decision]:
+    """No trials: what is proved, and what is not."""
+    return [*decisions]
+
+
+def _one(seed: int) -> tuple[int, Counter[str], str]:
+    decide.tried = untried
+    try:
+        return seed, held(seed), ""
+    except Exception as error:  # noqa: BLE001 - a mistake is counted, whatever it raises
+        return seed, Counter({"wrong": 1}), f"{type(error).__name__}: {error}"
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[Callable[..., Iterator[tuple[int, Counter[str], str]]]]:
+    with ProcessPoolExecutor(jobs) as pool:
+        yield lambda work, seeds: pool.map(work, seeds, chunksize=8)
+
+
+def main() -> int:
+    """Hold many kernels: `python -m tests.scan.test_paths FIRST LAST JOBS`."""
+    reader = argparse.ArgumentParser()
+    for name in ("first", "last", "jobs"):
+        reader.add_argument(name, type=int)
+    given = reader.parse_args()
+    total: Counter[str] = Counter()
+    with _pool(given.jobs) as mapped:
+        for seed, counts, error in mapped(_one, range(given.first, given.last)):
+            total += counts
+            if error:
+                print(f"seed {seed}: {error}", flush=True)
+    print(given.last - given.first, "kernels,", dict(total))
+    return int(total["wrong"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
