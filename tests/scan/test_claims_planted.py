@@ -11,7 +11,7 @@ import pytest
 
 from swzverify.hardware import LANES
 from swzverify.ir.expr import FALSE, TRUE, const, negation
-from swzverify.kernel import paths
+from swzverify.kernel import paths, repeats
 from swzverify.kernel.arithmetic import less, widened
 from swzverify.kernel.linear import normal
 from swzverify.scan import aligned as of_alignment
