@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.claim import Claim
-from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
+from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text, refuse_moved
 from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.form import Addressed, Count, Form, Role, role_of
@@ -41,6 +41,7 @@ class Equivalent(Claim):
     def __post_init__(self) -> None:
         """Refuse pairs that have nothing to compare."""
         self.check_subjects()
+        refuse_moved(self.kind, self.first, self.second)
         kinds = {role_of(self.first), role_of(self.second)}
         if len(kinds) > 1 and kinds != {Role.TILE, Role.MAP}:
             raise SwzError(

@@ -250,4 +250,13 @@ def evidence_row(target: str | Target, instruction: str | Instruction) -> Eviden
 
 def _resolved(target: str | Target, instruction: str | Instruction) -> tuple[Target, Instruction]:
     chip = find_target(target) if isinstance(target, str) else target
-    return chip, find_instruction(instruction) if isinstance(instruction, str) else instruction
+    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
+    # A caller can change a copy of a row. What is known of the hardware is known of the table's own.
+    if TARGETS.get(chip.name) != chip:
+        raise SwzError(
+            "SWZ402", f"{chip!r} is not the target {chip.name} of the table", hint="take it from find_target"
+        )
+    if (GLOBAL_INSTRUCTIONS if row.is_global else INSTRUCTIONS).get(row.name) != row:
+        hint = "take it from find_instruction"
+        raise SwzError("SWZ401", f"{row!r} is not the instruction {row.name} of the table", hint=hint)
+    return chip, row
