@@ -97,12 +97,18 @@ def xml_text(text: str) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text for HTML, between tags or in a quoted attribute; not in `<script>`, `<style>` or a URL.
+    r"""Text for HTML, between tags or in a quoted attribute; not in `<script>`, `<style>` or a URL.
+
+    A page may go to standard output, and so to a log: line feeds and `##` are references, which no CI
+    service reads as a command; see `log_lines`.
 
     >>> html_text("<b title='x'>&")
     '&lt;b title=&#x27;x&#x27;&gt;&amp;'
+    >>> html_text("a\n::error::x ##[error]")
+    'a&#10;::error::x #&#35;[error]'
     """
-    return "\n".join(html.escape(line, quote=True) for line in visible_lines(text))
+    lines = (html.escape(line, quote=True).replace("##", "#&#35;") for line in visible_lines(text))
+    return "&#10;".join(lines)
 
 
 def github_message(text: str) -> str:
