@@ -161,9 +161,12 @@ class Equivalent(Claim):
         """Every coordinate or lane, at every common base."""
         base = "" if self._mismatch() else f"{self._stages_text()}, {self._bases_text()}"
         if isinstance(self.first, Access) and isinstance(self.second, Access):
-            loops = self.second.describe_loops()
-            other = "" if loops == self.first.describe_loops() else f", {self.second.name}: {', '.join(loops)}"
-            return access_scope(self.first, hardware=False, base=False) + other + base
+            first, second = self.first, self.second
+            differs = list(second.describe_loops()) if second.describe_loops() != first.describe_loops() else []
+            if second.instruction.name != first.instruction.name:
+                differs.append(second.instruction.name)
+            other = f", {second.name}: {', '.join(differs)}" if differs else ""
+            return access_scope(first, hardware=False, base=False) + other + base
         maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
         if len(maps) == 2:
             return f"every point of {self.first.name}" + (base if any(x.uses_base for x in maps) else "")

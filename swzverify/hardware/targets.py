@@ -222,6 +222,22 @@ def require(target: str | Target, instruction: str | Instruction) -> None:
         )
 
 
+def require_rows(target: Target, instruction: Instruction) -> None:
+    """Pass when both are rows of the tables; raise SWZ402 or SWZ401 for a changed copy of one: what is
+    known by its name is not known of the copy.
+
+    >>> require_rows(find_target("sm_90"), find_instruction("ld.shared.b32"))
+    """
+    if TARGETS.get(target.name) != target:
+        hint = "take it from find_target"
+        raise SwzError("SWZ402", f"{target!r} is not the target {target.name} of the table", hint=hint)
+    rows = GLOBAL_INSTRUCTIONS if instruction.is_global else INSTRUCTIONS
+    if rows.get(instruction.name) != instruction:
+        hint = "take it from find_instruction"
+        message = f"{instruction!r} is not the instruction {instruction.name} of the table"
+        raise SwzError("SWZ401", message, hint=hint)
+
+
 def evidence(target: str | Target, instruction: str | Instruction) -> Evidence:
     """How the cost on the target is known; raises SWZ403 where the target lacks the instruction.
 
@@ -250,13 +266,4 @@ def evidence_row(target: str | Target, instruction: str | Instruction) -> Eviden
 
 def _resolved(target: str | Target, instruction: str | Instruction) -> tuple[Target, Instruction]:
     chip = find_target(target) if isinstance(target, str) else target
-    row = find_instruction(instruction) if isinstance(instruction, str) else instruction
-    # A caller can change a copy of a row. What is known of the hardware is known of the table's own.
-    if TARGETS.get(chip.name) != chip:
-        raise SwzError(
-            "SWZ402", f"{chip!r} is not the target {chip.name} of the table", hint="take it from find_target"
-        )
-    if (GLOBAL_INSTRUCTIONS if row.is_global else INSTRUCTIONS).get(row.name) != row:
-        hint = "take it from find_instruction"
-        raise SwzError("SWZ401", f"{row!r} is not the instruction {row.name} of the table", hint=hint)
-    return chip, row
+    return chip, find_instruction(instruction) if isinstance(instruction, str) else instruction

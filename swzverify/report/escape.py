@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 from urllib.parse import quote
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -82,6 +83,16 @@ def shortened(text: str, most: int) -> str:
     ('abcd... (2 characters left out)', 'abcd')
     """
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} characters left out)"
+
+
+def shown_names(names: Sequence[str], most: int = 3) -> str:
+    """The first of some files' names on one line, and how many more there are.
+
+    >>> shown_names(["a.yaml", "b\\n.yaml"]), shown_names(["a", "b", "c", "d", "e"])
+    ('a.yaml, b\\\\n.yaml', 'a, b, c and 2 more')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(visible, names[:most])) + more
 
 
 def xml_text(text: str) -> str:

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Self
 
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES, Instruction, Target, require
+from swzverify.hardware import LANES, Instruction, Target, require, require_rows
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
@@ -64,6 +64,7 @@ class StatedAccess:
         object.__setattr__(self, "constants", own_constants(owner, self.constants))
         if (self.tile is None) == (self.address is None):
             raise SwzError("SWZ104", f"access {self.name} needs a tile and a coordinate, or an address")
+        require_rows(self.target, self.instruction)
         require(self.target, self.instruction)
         self._settle_memory()
         self._check_lanes()

@@ -175,6 +175,14 @@ def test_a_moved_access_names_the_base_that_was_proved() -> None:
         describe(Aligned(read.moved(Origin(4, 1, 1))))
 
 
+def test_accesses_of_different_widths_are_named_both() -> None:
+    """Equal start addresses are proved; a reader must see that the bytes differ."""
+    wide = access(instruction=find_instruction("ld.shared.v4.b32"))
+    scope = prove(Equivalent(access(), replace(wide, name="b"))).scope
+    assert scope == "the warp, ld.shared.b32, b: ld.shared.v4.b32, base 0"
+    assert prove(Equivalent(wide, replace(wide, name="b"))).scope == "the warp, ld.shared.v4.b32, base 0"
+
+
 @pytest.mark.parametrize("numbers", [(-4, 1, 1), (0, 0, 4), (0, 4, 0), (0, True, 4), (0.0, 4, 4)])
 def test_what_is_no_base(numbers: Any) -> None:
     with pytest.raises(SwzError, match=r"SWZ105|SWZ202"):
