@@ -86,6 +86,10 @@ def sectors_many(instruction: str | Instruction, addresses: IntArray, active: Bo
     if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
         message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
         raise SwzError("SWZ404", message)
+    if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
+        raise SwzError(
+            "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
+        )
     held = np.where(active, addresses.astype(np.int64, copy=False), 0)
     wrong = np.argwhere((held < 0) | (held % row.width_bytes != 0))
     if wrong.size:

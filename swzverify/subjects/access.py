@@ -42,8 +42,9 @@ class Access(StatedAccess):
     Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z` as far as the block has extents,
     constants and loop variables. Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves
     undefined, SWZ306 negative coordinates or addresses, SWZ307 a thread's axis that the block does
-    not say, SWZ403 not on the target, SWZ406 a warp-wide instruction without all its lanes, SWZ407
-    wider than the tile's run of consecutive elements.
+    not say, SWZ401 and SWZ402 a changed copy of an instruction or a target, SWZ403 not on the target,
+    SWZ406 a warp-wide instruction without all its lanes, SWZ407 wider than the tile's run of
+    consecutive elements.
     """
 
     def __post_init__(self) -> None:

@@ -70,6 +70,9 @@ class ListedInstruction:
 
     def __post_init__(self) -> None:
         owner = f"the instruction at line {self.line}"
+        if not isinstance(self.work, Work):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            message = f"{owner}: {self.work!r} ({type(self.work).__name__}) is no Work"
+            raise SwzError("SWZ105", message, hint="Work.ARITHMETIC, or another one of its kinds")
         object.__setattr__(self, "reads", own_tuple(owner, "reads", self.reads))
         writes = own_tuple(owner, "writes", self.writes)
         object.__setattr__(self, "writes", tuple(required(each, f"{owner}: a register") for each in writes))

@@ -155,8 +155,10 @@ class StatedAccess:
             )
 
     def _check_lanes(self) -> None:
-        if not self.block or min(self.block) < 1 or prod(self.block) > 1024:
-            raise SwzError("SWZ105", f"access {self.name}: a block of {self.block} threads; 1 to 1024")
+        if not 1 <= len(self.block) <= 3 or min(self.block) < 1 or prod(self.block) > 1024:
+            raise SwzError(
+                "SWZ105", f"access {self.name}: a block of {self.block} threads; 1 to 1024, in 1 to 3 extents"
+            )
         if self.instruction.warp_wide and (self.predicate is not None or self.threads % LANES):
             why = "a predicate" if self.predicate is not None else f"{self.threads} threads"
             raise SwzError(

@@ -27,10 +27,10 @@ from swzverify.claims import (
     Wavefronts,
 )
 from swzverify.errors import SwzError
-from swzverify.hardware import access_cost, find_instruction, find_target, sector_cost
+from swzverify.hardware import access_cost, cost_many, find_instruction, find_target, sector_cost, sectors_many
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout
-from swzverify.prover import prove
+from swzverify.prover import Options, prove
 from swzverify.subjects import (
     Access,
     AlignedBase,
@@ -47,7 +47,7 @@ from swzverify.subjects import (
 from swzverify.subjects.listed_loop import geometric, listed
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
 from swzverify.subjects.memory import Origin
-from swzverify.testing import assert_conflict_free
+from swzverify.testing import assert_conflict_free, assert_scan_free
 
 LOAD, CHIP = find_instruction("ld.shared.b32"), find_target("sm_90")
 A = Tile("A", 32, Layout((8, 32), (32, 1)))
@@ -96,6 +96,7 @@ def test_numpy_s_integers_are_integers() -> None:
         ({"loops": ("k",)}, "SWZ105", "'k' (str) is no loops"),
         ({"block": ("32",)}, "SWZ105", "'32' (str) is no block"),
         ({"block": ()}, "SWZ105", "a block of ()"),
+        ({"block": (2, 2, 2, 2)}, "SWZ105", "a block of (2, 2, 2, 2)"),
         ({"assume": parse("tid < 4")}, "SWZ105", "assume is CFormula"),
         ({"base": 1024}, "SWZ105", "1024 (int) is no base"),
         ({"place": 1024}, "SWZ105", "1024 (int) is no place"),
@@ -204,6 +205,20 @@ def test_what_is_no_base(numbers: Any) -> None:
 def test_what_is_no_int(make: Any) -> None:
     with pytest.raises(SwzError, match="SWZ202"):
         make()
+
+
+def test_other_values_that_python_would_bend() -> None:
+    """A text in place of an enumeration once cost no cycle, and a budget of 0 was none."""
+    with pytest.raises(SwzError, match="SWZ105"):
+        ListedInstruction(1, "FADD R0, R4, R8", "arithmetic", (RegisterRead(4, 2),), (0,))  # type: ignore[arg-type]
+    with pytest.raises(SwzError, match="SWZ105"):
+        Options(0)
+    for addresses in (np.full((1, 32), 4.5), np.ones((1, 32), dtype=np.bool_)):
+        for cost in (lambda a: cost_many("ld.shared.b8", a, a > 0), lambda a: sectors_many("ld.global.b8", a, a > 0)):
+            with pytest.raises(SwzError, match="SWZ404"):
+                cost(addresses)
+    with pytest.raises(SwzError, match="SWZ105"):
+        assert_scan_free("", at_most=True)
 
 
 def test_numpy_s_narrow_integers_do_not_wrap() -> None:
