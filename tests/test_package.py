@@ -4,6 +4,7 @@ itself.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import runpy
@@ -11,10 +12,13 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import swzverify
 
@@ -102,3 +106,49 @@ def test_dir_shows_nothing_that_is_not_public(name: str) -> None:
         "assert all(isinstance(getattr(package, each), ModuleType) for each in others), others",
     ]
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
+
+
+def test_tests_are_collected_with_the_extra_test_alone() -> None:
+    """A test that needs more skips itself with a reason: an import at its head would end the whole run."""
+    brought = _brought_by("test")
+    providers = packages_distributions()
+    lacking = {
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for module in _imported(path)
+        if module in providers and not brought & {canonicalize_name(each) for each in providers[module]}
+    }
+    assert lacking == set()
+
+
+def _imported(path: Path) -> set[str]:
+    """The packages that a file imports as it is read."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {each.name.split(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def _brought_by(extra: str) -> set[str]:
+    """The distributions that an extra installs, those that these need included."""
+    found: set[str] = set()
+    texts = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"][extra]]
+    wanted = [Requirement(text) for text in texts]
+    while wanted:
+        each = wanted.pop()
+        name = canonicalize_name(each.name)
+        if name == "swzverify":
+            found.add(name)
+            for more in each.extras:
+                wanted += map(Requirement, PROJECT["project"]["optional-dependencies"][more])
+        elif name not in found:
+            found.add(name)
+            try:
+                needed = [Requirement(text) for text in requires(name) or ()]
+            except PackageNotFoundError:
+                continue  # tests of what is not installed skip themselves
+            wanted += [one for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return found

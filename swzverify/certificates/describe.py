@@ -35,7 +35,8 @@ Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing)
 def describe(claim: Claim) -> st.Claim:
     """The statement of a claim.
 
-    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart.
+    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, and for
+    an access that was moved.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     listings = dict[str, st.Listing]()
@@ -94,6 +95,8 @@ def _placing(layout: OffsetMap) -> st.Placing:
 
 
 def _access(access: Access) -> st.Access:
+    if access.place is not None:
+        raise SwzError("SWZ607", f"no certificate can state this: access {access.name} was moved to another base")
     single = (access.stage, access.address, access.predicate)
     read = (*access.coord, *access.assume, *(each for each in single if each is not None))
     return st.Access(

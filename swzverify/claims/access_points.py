@@ -47,12 +47,12 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     if access.predicate is not None:
         parts.append(f"lanes with {access.predicate}")
     parts += [f"assuming {condition}" for condition in access.assume]
-    if base and access.tile is not None:
-        is_one_stage = access.stage is not None and access.tile.stages > 1
-        stage = f"stage {access.stage}, {base_text(access.tile.base)}"
-        parts.append(stage if is_one_stage else access.tile.describe_base())
-    elif base and (access.origin.variable is not None or access.origin.start_bytes):
-        parts.append(base_text(access.base))
+    if base and access.tile is not None and access.tile.stages > 1:
+        parts.append(f"all {access.tile.stages} stages" if access.stage is None else f"stage {access.stage}")
+    if base and access.place is not None:
+        parts.append(access.place.describe())
+    elif base and (access.tile is not None or access.origin.variable is not None or access.origin.start_bytes):
+        parts.append(base_text(access.base if access.tile is None else access.tile.base))
     parts.append(access.instruction.name)
     text = ", ".join(parts)
     if hardware:

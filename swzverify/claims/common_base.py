@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swzverify.errors import SwzError
-from swzverify.subjects import AlignedBase, Base, MemoryBase
+from swzverify.subjects import Access, AlignedBase, Base, MemoryBase
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES, Origin, base_text, origin
 
 
@@ -25,6 +25,19 @@ def related(first: Base, other: Base) -> bool:
             )
         return True
     return _is_fixed(first) and _is_fixed(other)
+
+
+def refuse_moved(kind: str, *subjects: object) -> None:
+    """Refuse, by SWZ105, an access that was moved: the claim places its subjects itself, so that its
+    proof would be about another base.
+    """
+    for each in subjects:
+        if isinstance(each, Access) and each.place is not None:
+            raise SwzError(
+                "SWZ105",
+                f"{kind}: access {each.name} was moved to {each.place.describe()}, and this claim sets the base itself",
+                hint="claim it of the access that was not moved; its base is that of its tile, or `base=`",
+            )
 
 
 def check_comparable(first: Base, other: Base, what: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from swzverify.claims.access_points import access_domain, access_scope, exists_active
 from swzverify.claims.claim import Claim
-from swzverify.claims.common_base import check_comparable, common_origins, origin_text
+from swzverify.claims.common_base import check_comparable, common_origins, origin_text, refuse_moved
 from swzverify.claims.form import Form, Named, Number, Role, Subject
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import less
@@ -58,6 +58,7 @@ class Covers(Claim):
     def __post_init__(self) -> None:
         """Refuse an access to another tile with stages, lanes' own values, and unrelated bases."""
         self.check_subjects()
+        refuse_moved(self.kind, self.access)
         keep_whole(self, "covers", "times")
         own = self.access.tile
         if own is not None and own is not self.tile and (own.stages > 1 or self.tile.stages > 1):

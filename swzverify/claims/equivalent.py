@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.claim import Claim
-from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text
+from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text, refuse_moved
 from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.form import Addressed, Count, Form, Role, role_of
@@ -41,6 +41,7 @@ class Equivalent(Claim):
     def __post_init__(self) -> None:
         """Refuse pairs that have nothing to compare."""
         self.check_subjects()
+        refuse_moved(self.kind, self.first, self.second)
         kinds = {role_of(self.first), role_of(self.second)}
         if len(kinds) > 1 and kinds != {Role.TILE, Role.MAP}:
             raise SwzError(
@@ -160,9 +161,12 @@ class Equivalent(Claim):
         """Every coordinate or lane, at every common base."""
         base = "" if self._mismatch() else f"{self._stages_text()}, {self._bases_text()}"
         if isinstance(self.first, Access) and isinstance(self.second, Access):
-            loops = self.second.describe_loops()
-            other = "" if loops == self.first.describe_loops() else f", {self.second.name}: {', '.join(loops)}"
-            return access_scope(self.first, hardware=False, base=False) + other + base
+            first, second = self.first, self.second
+            differs = list(second.describe_loops()) if second.describe_loops() != first.describe_loops() else []
+            if second.instruction.name != first.instruction.name:
+                differs.append(second.instruction.name)
+            other = f", {second.name}: {', '.join(differs)}" if differs else ""
+            return access_scope(first, hardware=False, base=False) + other + base
         maps = [x for x in (self.first, self.second) if isinstance(x, IndexMap)]
         if len(maps) == 2:
             return f"every point of {self.first.name}" + (base if any(x.uses_base for x in maps) else "")

@@ -14,6 +14,7 @@ from swzverify.commands.files import Known, check_output
 from swzverify.commands.reports import check_reports, wants_pictures, write_reports
 from swzverify.commands.terminal import one_way_out
 from swzverify.errors import SwzError
+from swzverify.report.escape import shown_names
 from swzverify.report.result import ExitCode, Report
 from swzverify.run.collect import Collected, collect_specs
 from swzverify.run.progress import progress_line
@@ -117,7 +118,7 @@ def _run(
         check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not quiet) as watch:
         report = run_specs(collected.files, settings, problems=collected.problems, watch=watch)
-    return accepted(report)
+    return accepted(replace(report, nothing=f"{report.nothing} in {shown_names(paths)}"))
 
 
 def _with_stdin(settings: Settings, paths: tuple[str, ...]) -> tuple[Settings, Collected]:

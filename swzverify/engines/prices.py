@@ -24,6 +24,16 @@ class Price:
         return self.wavefronts - self.minimum
 
 
+MISALIGNED = "an active lane's address is not a multiple of the width, which the cost rule presumes"
+"""Why an engine has no answer on a cost: alignment is an obligation of its own."""
+
+
+def are_aligned(row: Instruction, addresses: Numbers, active: Truths) -> bool:
+    """Whether the cost rule speaks of these rows of 32 lanes."""
+    used = slice(row.address_lanes)
+    return not (addresses[:, used][active[:, used]] % row.width_bytes).any()
+
+
 def price(row: Instruction, addresses: Sequence[int | None]) -> Price:
     """By the scalar rule, lane by lane.
 

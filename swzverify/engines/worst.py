@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swzverify.engines.prices import price_many
+from swzverify.engines.prices import MISALIGNED, are_aligned, price_many
 from swzverify.obligations import Answer, Cost, Finding, Numbers, Point, Truths, WarpCost, WorstCost
 
 RANK = 4096
@@ -19,11 +19,14 @@ def judge_rows(
     """The finding for rows of 32 lanes, of which those with `counts` are all that the claim speaks
     about.
 
-    `point_of(row)` gives the free variables' values. Empty when no row with an active lane counts.
+    `point_of(row)` gives the free variables' values. Empty when no row with an active lane counts; not
+    applicable when one of them has a misaligned lane.
     """
     rows = np.flatnonzero(counts & active.any(axis=1))
     if rows.size == 0:
         return Finding(engine, Answer.EMPTY)
+    if not are_aligned(cost.instruction, addresses[rows], active[rows]):
+        return Finding(engine, Answer.NOT_APPLICABLE, detail=MISALIGNED)
     arrays = price_many(cost.instruction, addresses[rows], active[rows])
     conflicts = arrays.wavefronts - arrays.minimum
 

@@ -32,6 +32,7 @@ from swzverify.hardware.targets import (
     evidence_row,
     find_target,
     require,
+    require_rows,
 )
 from swzverify.lazy import importer, lister
 
@@ -72,6 +73,7 @@ __all__ = [
     "find_instruction",
     "find_target",
     "require",
+    "require_rows",
     "sector_cost",
     "sectors_many",
     "turn_bytes",

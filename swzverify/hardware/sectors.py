@@ -21,6 +21,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware.global_memory import find_any_instruction
 from swzverify.hardware.instructions import LANES, SECTOR_BYTES, Instruction
 from swzverify.hardware.octets import BoolArray, IntArray, first_of_run
+from swzverify.ir.whole import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,11 @@ def sector_cost(instruction: str | Instruction, byte_addresses: Sequence[int | N
     for lane, address in enumerate(byte_addresses):
         if address is None:
             continue
-        if address < 0 or address % row.width_bytes:
+        first = whole(address)
+        if first is None or first < 0 or first % row.width_bytes:
             raise _misaligned(row, lane, address)
         active += 1
-        for sector in sorted({(address + byte) // SECTOR_BYTES for byte in range(row.width_bytes)}):
+        for sector in sorted({(first + byte) // SECTOR_BYTES for byte in range(row.width_bytes)}):
             lanes_of.setdefault(sector, []).append(lane)
     minimum = -(-active * row.width_bytes // SECTOR_BYTES)
     return SectorCost(row, {sector: tuple(lanes) for sector, lanes in sorted(lanes_of.items())}, minimum)
@@ -84,6 +86,10 @@ def sectors_many(instruction: str | Instruction, addresses: IntArray, active: Bo
     if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
         message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
         raise SwzError("SWZ404", message)
+    if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
+        raise SwzError(
+            "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
+        )
     held = np.where(active, addresses.astype(np.int64, copy=False), 0)
     wrong = np.argwhere((held < 0) | (held % row.width_bytes != 0))
     if wrong.size:
@@ -105,9 +111,9 @@ def _of_global_memory(instruction: str | Instruction) -> Instruction:
     return row
 
 
-def _misaligned(row: Instruction, lane: int, address: int) -> SwzError:
+def _misaligned(row: Instruction, lane: int, address: object) -> SwzError:
     return SwzError(
         "SWZ404",
-        f"{row.name}: lane {lane} has address {address}, not a non-negative multiple of {row.width_bytes} bytes",
+        f"{row.name}: lane {lane} has address {address!r}, not a non-negative multiple of {row.width_bytes} bytes",
         hint="a misaligned access faults on the GPU",
     )

@@ -222,6 +222,22 @@ def require(target: str | Target, instruction: str | Instruction) -> None:
         )
 
 
+def require_rows(target: Target, instruction: Instruction) -> None:
+    """Pass when both are rows of the tables; raise SWZ402 or SWZ401 for a changed copy of one: what is
+    known by its name is not known of the copy.
+
+    >>> require_rows(find_target("sm_90"), find_instruction("ld.shared.b32"))
+    """
+    if TARGETS.get(target.name) != target:
+        hint = "take it from find_target"
+        raise SwzError("SWZ402", f"{target!r} is not the target {target.name} of the table", hint=hint)
+    rows = GLOBAL_INSTRUCTIONS if instruction.is_global else INSTRUCTIONS
+    if rows.get(instruction.name) != instruction:
+        hint = "take it from find_instruction"
+        message = f"{instruction!r} is not the instruction {instruction.name} of the table"
+        raise SwzError("SWZ401", message, hint=hint)
+
+
 def evidence(target: str | Target, instruction: str | Instruction) -> Evidence:
     """How the cost on the target is known; raises SWZ403 where the target lacks the instruction.
 

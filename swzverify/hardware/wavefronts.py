@@ -10,7 +10,6 @@ Source: measured on an H100, tests/data/README.md; the rule in words is docs/har
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware.instructions import BANK_WORD_BYTES, BANKS, LANES, Instruction, find_instruction
 from swzverify.hardware.octets import BoolArray, IntArray, copying, first_of_run, octet_classes, octets_many
 from swzverify.hardware.targets import Evidence, Target, evidence
+from swzverify.ir.whole import whole
 from swzverify.shown import Line, Shown, html_facts, html_table, text_table
 from swzverify.words import counted, spans
 
@@ -159,10 +159,9 @@ def _active_addresses(row: Instruction, byte_addresses: Sequence[int | None]) ->
 
 
 def _checked_address(row: Instruction, lane: int, address: int) -> int:
-    try:
-        value = operator.index(address)
-    except TypeError:
-        raise SwzError("SWZ404", f"{row.name}: lane {lane} has address {address!r}, not an integer") from None
+    value = whole(address)
+    if value is None:
+        raise SwzError("SWZ404", f"{row.name}: lane {lane} has address {address!r}, not an integer")
     if value < 0:
         raise SwzError("SWZ404", f"{row.name}: lane {lane} has the negative address {value}")
     if value % row.width_bytes:

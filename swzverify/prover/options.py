@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from swzverify.errors import SwzError
 from swzverify.ir.whole import keep_whole
 from swzverify.prover.isolation import Limits
 
@@ -25,5 +26,7 @@ class Options:
     limits: Limits | None = None
 
     def __post_init__(self) -> None:
-        """A budget of numpy's is an int."""
+        """A budget of numpy's is an int. Error: SWZ105 one below 1, which Z3 reads as no limit."""
         keep_whole(self, "options", "rlimit")
+        if self.rlimit < 1:
+            raise SwzError("SWZ105", f"options: rlimit={self.rlimit}: at least 1, in Z3's resource units")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 from urllib.parse import quote
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -84,6 +85,16 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} characters left out)"
 
 
+def shown_names(names: Sequence[str], most: int = 3) -> str:
+    """The first of some files' names on one line, and how many more there are.
+
+    >>> shown_names(["a.yaml", "b\\n.yaml"]), shown_names(["a", "b", "c", "d", "e"])
+    ('a.yaml, b\\\\n.yaml', 'a, b, c and 2 more')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(visible, names[:most])) + more
+
+
 def xml_text(text: str) -> str:
     r"""Text for XML 1.0: characters that it cannot hold, not even as a reference, become escapes.
 
@@ -97,12 +108,18 @@ def xml_text(text: str) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text for HTML, between tags or in a quoted attribute; not in `<script>`, `<style>` or a URL.
+    r"""Text for HTML, between tags or in a quoted attribute; not in `<script>`, `<style>` or a URL.
+
+    A page may go to standard output, and so to a log: line feeds and `##` are references, which no CI
+    service reads as a command; see `log_lines`.
 
     >>> html_text("<b title='x'>&")
     '&lt;b title=&#x27;x&#x27;&gt;&amp;'
+    >>> html_text("a\n::error::x ##[error]")
+    'a&#10;::error::x #&#35;[error]'
     """
-    return "\n".join(html.escape(line, quote=True) for line in visible_lines(text))
+    lines = (html.escape(line, quote=True).replace("##", "#&#35;") for line in visible_lines(text))
+    return "&#10;".join(lines)
 
 
 def github_message(text: str) -> str:

@@ -119,7 +119,7 @@ def _costs(spec: str, costs: Matrix) -> tuple[str, Iterable[str]]:
 
 def _details(grade: Severity, result: ClaimResult) -> str:
     """One finding, folded: the headline, what is known, and the table of its counterexample."""
-    head = html_text(shortened(headline(result), _LONGEST)).replace("\n", " ")
+    head = html_text(shortened(headline(result), _LONGEST)).replace("&#10;", " ")
     lines = [f"\n<details><summary>{_SIGNS[grade]} <code>{head}</code></summary>\n"]
     lines += [f"- {label}: {_text(text)}" for label, text in facts(result)]
     counterexample = result.verdict.counterexample

@@ -31,6 +31,7 @@ from swzverify.prover import Options, prove
 from swzverify.ptx import Symbol
 from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.scan.claim import NEVER_MADE, Claim, ClaimVerdict
+from swzverify.scan.spell import plain_name
 from swzverify.scan.split import is_shared, split
 from swzverify.scan.verdict import Decision, Verdict
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
@@ -128,7 +129,7 @@ def _said(access: KernelAccess) -> _Said:
         elif leaf.kind is Kind.TRIPS and is_shared(leaf) and leaf.values is not None:
             names[leaf.name], limits[leaf.name] = f"trips_{len(names)}", max(leaf.values) + 1
         else:
-            raise NotWrittenError(f"it depends on {leaf.name}")
+            raise NotWrittenError(f"it depends on {plain_name(leaf.name)}")
     text = c_text(offset, names, limits, can_wrap=False)
     loops = tuple(Loop(names[each], 0, limit) for each, limit in limits.items())
     own = {name: words for name, words in COORDINATES.items() if name in leaves}

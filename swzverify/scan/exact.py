@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swzverify.hardware import BANK_WORD_BYTES
+import numpy as np
+
+from swzverify.hardware import BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, Expr
 from swzverify.kernel import Kind
 from swzverify.obligations import Answer
@@ -22,6 +24,8 @@ def exact(question: Question) -> Decision:
     """The verdict where lanes' distances are plain numbers."""
     row, parts, block = question.row, question.parts, question.block
     active = block.exists if row.warp_wide else block.exists & (block.values(parts.own_guard, {}) != 0)
+    # The addresses of the other lanes are not used: they may be anything.
+    active = active & (np.arange(LANES) < row.address_lanes)
     if not active.any():
         return unknown("no thread of the block makes this access")
     addresses = block.values(parts.own, {}) + parts.shared.number

@@ -34,8 +34,16 @@ def spell_leaf(leaf: Leaf) -> str:
         return f"loop@{leaf.line}"
     if found := re.match(r"(\S+) at line (\d+)", name):
         return f"{found[1].split('.')[0]}@{found[2]}"
-    name = re.sub(r":\d+$", "", name.replace("param ", ""))
-    return name.removesuffix("+0") if name.endswith("+0") else name
+    return plain_name(name)
+
+
+def plain_name(name: str) -> str:
+    """The name of a variable without the numbers that keep variables apart.
+
+    >>> plain_name("n+0:4"), plain_name("ld.global.u32 at line 10: 4.0.32")
+    ('n', 'ld.global.u32 at line 10')
+    """
+    return re.sub(r": ?[\d.]+$", "", name.replace("param ", "")).removesuffix("+0")
 
 
 def spell(root: Expr, leaves: Iterable[Leaf]) -> str:

@@ -24,6 +24,7 @@ from swzverify.ptx import Function, Location, Module, Symbol
 from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.scan.price import Block
+from swzverify.scan.spell import plain_name
 
 MOST_TRIPS: Final = 4096
 _MOST_LISTED: Final = 12
@@ -182,7 +183,7 @@ def _name(leaf: Leaf, access: KernelAccess, block: Block, names: _Names) -> None
         names.known[leaf.name] = COORDINATES[leaf.name]
         return
     if leaf.kind is not Kind.TRIPS:
-        raise NotWrittenError(f"it depends on {leaf.name}")
+        raise NotWrittenError(f"it depends on {plain_name(leaf.name)}")
     loop = next((each for each in access.loops if each.trips is leaf.variable), None)
     if loop is None:
         raise NotWrittenError(f"it depends on how often the loop at line {leaf.line} ran before")
@@ -203,7 +204,7 @@ def _count(loop: LoopAround, leaf: Leaf, block: Block) -> int:
         raise NotWrittenError(f"it is not known how often the loop at line {line} runs")
     others = [each.name for each in variables(again.condition) if each is not leaf.variable]
     if any(name not in block.point for name in others):
-        raise NotWrittenError(f"how often the loop at line {line} runs depends on {others[0]}")
+        raise NotWrittenError(f"how often the loop at line {line} runs depends on {plain_name(others[0])}")
     count = len(leaf.values)
     goes_on = _follows(again.condition, leaf.name, range(count), block)
     if goes_on != [True] * (count - 1) + [False]:

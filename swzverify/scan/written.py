@@ -12,6 +12,7 @@ from swzverify.kernel import KernelAccess, Kind, Leaf
 from swzverify.kernel.arithmetic import add
 from swzverify.kernel.powers import power_of_terms
 from swzverify.scan.c_text import COORDINATES, NotWrittenError, c_text
+from swzverify.scan.spell import plain_name
 from swzverify.scan.split import Parts, is_shared, split
 from swzverify.scan.verdict import Decision, Verdict
 
@@ -99,12 +100,12 @@ class _Names:
             elif counted:
                 self.lanes[name] = str(len(leaf.values))
             else:
-                raise NotWrittenError(f"each lane has its own value of {leaf.name}")
+                raise NotWrittenError(f"each lane has its own value of {plain_name(leaf.name)}")
         elif leaf.kind is Kind.OPAQUE and not is_shared(leaf) and leaf.variable.limit <= 1 << MOST_BITS:
             name = f"data_{leaf.line}_{len(self.known)}"
             self.lanes[name] = str(leaf.variable.limit)
         else:
-            raise NotWrittenError(f"it depends on {leaf.name}")
+            raise NotWrittenError(f"it depends on {plain_name(leaf.name)}")
         self.known[leaf.name] = name
 
 

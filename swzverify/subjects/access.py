@@ -14,7 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.errors import SwzError
 from swzverify.ir.expr import TRUE, Var, var
+from swzverify.ir.whole import required
 from swzverify.subjects.iterations import Iterations, iterations
 from swzverify.subjects.listed_loop import describe_loops
 from swzverify.subjects.loop import STAGE, WARP
@@ -40,13 +42,15 @@ class Access(StatedAccess):
     Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z` as far as the block has extents,
     constants and loop variables. Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves
     undefined, SWZ306 negative coordinates or addresses, SWZ307 a thread's axis that the block does
-    not say, SWZ403 not on the target, SWZ406 a warp-wide instruction without all its lanes, SWZ407
-    wider than the tile's run of consecutive elements.
+    not say, SWZ401 and SWZ402 a changed copy of an instruction or a target, SWZ403 not on the target,
+    SWZ406 a warp-wide instruction without all its lanes, SWZ407 wider than the tile's run of
+    consecutive elements.
     """
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
         super().__post_init__()
+        self._check_room()
         _ = self.lowered
 
     @cached_property
@@ -67,11 +71,33 @@ class Access(StatedAccess):
         return self.room or self.loop_limits
 
     def within(self, room: Mapping[str, int]) -> Access:
-        """The same access over loop variables that go as far as `room` says, at least to their
-        limits.
+        """The same access over variables of unbounded loops that go as far as `room` says, at least to
+        their limits. A loop with a bound keeps its iterations.
         """
-        wider = tuple(room[loop.name] for loop in self.loops)
+        wider = tuple(
+            max(limit, required(room.get(loop.name, limit), f"access {self.name}: the room of {loop.name}"))
+            if loop.is_unbounded
+            else limit
+            for loop, limit in zip(self.loops, self.loop_limits, strict=True)
+        )
         return self if wider == self.loop_room else replace(self, room=wider)
+
+    def _check_room(self) -> None:
+        """Refuse, by SWZ105, room that leaves iterations out, or goes beyond a loop's bound: the scope
+        names all iterations and no others.
+        """
+        if self.room and (
+            len(self.room) != len(self.loops)
+            or any(
+                space < limit or (space > limit and not loop.is_unbounded)
+                for loop, space, limit in zip(self.loops, self.room, self.loop_limits, strict=True)
+            )
+        ):
+            raise SwzError(
+                "SWZ105",
+                f"access {self.name}: room={self.room} does not fit its loops, of {self.loop_limits} iterations",
+                hint="leave `room` out; `within` makes it longer for a comparison",
+            )
 
     @property
     def variables(self) -> tuple[Var, ...]:

@@ -17,7 +17,7 @@ from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula, Reading
 from swzverify.ir.integers import Integer
 from swzverify.ir.whole import required
-from swzverify.subjects.loop import NOT_FOR_MAPS, check_variables, own_constants
+from swzverify.subjects.loop import NOT_FOR_MAPS, check_variables, own_constants, own_tuple
 from swzverify.subjects.memory import AlignedBase, Base, Origin, origin
 
 MAX_ENUMERATED = 1 << 18
@@ -45,6 +45,7 @@ class IndexMap:
 
     def __post_init__(self) -> None:
         """Refuse boxes without points and expressions that are not defined everywhere."""
+        object.__setattr__(self, "value", own_tuple(f"map {self.name}", "value", self.value))
         over = tuple((name, required(extent, f"map {self.name}: the extent of {name}")) for name, extent in self.over)
         object.__setattr__(self, "over", over)
         if self.onto is not None:

@@ -15,7 +15,8 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.integers import Integer
-from swzverify.subjects.loop import Loop, require_c_integer
+from swzverify.ir.whole import required
+from swzverify.subjects.loop import Loop, own_tuple, require_c_integer
 
 MAX_LISTED = 1024
 """Values of one loop; more would make expressions that no engine gets through."""
@@ -28,7 +29,7 @@ class ListedLoop:
     order.
 
     `listed` and `geometric` make loops. Errors: SWZ105 values that are not in order, or fewer than
-    two, SWZ107 one that no integer of C is, or too many.
+    two, SWZ107 one that no integer of C is, or too many, SWZ202 one that is no int.
 
     >>> ListedLoop("s", (1, 2, 4)).count
     3
@@ -39,6 +40,9 @@ class ListedLoop:
 
     def __post_init__(self) -> None:
         """Refuse what is no list of different values in order."""
+        what = f"loop {self.name}: a value"
+        values = tuple(required(value, what) for value in own_tuple(f"loop {self.name}", "values", self.values))
+        object.__setattr__(self, "values", values)
         if len(self.values) < 2 or any(a >= b for a, b in pairwise(self.values)):
             raise SwzError("SWZ105", f"loop {self.name}: {list(self.values)} are not two or more values in order")
         if len(self.values) > MAX_LISTED:
@@ -109,14 +113,15 @@ AnyLoop: TypeAlias = Loop | ListedLoop
 def listed(name: str, values: Iterable[int]) -> AnyLoop:
     """The loop over these values, in any order; values at equal distances are a `Loop`.
 
-    Errors: SWZ105 no value, or one that is given twice; SWZ107 as for the loops.
+    Errors: SWZ105 no value, or one that is given twice; SWZ107 as for the loops; SWZ202 what is no
+    int.
 
     >>> listed("s", [8, 1, 2])
     ListedLoop(name='s', values=(1, 2, 8))
     >>> listed("s", [6, 2, 4])
     Loop(name='s', start=2, stop=7, step=2)
     """
-    found = sorted(values)
+    found = sorted(required(value, f"loop {name}: a value") for value in own_tuple(f"loop {name}", "values", values))
     if not found:
         raise SwzError("SWZ105", f"loop {name} has no value", hint="list at least one, or leave the loop out")
     twice = next((a for a, b in pairwise(found) if a == b), None)
@@ -135,11 +140,12 @@ def geometric(name: str, start: int, stop: int, times: int) -> AnyLoop:
     """C's loop `for (name = start; name < stop; name *= times)`.
 
     Errors: SWZ105 a start below 1, which would never grow, or a factor below 2; SWZ107 as for
-    `Loop`.
+    `Loop`; SWZ202 what is no int.
 
     >>> geometric("s", 1, 64, 4)
     ListedLoop(name='s', values=(1, 4, 16))
     """
+    start, stop, times = (required(value, f"loop {name}: a number") for value in (start, stop, times))
     if start < 1 or times < 2:
         what = f"the start {start}: at least 1" if start < 1 else f"the factor {times}: at least 2"
         raise SwzError("SWZ105", f"loop {name} has {what}", hint="for (i = start; i < stop; i *= times) must end")

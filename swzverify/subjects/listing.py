@@ -12,6 +12,8 @@ from functools import cached_property
 
 from swzverify.errors import SwzError
 from swzverify.hardware.register_banks import REGISTERS, RegisterBanks, register_banks
+from swzverify.ir.whole import keep_whole, required
+from swzverify.subjects.loop import own_tuple
 
 SLOTS = (2, 3, 4)
 """The operand slots, by the place of the operand in `FFMA R0, R4, R5, R0`, whose destination is 1."""
@@ -43,6 +45,9 @@ class RegisterRead:
     slot: int | None
     reuse: bool = False
 
+    def __post_init__(self) -> None:
+        keep_whole(self, "a register operand", "register", optional=("slot",))
+
 
 @dataclass(frozen=True, slots=True)
 class ListedInstruction:
@@ -62,6 +67,15 @@ class ListedInstruction:
     joined: bool = False
     yields: bool = False
     why: str = ""
+
+    def __post_init__(self) -> None:
+        owner = f"the instruction at line {self.line}"
+        if not isinstance(self.work, Work):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            message = f"{owner}: {self.work!r} ({type(self.work).__name__}) is no Work"
+            raise SwzError("SWZ105", message, hint="Work.ARITHMETIC, or another one of its kinds")
+        object.__setattr__(self, "reads", own_tuple(owner, "reads", self.reads))
+        writes = own_tuple(owner, "writes", self.writes)
+        object.__setattr__(self, "writes", tuple(required(each, f"{owner}: a register") for each in writes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,7 @@ class Listing:
 
     def __post_init__(self) -> None:
         _ = self.banks
+        object.__setattr__(self, "instructions", own_tuple(f"listing {self.name}", "instructions", self.instructions))
         for each in self.instructions:
             numbers = [*(read.register for read in each.reads), *each.writes]
             if any(not 0 <= number < REGISTERS for number in numbers):

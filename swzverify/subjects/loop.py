@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import index
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
 from swzverify.ir.integers import Integer
-from swzverify.ir.whole import keep_whole
+from swzverify.ir.whole import keep_whole, required
 
+T = TypeVar("T")
 LANE, WARP, STAGE = "lane", "warp", "stage"
 AXIS_WORDS = ("tid_", "threadIdx.", "blockDim.")
 """What an expression may read of each axis of the block that is said."""
@@ -137,7 +138,33 @@ def require_c_integer(owner: str, what: str, value: int) -> None:
         raise SwzError("SWZ107", message, hint="integers lie in -2^31 .. 2^32 - 1")
 
 
-def own_constants(owner: str, constants: Mapping[str, int]) -> dict[str, int]:
+class Constants(Mapping[str, int]):
+    """The constants of a subject. It has no method that changes them: a claim is judged from
+    expressions that were made of them before.
+
+    >>> Constants({"BM": 64})
+    {'BM': 64}
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, int]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> int:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def own_constants(owner: str, constants: Mapping[str, int]) -> Constants:
     """A subject's own copy of its constants, since the caller may go on to change the mapping.
 
     Errors: SWZ105 a name that an expression cannot have, SWZ202 a value that is no integer.
@@ -145,10 +172,20 @@ def own_constants(owner: str, constants: Mapping[str, int]) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, value in constants.items():
         _check_name(owner, name)
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise SwzError("SWZ202", f"{owner}: the constant {name} is {value!r} ({type(value).__name__}), not an int")
-        found[name] = index(value)
-    return found
+        found[name] = required(value, f"{owner}: the constant {name}")
+    return Constants(found)
+
+
+def own_tuple(owner: str, field: str, values: Iterable[T]) -> tuple[T, ...]:
+    """A subject's own copy of a field of several objects, since the caller may go on to change a list.
+
+    Error: SWZ105 what has no items.
+    """
+    try:
+        return tuple(values)
+    except TypeError:
+        what = f"{owner}: {field} is {values!r} ({type(values).__name__})"
+        raise SwzError("SWZ105", what, hint="give a tuple, also of one item: (item,)") from None
 
 
 def check_variables(

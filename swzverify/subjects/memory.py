@@ -102,12 +102,22 @@ Base: TypeAlias = FixedBase | AlignedBase | MemoryBase
 class Origin:
     """A base as `index * unit + start` bytes, 0 <= index < count; `index` is the variable that
     engines see.
+
+    Errors: SWZ105 a base without a value or before 0, SWZ202 what is no int.
     """
 
     start_bytes: int
     unit_bytes: int
     count: int
     name: str = BASE
+
+    def __post_init__(self) -> None:
+        """Refuse a base that has no value."""
+        keep_whole(self, "a base", "start_bytes", "unit_bytes", "count")
+        if self.start_bytes < 0 or self.unit_bytes < 1 or self.count < 1:
+            raise SwzError(
+                "SWZ105", f"{self} is no base", hint="it starts at 0 or later; unit_bytes and count are at least 1"
+            )
 
     @property
     def variable(self) -> Var | None:
@@ -126,6 +136,18 @@ class Origin:
         """The base address in bytes at a point; the first one where the point does not say."""
         index = point.get(self.name, 0) if self.count > 1 else 0
         return self.start_bytes + self.unit_bytes * index
+
+    def describe(self) -> str:
+        """Every base in words.
+
+        >>> Origin(16, 1, 1).describe(), Origin(16, 1024, 4).describe()
+        ('base 16', 'base in 16..3088 step 1024')
+        """
+        if self.count == 1:
+            return f"base {self.start_bytes}"
+        last = self.start_bytes + self.unit_bytes * (self.count - 1)
+        step = f" step {self.unit_bytes}" if self.unit_bytes > 1 else ""
+        return f"base in {self.start_bytes}..{last}{step}"
 
     def renamed(self, name: str) -> Origin:
         """The same base under another variable, independent of the first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -27,6 +28,7 @@ MAX_ELEMENTS = 1 << 22
 BLOCK = 1 << 16
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class OffsetMap:
     """The offset of each coordinate of a box, as a C expression of the coordinate: what a tile has
     in place of a layout.
@@ -38,6 +40,10 @@ class OffsetMap:
     >>> marlin(9, 0), marlin.extents, marlin.greatest, str(marlin)
     (73, (64, 8), 511, "offset 'i*8 + (j ^ i%8)' for i < 64, j < 8")
     """
+
+    index: IndexMap
+    value: CFormula
+    in_bytes: bool
 
     def __init__(
         self,
@@ -57,9 +63,9 @@ class OffsetMap:
                 text=value.text,
                 span=value.span_of("base"),
             )
-        self.index = IndexMap(name, tuple(over), (value,), constants=dict(constants or {}))
-        self.value = value
-        self.in_bytes = in_bytes
+        object.__setattr__(self, "index", IndexMap(name, tuple(over), (value,), constants=constants or {}))
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "in_bytes", in_bytes)
         self._require_not_negative()
 
     @property

@@ -12,14 +12,14 @@ from types import NoneType
 from typing import Self
 
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES, Instruction, Target, require
+from swzverify.hardware import LANES, Instruction, Target, require, require_rows
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
-from swzverify.ir.whole import keep_whole, whole
+from swzverify.ir.whole import keep_whole, required, whole
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
-from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants
-from swzverify.subjects.memory import AlignedBase, Base, FixedBase, MemoryBase, Origin, origin
+from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants, own_tuple
+from swzverify.subjects.memory import BASE, AlignedBase, Base, FixedBase, MemoryBase, Origin, origin
 from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
@@ -54,12 +54,17 @@ class StatedAccess:
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
+        owner = f"access {self.name}"
+        for name in ("block", "loops", "coord", "assume", "room", "unknowns"):
+            object.__setattr__(self, name, own_tuple(owner, name, getattr(self, name)))
         object.__setattr__(self, "block", tuple(whole(each) or each for each in self.block))
-        keep_whole(self, f"access {self.name}", optional=("bytes",))
+        object.__setattr__(self, "room", tuple(required(each, f"{owner}: an entry of room") for each in self.room))
+        keep_whole(self, owner, optional=("bytes",))
         self._check_types()
-        object.__setattr__(self, "constants", own_constants(f"access {self.name}", self.constants))
+        object.__setattr__(self, "constants", own_constants(owner, self.constants))
         if (self.tile is None) == (self.address is None):
             raise SwzError("SWZ104", f"access {self.name} needs a tile and a coordinate, or an address")
+        require_rows(self.target, self.instruction)
         require(self.target, self.instruction)
         self._settle_memory()
         self._check_lanes()
@@ -72,6 +77,8 @@ class StatedAccess:
             ("instruction", self.instruction, Instruction, "find_instruction('ld.shared.b32')"),
             ("target", self.target, Target, "find_target('sm_90')"),
             ("tile", self.tile, (Tile, NoneType), "the Tile itself"),
+            ("base", self.base, (AlignedBase, FixedBase, MemoryBase), "AlignedBase(1024)"),
+            ("place", self.place, (Origin, NoneType), "origin(AlignedBase(1024))"),
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, (Loop, ListedLoop), "Loop('k', 0, 64, 16)") for loop in self.loops),
             *(("unknowns", each, Unknown, "Unknown('bin', 0, 64)") for each in self.unknowns),
@@ -102,6 +109,12 @@ class StatedAccess:
 
     def _check_names(self) -> None:
         """Each name has one meaning, and axes of a thread are those that the block says."""
+        if self.place is not None and self.place.name != BASE:
+            raise SwzError(
+                "SWZ105",
+                f"access {self.name}: the variable of its place is called '{self.place.name}', not '{BASE}'",
+                hint="a name of its own would let the base and another variable be one",
+            )
         own = [each.name for each in (*self.loops, *self.unknowns)]
         check_variables(f"access {self.name}", own, self.constants)
         self._check_unknowns()
@@ -142,8 +155,10 @@ class StatedAccess:
             )
 
     def _check_lanes(self) -> None:
-        if not self.block or min(self.block) < 1 or prod(self.block) > 1024:
-            raise SwzError("SWZ105", f"access {self.name}: a block of {self.block} threads; 1 to 1024")
+        if not 1 <= len(self.block) <= 3 or min(self.block) < 1 or prod(self.block) > 1024:
+            raise SwzError(
+                "SWZ105", f"access {self.name}: a block of {self.block} threads; 1 to 1024, in 1 to 3 extents"
+            )
         if self.instruction.warp_wide and (self.predicate is not None or self.threads % LANES):
             why = "a predicate" if self.predicate is not None else f"{self.threads} threads"
             raise SwzError(

@@ -11,7 +11,7 @@ from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
 from swzverify.subjects.listed_loop import AnyLoop
-from swzverify.subjects.loop import Loop
+from swzverify.subjects.loop import Loop, own_constants
 
 MAX_PRODUCT = 1 << 31
 """What a step times the iterations must stay below to be written as a product: then the product
@@ -59,7 +59,7 @@ def walked(
             span=start.span_of(loop.name),
         )
     if xor is None and step is not None and isinstance(loop, Loop) and loop.count > 1:
-        product = _product(loop, start, step, constants or {})
+        product = _product(loop, start, step, own_constants(f"a walk over '{loop.name}'", constants or {}))
         if product is not None:
             return product
     if loop.count > MAX_WRITTEN:

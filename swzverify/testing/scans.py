@@ -17,6 +17,7 @@ from swzverify.report.scan_claims import place_of
 from swzverify.run.scan import ScanSettings, read_text, scan_files, scan_texts
 from swzverify.scan import Given, ScannedAccess, Verdict
 from swzverify.scan.verdict import Decision
+from swzverify.testing.given import check_int
 
 _LANES = 32
 _MOST_SHOWN = 20
@@ -60,6 +61,8 @@ def assert_scan_free(
     """
     __tracebackhide__ = True
     try:
+        if at_most is not None:
+            check_int("at_most", at_most)
         files = _scanned(code, kernel, block, target, parameters or {}, tuple(assume), on_chip)
         allowed = _Allowed(tuple(allow))
         if on_chip:

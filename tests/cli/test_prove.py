@@ -37,7 +37,9 @@ class TestExitCodes:
         write({"a.swz.yaml": specs.good})
         result = swzverify("prove", "--select", "permutation", "a.swz.yaml")
         assert result.exit_code == 5
-        assert result.stdout.startswith("no claim found in ")
+        assert result.stdout.startswith("no claim found in a.swz.yaml in ")
+        (here / "empty").mkdir()
+        assert swzverify("prove", "empty").stdout.startswith("no claim found in empty in ")
 
     @pytest.mark.parametrize(
         "arguments",

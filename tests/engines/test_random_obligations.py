@@ -7,6 +7,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from swzverify.engines.residue import Residues
 from swzverify.engines.smt import DEFAULT_RLIMIT, SMT
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir.expr import TRUE, Comparison, Var, compare, negation, var
-from swzverify.obligations import Answer, Apart, Cost, Engine, Finding, Point
+from swzverify.obligations import Answer, Apart, Arrays, Cost, Engine, Finding, Numbers, Point, Truths
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map, leaf, number
 
@@ -422,6 +424,35 @@ def judge_costs(
 def test_random_costs() -> None:
     tally = judge_costs(range(140), [1, 2, 3, 4, 8], None)
     spoken(tally, ["gf2", "residues", "exhaustion", "z3"], 5)
+
+
+def test_costs_of_misaligned_addresses_have_no_answer() -> None:
+    """The rule does not speak of them. Whoever asks for a cost alone gets no exception, and no cost from
+    those that price whole warps.
+    """
+    tally: Tally = Counter()
+    for seed in range(150):
+        goal, address, active, assumed = cost_case(seed, [1, 2, 3, 8], [*INSTRUCTIONS, "ldmatrix.x1"])
+        odd = ob.masked(leaf(random.Random(seed).choice(goal.domain.variables)), 1)
+        where = ob.plus(address, odd)
+
+        def definition(
+            arrays: Arrays, sound: Callable[[Arrays], Any] = goal.definition, odd: Map = odd
+        ) -> tuple[Truths, Numbers, Truths]:
+            counts, addresses, on = sound(arrays)
+            return counts, addresses + odd.plain(arrays), on  # type: ignore[arg-type]  # arrays mean the same here
+
+        row = goal.instruction
+        goal = replace(goal, address=where.value.bits, definition=definition)
+        points = [p for p in ob.points(goal.domain.variables) if p["lane"] < row.address_lanes]
+        bad = any(assumed(p) and active(p) and where.plain(p) % row.width_bytes for p in points)
+        for engine in ENGINES:
+            answer = engine.decide(goal).answer
+            tally[engine.name, answer] += 1
+            if bad and engine.name in ("residues", "exhaustion"):
+                assert answer is Answer.NOT_APPLICABLE, (seed, engine.name, answer)
+    assert min(tally[name, Answer.NOT_APPLICABLE] for name in ("residues", "exhaustion", "z3")) >= 5
+    assert tally["exhaustion", Answer.HOLDS]
 
 
 def test_random_costs_by_octets() -> None:

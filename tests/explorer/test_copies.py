@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -113,8 +114,7 @@ def static(text: str) -> object:
 
 
 @pytest.mark.parametrize("name", [name for name in STATES if name != "addresses"])
-def test_the_copied_cute_is_the_same_layout(name: str) -> None:
-    pycute = pytest.importorskip("pycute", reason="pycute comes with nvidia-cutlass")
+def test_the_copied_cute_is_the_same_layout(name: str, pycute: Any) -> None:
     shown = shown_of(STATES[name])
     found = re.fullmatch(
         r"(?:composition\(Swizzle<(\d+),(\d+),(-?\d+)>\{\}, )?Layout<(Shape<.*>), (Stride<.*>)>\{\}\)?", shown.cute

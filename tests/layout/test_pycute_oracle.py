@@ -32,7 +32,7 @@ from swzverify.layout import (
     zipped_divide,
 )
 
-pycute = pytest.importorskip("pycute")
+pycute = pytest.importorskip("pycute", reason="NVIDIA's pycute is missing: CONTRIBUTING.md says how to install it")
 if not hasattr(pycute, "composition"):
     pytest.skip("the unrelated package pycute from PyPI is installed", allow_module_level=True)
 

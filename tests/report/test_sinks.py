@@ -46,6 +46,9 @@ def test_html_is_text_and_nothing_else(text: str) -> None:
     assert reader.tags == 2
     assert reader.text == "\n".join(escape.visible_lines(text))
     assert html.unescape(shown) == reader.text
+    # A page on standard output is a log too.
+    assert "\n" not in shown
+    assert "##" not in shown
 
 
 @given(NASTY)

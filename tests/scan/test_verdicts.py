@@ -7,6 +7,7 @@ import pytest
 from swzverify.hardware import find_instruction
 from swzverify.obligations import Answer, Finding
 from swzverify.scan import asker
+from swzverify.scan.verdict import FAULTS
 from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
 
 pytestmark = pytest.mark.usefixtures("without_trials")
@@ -53,6 +54,19 @@ def test_matrices_with_the_count_before_the_shape(factor: int, ways: int) -> Non
         "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];",
     ):
         assert verdict(strided(factor, access))[1] == ways, access
+
+
+def test_addresses_that_no_matrix_reads_may_be_anything() -> None:
+    """Lanes 8 to 31 give `ldmatrix.x1` no row; lanes from 8 on are one byte further per 8 lanes."""
+    body = "shr.u32 %r5, %r1, 3; mad.lo.u32 %r20, %r1, 16, %r3; add.u32 %r20, %r20, %r5; "
+    one, two = (
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r30}, [%r20];",
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r30,%r31}, [%r20];",
+    )
+    assert verdict(body + one, (32, 1, 1)) == ("free", 1)
+    assert last(body + two, (32, 1, 1)).decision.reason == FAULTS
+    apart = body.replace("%r1, 16", "%r1, 128")
+    assert verdict(apart + one, (32, 1, 1)) == ("conflict", 8)
 
 
 def test_atomics_count_equal_words() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import everywhere, point_at
-from swzverify.engines.prices import Price, price
+from swzverify.engines.prices import MISALIGNED, Price, are_aligned, price
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.parts import parts_of
 from swzverify.engines.smt.query import NAME, Query, evaluable, finding
@@ -170,6 +170,8 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     first = dict.fromkeys((node.name for node in chosen), 1)
     found = everywhere((goal.address, goal.active, goal.domain.assumption), {**first, **counts, goal.lane.name: LANES})
     address, active, assumed = (each.reshape(-1, LANES) for each in found)
+    if not are_aligned(goal.instruction, address, (active & assumed) == 1):
+        return Finding(NAME, Answer.NOT_APPLICABLE, detail=MISALIGNED)
     costs: dict[tuple[int | None, ...], Price] = {}
     priced: list[tuple[int, Price]] = []
     for row in np.flatnonzero(assumed[:, 0]).tolist():

@@ -17,6 +17,7 @@ from swzverify.errors import Problem
 from swzverify.report import words
 from swzverify.report.by_file import counts_words, worst_words
 from swzverify.report.cases import Told, told_once
+from swzverify.report.escape import visible
 from swzverify.report.html.assets import policy, script, style
 from swzverify.report.html.claim import claim_block, evidence_block, headline, text
 from swzverify.report.matrix import TITLE, Matrix, matrix
@@ -129,7 +130,7 @@ def _problems(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
     rows = "".join(
-        f"<tr><td>{text(each.place)}</td><td>{text(each.code)}</td><td>{text(each.message)}</td>"
+        f"<tr><td>{text(visible(each.place))}</td><td>{text(each.code)}</td><td>{text(each.message)}</td>"
         f"<td>{text(each.hint)}</td><td><code>{text(each.source_line.strip())}</code></td></tr>\n"
         for each in problems
     )
@@ -156,7 +157,7 @@ def _findings(files: Sequence[_File]) -> str:
         return ""
     lines = "".join(
         f'<li><a href="#{entry.name}">{headline(entry.told)}</a> '
-        f'<span class="faint">{text(f"{spec}:{entry.told.result.line}")}</span></li>\n'
+        f'<span class="faint">{text(visible(f"{spec}:{entry.told.result.line}"))}</span></li>\n'
         for spec, entry in found
     )
     return f"<h2>Not as expected</h2>\n<ul>\n{lines}</ul>\n"
@@ -174,7 +175,7 @@ def _filters(report: Report, files: Sequence[_File]) -> str:
     selects = [
         _select("f-outcome", "Outcome", [*states, *outcomes]),
         _select("f-kind", "Claim", [(kind, f"{kind} ({count})") for kind, count in sorted(kinds.items())]),
-        _select("f-spec", "File", [(file.spec, file.spec) for file in files]),
+        _select("f-spec", "File", [(file.spec, visible(file.spec)) for file in files]),
         '<label>Text <input id="f-text" type="search" autocomplete="off" placeholder="words, in any order"></label>\n',
     ]
     return (
@@ -192,7 +193,9 @@ def _select(name: str, label: str, options: Iterable[tuple[str, str]]) -> str:
 def _index(files: Sequence[_File]) -> str:
     if len(files) < 2:
         return ""
-    lines = "".join(f'<li><a href="#s-{place}">{text(file.spec)}</a></li>\n' for place, file in enumerate(files, 1))
+    lines = "".join(
+        f'<li><a href="#s-{place}">{text(visible(file.spec))}</a></li>\n' for place, file in enumerate(files, 1)
+    )
     return f"<details>\n<summary>{len(files)} files</summary>\n<ul>\n{lines}</ul>\n</details>\n"
 
 
@@ -201,7 +204,7 @@ def _section(place: int, file: _File) -> str:
     told = "; ".join(part for part in (counts_words(file.results), worst_words(file.results)) if part)
     claims = "".join(claim_block(entry.told, entry.name, entry.evidence) for entry in file.entries)
     return (
-        f'<section class="spec" id="s-{place}" data-spec="{text(file.spec)}">\n<h2>{text(file.spec)}</h2>\n'
+        f'<section class="spec" id="s-{place}" data-spec="{text(file.spec)}">\n<h2>{text(visible(file.spec))}</h2>\n'
         f'<p class="faint">{text(told)}</p>\n{_costs(costs)}{claims}</section>\n'
     )
 

@@ -220,6 +220,15 @@ def test_any_words_are_text(text: str) -> None:
     assert len(read(page).find("script")) == 1
 
 
+def test_no_line_of_a_page_is_a_command(evil: str) -> None:
+    """A page on standard output goes to the log of a CI service."""
+    page = render_html(replace(stranger(evil), results=(replace(hostile_claim(evil), spec=evil),)))
+    plain = render_html(replace(stranger("a"), results=(replace(hostile_claim("a"), spec="a"),)))
+    assert page.count("\n") == plain.count("\n")
+    commands = [re.findall(r"^\s*::|##(?:\[|[A-Za-z]+\[)", each, re.MULTILINE) for each in (page, plain)]
+    assert commands[0] == commands[1]  # the style sheet has some: `::before`
+
+
 def test_very_long_words_are_cut() -> None:
     assert len(render_html(stranger("ab" * 1_000_000))) < 1_000_000
 

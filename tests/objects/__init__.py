@@ -1,0 +1,1 @@
+"""Accesses made in Python, whatever a caller does to them, against plain enumeration."""
