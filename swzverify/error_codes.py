@@ -78,6 +78,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ504": "a file that cannot be written",
         "SWZ505": "the installation has no proofs",
         "SWZ506": "no theorem of that name",
+        "SWZ507": "a path without a claim",
         # known failures
         "SWZ511": "known failures that cannot be read",
         "SWZ512": "not a file of known failures",

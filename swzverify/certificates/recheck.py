@@ -42,7 +42,7 @@ class Limits:
     """The solvers that judge each script, whether proofs are checked, and the limits of a step."""
 
     solvers: tuple[str, ...]
-    timeout_s: float = 60.0
+    timeout_s: float = 300.0
     memory_mib: int = 4096
     drat: bool = False
 

@@ -14,6 +14,7 @@ from swzverify.certificates.witness import Data
 from swzverify.certificates.witness_bounds import check_bounds, find_bounds
 from swzverify.certificates.witness_choices import check_choices, find_choices
 from swzverify.certificates.witness_gf2 import check_gf2, find_gf2
+from swzverify.certificates.witness_lanes import check_lanes, find_lanes
 from swzverify.certificates.witness_radix import check_radix, find_radix
 from swzverify.certificates.witness_residues import check_residues, find_residues
 
@@ -21,6 +22,7 @@ CHECKERS: Mapping[str, Callable[[Statement, Data], None]] = {
     "bounds": check_bounds,
     "choices": check_choices,
     "gf2": check_gf2,
+    "lanes": check_lanes,
     "radix": check_radix,
     "residues": check_residues,
 }
@@ -28,7 +30,7 @@ CHECKERS: Mapping[str, Callable[[Statement, Data], None]] = {
 
 def find_witness(statement: Statement) -> tuple[str, dict[str, object]] | None:
     """The cheapest witness of a statement, with its name; None where none applies."""
-    for name, find in (("bounds", find_bounds), ("gf2", find_gf2), ("radix", find_radix)):
+    for name, find in (("bounds", find_bounds), ("gf2", find_gf2), ("radix", find_radix), ("lanes", find_lanes)):
         found = find(statement)
         if found is not None:
             return name, found

@@ -181,6 +181,10 @@ class Counterexample(Shown):
         return [(row.mark, row.cells) for row in rows]
 
 
+ARITHMETIC = "arithmetic"
+"""What stands for an engine where plain numbers decide."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict(Shown):
     """The answer to one claim.
@@ -203,6 +207,16 @@ class Verdict(Shown):
     notes: tuple[str, ...] = field(default=())
     is_fault: bool = False
     sectors: SectorMeasure | None = None
+
+    @property
+    def is_by_one_engine(self) -> bool:
+        """Whether a proof rests on one engine only. What plain numbers decide, such as that every
+        address is a multiple of 1, leaves no question for a second engine.
+
+        >>> [Verdict(Outcome.PROVED, "", names).is_by_one_engine for names in (("z3",), ("gf2", "z3"), ("arithmetic",))]
+        [True, False, False]
+        """
+        return self.outcome is Outcome.PROVED and len(self.engines) == 1 and self.engines != (ARITHMETIC,)
 
     def __str__(self) -> str:
         """The outcome, what it covers and rests on, and the table of a failure.

@@ -67,7 +67,9 @@ from swzverify.cli.reports import format_option, output_option, report_option
     help="Write each new counterexample as a pytest test, which fails until the spec is mended.",
 )
 @click.option(
-    "--allow-no-claims", is_flag=True, help="Exit with 0 where no claim is found, for files that may hold none."
+    "--allow-no-claims",
+    is_flag=True,
+    help="Exit with 0 where no claim is found, or none at a path, for files that may hold none.",
 )
 @click.option("--single-engine", is_flag=True, help="Skip the second engine; the report says so.")
 @click.option(
@@ -91,6 +93,6 @@ def prove(**given: object) -> None:
       1  some did not
       2  an error in a spec, in the usage, or in swzverify
       3  nothing was refuted unexpectedly, but something is unknown or vacuous
-      5  no claim found, without --allow-no-claims
+      5  no claim found, or none at one of the paths, without --allow-no-claims
     """
     run("prove", given)

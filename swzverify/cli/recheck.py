@@ -23,7 +23,7 @@ from swzverify.commands.choices import SOLVERS
     "--timeout",
     "timeout_s",
     type=click.FloatRange(min=0.1),
-    default=60.0,
+    default=300.0,
     show_default=True,
     metavar="SECONDS",
     help="What one step may take.",

@@ -70,11 +70,12 @@ def prove(
             pictures=wants_pictures(form, reports),
         )
         known = Known(baseline, write_baseline)
-        report = _run(paths, settings, output, reports, known, write_test, quiet)
-        code = report.exit_code
+        report, collected = _run(paths, settings, output, reports, known, write_test, quiet)
+        told = report if allow_no_claims else _with_empty_paths(report, collected)
+        code = told.exit_code
         if code is ExitCode.NO_CLAIM and allow_no_claims:
             code = ExitCode.AS_EXPECTED
-        write_reports(report, code, Format(form), output, reports, int(verbose) - int(quiet))
+        write_reports(told, code, Format(form), output, reports, int(verbose) - int(quiet))
         known.save(report)
         if write_test is not None:
             _case_tests().save_tests(write_test, report, target, quiet=quiet)
@@ -96,7 +97,7 @@ def _run(
     known: Known,
     write_test: str | None,
     quiet: bool,
-) -> Report:
+) -> tuple[Report, Collected]:
     if settings.target is not None:
         _check_target(settings.target)
     settings, collected = _with_stdin(settings, paths)
@@ -118,7 +119,15 @@ def _run(
         check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not quiet) as watch:
         report = run_specs(collected.files, settings, problems=collected.problems, watch=watch)
-    return accepted(replace(report, nothing=f"{report.nothing} in {shown_names(paths)}"))
+    return accepted(replace(report, nothing=f"{report.nothing} in {shown_names(paths)}")), collected
+
+
+def _with_empty_paths(report: Report, collected: Collected) -> Report:
+    """The report with a problem for each path without a claim, beside others with some."""
+    if not report.results:
+        return report
+    told = {result.spec for result in report.results}.union(problem.file for problem in report.problems)
+    return replace(report, problems=(*report.problems, *collected.without_claims(told)))
 
 
 def _with_stdin(settings: Settings, paths: tuple[str, ...]) -> tuple[Settings, Collected]:

@@ -9,9 +9,12 @@ from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.cures.cure import Cure
-    from swzverify.cures.find import Surroundings, find_cures
+    from swzverify.cures.find import OtherCase, Surroundings, find_cures
 
-__all__ = ["Cure", "Surroundings", "find_cures"]
+__all__ = ["Cure", "OtherCase", "Surroundings", "find_cures"]
 
-__getattr__ = importer("swzverify.cures", {"Cure": ".cure", "Surroundings": ".find", "find_cures": ".find"})
+__getattr__ = importer(
+    "swzverify.cures",
+    {"Cure": ".cure", "OtherCase": ".find", "Surroundings": ".find", "find_cures": ".find"},
+)
 __dir__ = lister("swzverify.cures", __all__)

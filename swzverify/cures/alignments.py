@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from swzverify.cures.cure import Candidate
 from swzverify.cures.tiles import with_base
-from swzverify.subjects import Access, AlignedBase
+from swzverify.subjects import Access, AlignedBase, Tile
 
 MAX_ALIGN_BYTES = 1 << 14
 """Beyond what any swizzle of shared memory looks at."""
@@ -27,5 +28,11 @@ def alignments(access: Access) -> Iterator[Candidate]:
         if tile is None:
             yield Candidate(access.name, change, base=AlignedBase(align))
         else:
-            yield Candidate(tile.name, change, tile, with_base(tile, AlignedBase(align)))
+            yield Candidate(tile.name, change, tile, _at(align, tile), again=partial(_at, align))
         align *= 2
+
+
+def _at(align: int, tile: Tile) -> Tile:
+    """The tile at multiples of so many bytes, or of more if it has more already."""
+    base = tile.base
+    return with_base(tile, AlignedBase(max(align, base.align_bytes))) if isinstance(base, AlignedBase) else tile

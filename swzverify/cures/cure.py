@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from swzverify.subjects import Access, Base, Tile
 
@@ -33,7 +34,8 @@ class Cure:
 class Candidate:
     """A change to try: a tile in place of another one, or a base of an access that has no tile.
 
-    `grows_bytes` are the bytes that the tile takes more than before, over all of its stages.
+    `grows_bytes` are the bytes that the tile takes more than before, over all of its stages. `again`
+    makes the same change to the tile of another case of the constants; None where it cannot.
     """
 
     object: str
@@ -41,6 +43,16 @@ class Candidate:
     old: Tile | None = None
     new: Tile | None = None
     base: Base | None = None
+    again: Callable[[Tile], Tile | None] | None = field(default=None, compare=False)
+
+    def on(self, tile: Tile | None) -> Candidate | None:
+        """The same change in another case, where the tile may be another one; None where it cannot be
+        made. Errors: those of a tile that cannot be.
+        """
+        if tile is None or tile == self.old:
+            return self
+        changed = None if self.again is None else self.again(tile)
+        return None if changed is None else replace(self, old=tile, new=changed)
 
     @property
     def grows_bytes(self) -> int:

@@ -2,7 +2,9 @@
 
 A candidate is priced first, which is quick and only sorts out. It is a cure when the engines prove
 the claim for it, and prove for the changed tile that it is one to one and keeps to its allocation,
-that every access to it is aligned, and that no other claim on it gets worse.
+that every access to it is aligned, and that no other claim on it gets worse. The same holds in the
+other cases of the constants, which the change of one text changes too: a change that breaks one of
+them is a cure only if there is no other, and says so.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ from swzverify.prover import Options
 from swzverify.subjects import Access, Tile
 from swzverify.words import counted
 
+CASE_PROOFS = 4
+"""How many times as many proofs may be tried in the other cases together as in the claim's own."""
+MAX_CASES_SHOWN = 3
+"""Other cases of which a cure tells what it breaks there."""
 MAY_BE_LOST = frozenset({"bijective", "equivalent"})
 """Kinds of claims that a change may break, if the cure says so: a padded tile is not bijective, and
 two maps that have to be equal have to change together.
@@ -32,13 +38,24 @@ two maps that have to be equal have to change together.
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands beside a claim: every claim and access of the same case, and the names of the
-    `fixed` tiles: something else decides their layout, such as TMA.
+    """What stands beside a claim: every claim and access of the same case, the other `cases`, and the
+    names of the `fixed` tiles: something else decides their layout, such as TMA.
     """
 
     claims: Sequence[Claim] = ()
     accesses: Sequence[Access] = ()
     fixed: frozenset[str] = frozenset()
+    cases: Sequence[OtherCase] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCase:
+    """Another case of the constants: its name, the tile there, and what is claimed of it."""
+
+    name: str
+    tile: Tile
+    claims: Sequence[Claim] = ()
+    accesses: Sequence[Access] = ()
 
 
 class _NoCureError(Exception):
@@ -74,7 +91,9 @@ def find_cures(
     options = options or Options()
     found: list[Cure] = []
     for candidates in _kinds(claim.access, beside):
-        cure = _nearest(claim, beside, candidates, Work.within(options, quick=quick), refuted)
+        works = (Work.within(options, quick=quick), Work.within(options, quick=quick))
+        works[1].proofs *= CASE_PROOFS
+        cure = _nearest(claim, beside, candidates, works, refuted)
         if cure is not None:
             found.append(cure)
     return tuple(found)
@@ -91,19 +110,77 @@ def _kinds(access: Access, beside: Surroundings) -> Iterator[Iterable[Candidate]
 
 
 def _nearest(
-    claim: CostClaim, beside: Surroundings, candidates: Iterable[Candidate], work: Work, refuted: Measure | None
+    claim: CostClaim,
+    beside: Surroundings,
+    candidates: Iterable[Candidate],
+    works: tuple[Work, Work],
+    refuted: Measure | None,
 ) -> Cure | None:
-    """The first candidate that is proved to be a cure."""
+    """The first candidate that is proved to be a cure and is not known to break another case; else
+    the first one that is proved in its own. The second of `works` is for the other cases.
+    """
+    work, elsewhere = works
+    partial: Cure | None = None
     try:
         for candidate in candidates:
             work.take()
             try:
-                return _cure(claim, beside, candidate, work, refuted)
+                cure = _cure(claim, beside, candidate, work, refuted)
             except (_NoCureError, SwzError):
                 continue
+            found = [_in_case(case, candidate, elsewhere) for case in beside.cases]
+            cure = replace(cure, also="; ".join(each for each in (cure.also, *_of_cases(found)) if each))
+            if not any(each.broken for each in found):
+                return cure
+            partial = partial or cure
     except SpentError:
         pass
-    return None
+    return partial
+
+
+@dataclass(frozen=True, slots=True)
+class _InCase:
+    """What a change does in another case: something that it breaks, in words, or claims that may be
+    lost and are; `is_open` where the budget does not suffice.
+    """
+
+    name: str
+    broken: str = ""
+    lost: str = ""
+    is_open: bool = False
+
+
+def _in_case(case: OtherCase, candidate: Candidate, work: Work) -> _InCase:
+    """What the same change does in another case of the constants."""
+    try:
+        changed = candidate.on(case.tile)
+        if changed is None or changed.new is None:
+            return _InCase(case.name, f"{candidate.object} cannot change so")
+        if not all(has_room(changed.new, each.target) for each in case.accesses):
+            return _InCase(case.name, f"{candidate.object} has no room")
+        others = [each for each in case.claims if _touches(each, changed)]
+        own = (Injective(case.tile), InBounds(case.tile), *map(Aligned, case.accesses))
+        # What holds now first: its loss says more than a cost that may grow.
+        broken = _first_broken(sorted((*others, *own), key=lambda each: not work.proves(each)), changed, work)
+        if broken is None:
+            return _InCase(case.name, lost=_names(_lost(others, changed, work)))
+        return _InCase(case.name, _words(broken) + (" no longer holds" if work.proves(broken) else " may cost more"))
+    except SpentError:
+        return _InCase(case.name, is_open=True)
+    except SwzError:
+        return _InCase(case.name, f"{candidate.object} cannot change so")
+
+
+def _of_cases(found: Sequence[_InCase]) -> Iterator[str]:
+    """What a cure says of other cases."""
+    told = [(each.name, each.broken or f"no longer holds: {each.lost}") for each in found if each.broken or each.lost]
+    yield from (f"at {name}: {words}" for name, words in told[:MAX_CASES_SHOWN])
+    if len(told) > MAX_CASES_SHOWN:
+        yield f"so too in {counted(len(told) - MAX_CASES_SHOWN, 'more case')}"
+    still_open = [each.name for each in found if each.is_open]
+    if still_open:
+        rest = f" and in {counted(len(still_open) - 1, 'more case')}" if len(still_open) > 1 else ""
+        yield f"not decided at {still_open[0]}{rest}"
 
 
 def _cure(claim: CostClaim, beside: Surroundings, candidate: Candidate, work: Work, refuted: Measure | None) -> Cure:
@@ -122,16 +199,15 @@ def _cure(claim: CostClaim, beside: Surroundings, candidate: Candidate, work: Wo
         _require(_seems_no_worse(each, candidate, work))
     verdict = work.verdict(changed)
     _require(verdict.outcome is Outcome.PROVED)
-    for each in costs:
-        _require(_no_worse(each, candidate, work))
+    _require(_first_broken(costs, candidate, work) is None)
+    aligned: list[Claim] = []
     if candidate.new is not None:
         _require(work.proves(Injective(candidate.new)) and work.proves(InBounds(candidate.new)))
-        for access in beside.accesses:
-            if access.tile == candidate.old and work.proves(Aligned(access)):
-                _require(work.proves(Aligned(candidate.access(access))))
-    lost = [each for each in others if not isinstance(each, CostClaim) and _is_lost(each, candidate, work)]
-    _require(all(each.kind in MAY_BE_LOST for each in lost))
+        aligned += [Aligned(access) for access in beside.accesses if access.tile == candidate.old]
+    rest = [each for each in others if not isinstance(each, CostClaim)]
+    _require(_first_broken((*aligned, *rest), candidate, work) is None)
     measure = verdict.measure or (None if priced is None else priced.worst)
+    lost = _lost(others, candidate, work)
     return Cure(candidate.object, candidate.change, _gives(claim, measure, refuted), _also(candidate, lost))
 
 
@@ -185,6 +261,30 @@ def _no_worse(claim: CostClaim, candidate: Candidate, work: Work) -> bool:
     return work.proves(Wavefronts(changed.access, after.wavefronts))
 
 
+def _first_broken(claims: Iterable[Claim], candidate: Candidate, work: Work) -> Claim | None:
+    """The first claim that the change breaks; claims that may be lost are not among them."""
+    for each in claims:
+        if isinstance(each, CostClaim):
+            if not _no_worse(each, candidate, work):
+                return each
+        elif each.kind not in MAY_BE_LOST and _is_lost(each, candidate, work):
+            return each
+    return None
+
+
+def _lost(claims: Iterable[Claim], candidate: Candidate, work: Work) -> list[Claim]:
+    """The claims that may be lost, and are."""
+    return [each for each in claims if each.kind in MAY_BE_LOST and _is_lost(each, candidate, work)]
+
+
+def _words(claim: Claim) -> str:
+    return f"{claim.kind} {claim.subject}"
+
+
+def _names(claims: Iterable[Claim]) -> str:
+    return ", ".join(map(_words, claims))
+
+
 def _is_lost(claim: Claim, candidate: Candidate, work: Work) -> bool:
     """Whether a claim holds now, and is not proved after the change."""
     return work.proves(claim) and not work.proves(_changed(claim, candidate))
@@ -203,5 +303,5 @@ def _also(candidate: Candidate, lost: Sequence[Claim]) -> str:
     if candidate.grows_bytes:
         parts.append(f"{candidate.grows_bytes} bytes more")
     if lost:
-        parts.append(f"no longer holds: {', '.join(f'{each.kind} {each.subject}' for each in lost)}")
+        parts.append(f"no longer holds: {_names(lost)}")
     return "; ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from swzverify.cures.cure import Candidate
 from swzverify.cures.tiles import with_layout
@@ -24,17 +25,27 @@ def pads(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
     if tile.swizzle is not None or isinstance(tile.layout, OffsetMap):
         return
     found: list[tuple[int, int, Candidate]] = []
-    for row in row_strides(tile.layout):
+    rows = row_strides(tile.layout)
+    for number, row in enumerate(rows):
         for pad in range(1, 8 * BANK_PERIOD_BYTES // tile.element_bits + 1):
             if (row + pad) * tile.element_bits % (8 * width_bytes) or row * tile.element_bits % 8:
                 continue
             layout = Layout(tile.layout.shape, stretched(tile.layout.stride, row, row + pad))
             change = _change(tile, layout, row, pad, width_bytes)
-            candidate = Candidate(tile.name, change, tile, with_layout(tile, layout))
+            again = partial(_padded, pad, number, len(rows))
+            candidate = Candidate(tile.name, change, tile, with_layout(tile, layout), again=again)
             found.append((candidate.grows_bytes, pad, candidate))
     found.sort(key=lambda each: each[:2])
     for _, _, candidate in found:
         yield candidate
+
+
+def _padded(pad: int, number: int, count: int, tile: Tile) -> Tile | None:
+    """Another tile with a pad after its rows of that number; None where it has others."""
+    if isinstance(tile.layout, OffsetMap) or len(rows := row_strides(tile.layout)) != count:
+        return None
+    row = rows[number]
+    return with_layout(tile, Layout(tile.layout.shape, stretched(tile.layout.stride, row, row + pad)))
 
 
 def row_strides(layout: Layout) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from swzverify.cures.cure import Candidate
 from swzverify.layout import Swizzle
 from swzverify.layout.swizzle_range import swizzle_fields
 from swzverify.subjects import OffsetMap, Tile
+from swzverify.subjects.tile import SwizzleOn
 
 MAX_BITS = 5
 """A bank's number has five bits."""
@@ -35,4 +37,9 @@ def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
             where = "byte addresses" if on == "address" else "element offsets"
             instead = "" if tile.swizzle is None else f" instead of {tile.swizzle}"
             change = f"{swizzle} on {where}{instead}"
-            yield Candidate(tile.name, change, tile, tile.relaid(tile.layout, swizzle, on))
+            again = partial(_swizzled, swizzle, on)
+            yield Candidate(tile.name, change, tile, again(tile), again=again)
+
+
+def _swizzled(swizzle: Swizzle, on: SwizzleOn, tile: Tile) -> Tile:
+    return tile.relaid(tile.layout, swizzle, on)

@@ -6,6 +6,7 @@ of it, not less.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -14,15 +15,17 @@ from swzverify.claims.common_base import related
 from swzverify.claims.form import Subject
 from swzverify.diff.canonical import canonical
 from swzverify.diff.change import Aspect, Change, Direction
+from swzverify.diff.followed import no_longer_followed
 from swzverify.diff.subjects import access_changes, listing_changes, map_changes, tile_changes
 from swzverify.spec import SpecClaim
-from swzverify.spec.build import ReadName
 from swzverify.subjects import Access, IndexMap, Listing, Tile
 
 
-def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
-    """Every difference in what a claim says; its line, `because` and `source` say nothing."""
-    told = (*_expectation(before.expected, after.expected), *no_longer_read(before, after))
+def differences(before: SpecClaim, after: SpecClaim, gone: Collection[str] = ()) -> tuple[Change, ...]:
+    """Every difference in what a claim says; its line, `because` and `source` say nothing. `gone` are
+    files of the older side that the newer one does not have.
+    """
+    told = (*_expectation(before.expected, after.expected), *no_longer_followed(before, after, gone))
     if canonical(before.claim) == canonical(after.claim):
         return told
     if before.expected is Outcome.REFUTED and after.expected is Outcome.REFUTED:
@@ -32,38 +35,6 @@ def differences(before: SpecClaim, after: SpecClaim) -> tuple[Change, ...]:
     if not found:
         found = [_cannot_tell("the claim", "one", "another")]
     return (*told, *dict.fromkeys(found))
-
-
-def no_longer_read(before: SpecClaim, after: SpecClaim) -> list[Change]:
-    """Constants that the older claim's spec reads from the code, and the newer one's does not, or
-    reads elsewhere.
-
-    The claim says the same of today's code, and no longer of tomorrow's. What the spec calls a
-    constant may change.
-    """
-    kept = {each.name for each in before.read} & {each.name for each in after.read}
-    changes: list[Change] = []
-    for one in before.read:
-        # One that is still read under its name stands for none of another name.
-        others = [each for each in after.read if (each.name == one.name if one.name in kept else each.name not in kept)]
-        if not any(_same_definition(one, each) for each in others):
-            now = ", ".join(_place(each) for each in others if each.name == one.name) or "not read from the code"
-            note = "it no longer follows the code"
-            changes.append(
-                Change(
-                    Aspect.STATEMENT, Direction.WEAKER, f"constant {one.name}", f"read from {_place(one)}", now, note
-                )
-            )
-    return changes
-
-
-def _same_definition(one: ReadName, other: ReadName) -> bool:
-    """Whether two constants are one of the code's: of one file, or of files beside the specs."""
-    return one.in_code == other.in_code and (one.file == other.file or one.beside == other.beside)
-
-
-def _place(read: ReadName) -> str:
-    return f"{read.in_code} in {read.file}"
 
 
 def is_weaker(changes: tuple[Change, ...]) -> bool:

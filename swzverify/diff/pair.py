@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from swzverify.diff.canonical import Canon, canonical
 from swzverify.diff.change import Change, Direction
-from swzverify.diff.compare import differences, is_weaker, no_longer_read
+from swzverify.diff.compare import differences, is_weaker
+from swzverify.diff.followed import no_longer_followed
 from swzverify.diff.result import ClaimDiff, Status
 from swzverify.spec import SpecClaim
 
@@ -47,6 +48,7 @@ class _Open:
 
     before: list[Placed]
     after: list[Placed]
+    gone: frozenset[str]
     found: list[ClaimDiff] = field(default_factory=list[ClaimDiff])
 
     def join(self, one: Placed, other: Placed, changes: tuple[Change, ...]) -> None:
@@ -61,8 +63,8 @@ def pair_claims(
     """What became of every claim: those of the newer side in order, then those that it lacks.
 
     `unread` are files that one side could not read: their claims on the other side are not
-    compared. `gone` are files of the older side that the newer one does not have at all, whatever
-    is in them.
+    compared. `gone` are files of the older side, specs and code, that the newer one does not have at
+    all, whatever is in them.
     """
     groups = _grouped(before), _grouped(after)
     found: list[ClaimDiff] = []
@@ -70,7 +72,7 @@ def pair_claims(
     added: list[Placed] = []
     lost_cases: list[Placed] = []
     for key in dict.fromkeys((*groups[0], *groups[1])):
-        group = _Open(list(groups[0].get(key, [])), list(groups[1].get(key, [])))
+        group = _Open(list(groups[0].get(key, [])), list(groups[1].get(key, [])), gone)
         if key[0] in unread:
             found += [ClaimDiff(Status.NOT_COMPARED, each.claim, None) for each in group.before]
             found += [ClaimDiff(Status.NOT_COMPARED, None, each.claim) for each in group.after]
@@ -119,7 +121,7 @@ def _match(group: _Open) -> None:
         others = [each for each in group.after if dict(each.claim.case) == dict(one.claim.case)]
         if not others:
             continue
-        tried = [(each, differences(one.claim, each.claim)) for each in others[:MAX_TRIED]]
+        tried = [(each, differences(one.claim, each.claim, group.gone)) for each in others[:MAX_TRIED]]
         best = next((pair for pair in tried if not is_weaker(pair[1])), tried[0])
         group.join(one, *best)
     _match_again(group, every)
@@ -129,7 +131,7 @@ def _match_again(group: _Open, every: Sequence[Placed]) -> None:
     """Join a leftover claim with a joined one of the same case, if that says no less."""
     for one in list(group.before):
         for other in every[:MAX_TRIED]:
-            changes = differences(one.claim, other.claim)
+            changes = differences(one.claim, other.claim, group.gone)
             same_case = dict(one.claim.case) == dict(other.claim.case)
             if not changes or (same_case and not is_weaker(changes)):
                 group.before.remove(one)
@@ -152,7 +154,7 @@ def _match_equal(group: _Open, *, with_case: bool) -> None:
         others = waiting.get(form(one))
         if others:
             other = others.pop(0)
-            group.join(one, other, tuple(no_longer_read(one.claim, other.claim)))
+            group.join(one, other, tuple(no_longer_followed(one.claim, other.claim, group.gone)))
 
 
 def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -> list[ClaimDiff]:
@@ -163,7 +165,7 @@ def _renamed(deleted: list[Placed], added: list[Placed], gone: frozenset[str]) -
     found: list[ClaimDiff] = []
     for one in [each for each in deleted if each.file in gone]:
         others = waiting.get(_form(one, named=True), [])
-        other = next((each for each in others if not no_longer_read(one.claim, each.claim)), None)
+        other = next((each for each in others if not no_longer_followed(one.claim, each.claim, gone)), None)
         if other is not None:
             others.remove(other)
             deleted.remove(one)

@@ -58,8 +58,8 @@ def compare(
     with ExitStack() as stack:
         old, new = open_sides(stack, base, head, wanted.paths, from_merge_base=wanted.from_merge_base)
         before, after = _read(old, wanted.settings.target), _read(new, wanted.settings.target)
-        gone = {each.file for each in before.claims if not os.path.lexists(os.path.join(new.root, each.file))}
-        found = pair_claims(before.claims, after.claims, frozenset(before.broken | after.broken), frozenset(gone))
+        gone = _gone(old, new, before.claims)
+        found = pair_claims(before.claims, after.claims, frozenset(before.broken | after.broken), gone)
         found = _with_allowance(found, wanted)
         problems: tuple[list[Problem], list[Problem]] = (before.problems, after.problems)
         if wanted.prove:
@@ -74,6 +74,16 @@ def compare(
         wanted.prove,
         (perf_counter() - started) * 1000,
     )
+
+
+def _gone(old: Side, new: Side, claims: Sequence[Placed]) -> frozenset[str]:
+    """The files with claims, and those with code that claims follow, that the newer side has not. Two
+    spec files lie in two places: the code beside the one is what the code beside the other was.
+    """
+    code = frozenset(each.file for placed in claims for each in (*placed.claim.read, *placed.claim.code))
+    files = code.union(each.file for each in claims)
+    here = {file for file in files if os.path.lexists(os.path.join(new.root, file))}
+    return files - here | code if old.single else files - here
 
 
 def _read(side: Side, target: str | None) -> _Read:

@@ -22,8 +22,8 @@ from typing import TypeAlias
 from swzverify.diff import git
 from swzverify.diff.result import SideName
 from swzverify.errors import Problem, SwzError
-from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES
-from swzverify.spec.beside import PTX_SUFFIX
+from swzverify.sources.languages import SOURCE_SUFFIXES
+from swzverify.spec.beside import LISTING_SUFFIXES, PTX_SUFFIX
 from swzverify.spec.guard import is_spec_name
 
 MARK = "git:"
@@ -32,9 +32,9 @@ VENV = "pyvenv.cfg"
 """A file that marks a virtual environment, whose sources no run reads: that it is there matters,
 not what it says.
 """
-_MOST_BYTES = MAX_SOURCE_BYTES + 1
-_BESIDE_SPECS = (*SOURCE_SUFFIXES, PTX_SUFFIX)
+_MOST_BYTES = (32 << 20) + 1
 """Of one file; a longer one is cut here, and still too long for every reader."""
+_BESIDE_SPECS = (*SOURCE_SUFFIXES, PTX_SUFFIX, *LISTING_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)

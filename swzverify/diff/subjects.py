@@ -17,6 +17,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import Instruction
 from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, IndexMap, Listing, OffsetMap, Tile
+from swzverify.subjects.listing import Work
 from swzverify.subjects.memory import base_text
 
 COSTS = frozenset(kind for kind, claim in claim_types().items() if issubclass(claim, CostClaim))
@@ -30,6 +31,8 @@ _ACCESS_FIELDS = frozenset(
     | {"bytes", "predicate", "assume", "unknowns"}
 )
 _LISTING_FIELDS = frozenset({"name", "target", "instructions"})
+_COUNTED = frozenset({Work.ARITHMETIC, Work.UNKNOWN})
+"""What a claim on register banks judges, or cannot judge."""
 _MAP_FIELDS = frozenset({"name", "over", "value", "onto", "constants", "base"})
 
 
@@ -333,10 +336,17 @@ def _map_base(before: IndexMap, after: IndexMap) -> list[Change]:
 
 
 def listing_changes(before: Listing, after: Listing) -> list[Change]:
-    """The differences between two listings: their code is the kernel's own, their target is not."""
+    """The differences between two listings: their code is the kernel's own. Their target is not, nor
+    is how many of their instructions count.
+    """
     changes: list[Change] = []
     if before.target != after.target:
         changes.append(Change(Aspect.DOMAIN, Direction.WEAKER, f"target of {before.name}", before.target, after.target))
+    old, new = (sum(each.work in _COUNTED for each in listing.instructions) for listing in (before, after))
+    if new < old:
+        note = "instructions are left out"
+        what = f"instructions of {before.name} that read registers"
+        changes.append(Change(Aspect.DOMAIN, Direction.WEAKER, what, str(old), str(new), note))
     if canonical(before.instructions) != canonical(after.instructions):
         was, now = (f"{len(each.instructions)} instructions" for each in (before, after))
         changes.append(_kernel(f"code of {before.name}", was, now if now != was else f"{now}, others"))

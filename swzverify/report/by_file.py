@@ -72,7 +72,7 @@ def counts_words(results: Iterable[ClaimResult]) -> str:
             said += " as expected"
         counts[said] = counts.get(said, 0) + 1
         if verdict.outcome is Outcome.PROVED:
-            alone += len(verdict.engines) == 1
+            alone += verdict.is_by_one_engine
             weak |= {verdict.evidence} - {"", Evidence.MEASURED.value}
     parts = [f"{count} {said}" for said, count in counts.items()]
     parts += [f"{alone} by one engine only"] if alone else []

@@ -1,7 +1,8 @@
 """How a run ends, as plain records: an answer per claim, problems of spec files, the exit code.
 
 Codes of problems that are not a spec file's own: SWZ501 no such file, SWZ502 a pattern that matches
-nothing, SWZ503 a file or folder that cannot be read, SWZ504 a report that cannot be written, SWZ901
+nothing, SWZ503 a file or folder that cannot be read, SWZ504 a report that cannot be written, SWZ507
+a path without a claim, SWZ901
 a fault of swzverify itself, SWZ902 a worker process that died.
 """
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from swzverify.cures.cure import Cure
     from swzverify.pictures import Picture
     from swzverify.spec.deciding import DecidingConstant
+
+
+NO_CLAIM = "SWZ507"
+"""The code of a path without a claim: the only problem that is no error."""
 
 
 class ExitCode(IntEnum):
@@ -154,18 +159,19 @@ class Report:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code; a fault outweighs a wrong answer, and that outweighs a missing one.
+        """The exit code; a fault outweighs a wrong answer, that outweighs a missing one, and that a path
+        without a claim.
 
         >>> Report(()).exit_code.name
         'NO_CLAIM'
         """
         outcomes = {result.verdict.outcome for result in self.results}
-        if self.problems or Outcome.ERROR in outcomes:
+        if Outcome.ERROR in outcomes or any(problem.code != NO_CLAIM for problem in self.problems):
             return ExitCode.ERROR
         if not self.results:
             return ExitCode.NO_CLAIM
         unexpected = {result.verdict.outcome for result in self.results if result.failing}
         if not unexpected:
-            return ExitCode.AS_EXPECTED
+            return ExitCode.NO_CLAIM if self.problems else ExitCode.AS_EXPECTED
         undecided = {Outcome.UNKNOWN, Outcome.VACUOUS}
         return ExitCode.UNDECIDED if unexpected <= undecided else ExitCode.UNEXPECTED

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from swzverify.claims import Outcome
+from swzverify.claims.verdict import ARITHMETIC
 from swzverify.hardware import evidence
 from swzverify.report.console import rendered
 from swzverify.report.escape import visible
@@ -128,9 +129,12 @@ def _proved(result: SynthResult) -> str:
     left = [each for proofs in result.proofs for each in proofs if not is_confirmed(each)]
     if left:
         return "; ".join(dict.fromkeys(f"{each.claim.kind} {each.subject}: {_why(each)}" for each in left))
-    engines = dict.fromkeys(name for each in proofs for name in each.verdict.engines)
+    by_engines = [each for each in proofs if each.verdict.engines != (ARITHMETIC,)]
+    engines = dict.fromkeys(name for each in by_engines for name in each.verdict.engines)
     kinds = dict.fromkeys(each.claim.kind for each in proofs)
-    return f"{len(proofs)} claims ({', '.join(kinds)}), by {', '.join(engines)}, two for each"
+    plain = dict.fromkeys(f"{each.claim.kind} {each.subject}" for each in proofs if each not in by_engines)
+    alone = f"; plain arithmetic decides {', '.join(plain)}" if plain else ""
+    return f"{len(proofs)} claims ({', '.join(kinds)}), by {', '.join(engines)}, two for each{alone}"
 
 
 def _why(proof: Proof) -> str:

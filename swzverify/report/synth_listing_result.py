@@ -25,4 +25,4 @@ class ListingResult:
     @property
     def confirmed(self) -> bool:
         """Whether the number of conflicts was proved, by two engines."""
-        return self.verdict.outcome is Outcome.PROVED and len(self.verdict.engines) > 1
+        return self.verdict.outcome is Outcome.PROVED and not self.verdict.is_by_one_engine

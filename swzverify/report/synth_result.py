@@ -10,8 +10,8 @@ from swzverify.synth.solution import Solution
 
 
 def is_confirmed(proof: Proof) -> bool:
-    """Whether a claim was proved, by two engines."""
-    return proof.verdict.outcome is Outcome.PROVED and len(proof.verdict.engines) > 1
+    """Whether a claim was proved, by two engines or by plain numbers."""
+    return proof.verdict.outcome is Outcome.PROVED and not proof.verdict.is_by_one_engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,10 +126,7 @@ def summary_line(report: Report) -> str:
     parts: list[str] = []
     if summary.total:
         proved = summary.as_expected[Outcome.PROVED]
-        alone = sum(
-            result.ok and result.verdict.outcome is Outcome.PROVED and len(result.verdict.engines) == 1
-            for result in report.results
-        )
+        alone = sum(result.ok and result.verdict.is_by_one_engine for result in report.results)
         parts.append(f"{proved} proved" + (f" ({alone} by one engine only)" if alone else ""))
         parts += [
             f"{summary.as_expected[outcome]} {outcome} as expected"

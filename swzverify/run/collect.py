@@ -5,10 +5,11 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from swzverify.errors import Problem, nearest
+from swzverify.report.result import NO_CLAIM
 from swzverify.spec.guard import is_spec_name
 from swzverify.spec.kernel_source import holds_contract
 
@@ -18,10 +19,24 @@ SUFFIX = ".swz.yaml"
 
 @dataclass(slots=True)
 class Collected:
-    """Spec files as paths from the current folder, each once, in the order given; and problems."""
+    """Spec files as paths from the current folder, each once, in the order given; and problems.
+
+    `reached` has the files of each path that was given, also those that an earlier path reached.
+    """
 
     files: list[str] = field(default_factory=list[str])
     problems: list[Problem] = field(default_factory=list[Problem])
+    reached: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def without_claims(self, told: Container[str]) -> list[Problem]:
+        """A problem for each path that leads to no file of those that are `told` of.
+
+        >>> Collected(reached={"a": ["a/x.swz.yaml"], "b": []}).without_claims({"a/x.swz.yaml"})[0].file
+        'b'
+        """
+        hint = "take the path out, or allow it with --allow-no-claims"
+        empty = (path for path, files in self.reached.items() if not any(each in told for each in (path, *files)))
+        return [Problem(NO_CLAIM, "no claim found here", hint, path) for path in empty]
 
 
 def collect_specs(paths: Iterable[str], stdin: str = "") -> Collected:
@@ -37,18 +52,21 @@ def collect_specs(paths: Iterable[str], stdin: str = "") -> Collected:
     'SWZ501'
     """
     collected = Collected()
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for path in paths:
         if stdin and path == "-":
             collected.files += [stdin] * (stdin not in collected.files)
+            collected.reached[path] = [stdin]
             continue
+        reached = collected.reached.setdefault(path, [])
         for file in _files_of(path, collected.problems):
             # a link in another folder is another spec: what it names, it names from its own folder
             folder, name = os.path.split(file)
             identity = os.path.join(os.path.realpath(folder or os.curdir), name)
             if identity not in seen:
-                seen.add(identity)
-                collected.files.append(_from_here(file))
+                seen[identity] = _from_here(file)
+                collected.files.append(seen[identity])
+            reached.append(seen[identity])
     return collected
 
 

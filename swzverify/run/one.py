@@ -9,7 +9,6 @@ from time import perf_counter
 
 from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.cures.cure import Cure
 from swzverify.errors import Problem, SwzError
 from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
 from swzverify.report.result import ClaimResult
@@ -32,7 +31,7 @@ class Known:
     """
 
     judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
-    cures: KnownCures = field(default_factory=dict[tuple[Hashable, ...], tuple[Cure, ...]])
+    cures: KnownCures = field(default_factory=KnownCures)
     seen: Seen = field(default_factory=dict[int, tuple[object, Hashable]])
 
     def next_file(self) -> None:

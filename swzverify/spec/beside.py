@@ -9,6 +9,8 @@ from swzverify.errors import SwzError
 UNREADABLE = "SWZ124"
 PTX_SUFFIX = ".ptx"
 """The suffix of files with compiled code that an access may name."""
+LISTING_SUFFIXES = (".sass", ".cubin")
+"""The usual suffixes of files with machine code; a listing may have any."""
 
 
 def below(path: str, file: str) -> tuple[str, str]:

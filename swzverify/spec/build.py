@@ -23,6 +23,7 @@ from swzverify.spec.check import Checked
 from swzverify.spec.deciding import DecidingConstant, deciding, tile_constants
 from swzverify.spec.names import Names
 from swzverify.spec.problems import Problems
+from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
 from swzverify.spec.values import Broken, Values
@@ -56,7 +57,7 @@ class SpecClaim:
     `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that
     have several; `uses` are the constants that the claim and its subjects name, `read` those of
     them that the code defines, and `notes` say where; `deciding` are those that the layouts of its
-    tiles name.
+    tiles name. `code` says which compiled code its subjects are.
     """
 
     id: str
@@ -73,6 +74,7 @@ class SpecClaim:
     read: tuple[ReadName, ...] = ()
     uses: frozenset[str] = frozenset()
     deciding: tuple[DecidingConstant, ...] = ()
+    code: tuple[ReadCode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,7 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
     )
     names.maps |= each("maps", spec.maps, lambda name, part, read: build_map(name, part, read, names))
     names.listings |= each(
-        "listings", spec.listings, lambda name, part, read: build_listing(name, part, read, target.name)
+        "listings", spec.listings, lambda name, part, read: build_listing(name, part, read, names, target.name)
     )
     return names
 
@@ -262,7 +264,7 @@ def _build_claims(
             claim = build_claim(part, read, names)
         except Broken:
             continue
-        placed.append(PlacedClaim(claim, part, key, names.used_since(read.used)))
+        placed.append(PlacedClaim(claim, part, key, names.used_since(read.used), names.code_of(claim.subjects)))
     stated = {_heading(entry.claim) for entry in placed if isinstance(entry, PlacedClaim)}
     result: list[PlacedClaim] = []
     for entry in placed:
@@ -279,7 +281,7 @@ def _build_claims(
 def _standard(claim: Claim, where: Node, names: Names) -> PlacedClaim:
     """A claim that `standard` stands for."""
     uses = frozenset[str]().union(*(names.uses[role_of(each).section, each.name] for each in claim.subjects))
-    return PlacedClaim(claim, None, where, uses)
+    return PlacedClaim(claim, None, where, uses, names.code_of(claim.subjects))
 
 
 def _heading(claim: Claim) -> tuple[object, ...]:
@@ -346,4 +348,5 @@ def _spec_claim(
         source=part.source if part else "",
         case=chosen,
         uses=entry.uses,
+        code=entry.code,
     )

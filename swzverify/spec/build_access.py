@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 from swzverify.errors import SwzError
@@ -65,6 +66,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
 
         found = build_compiled(part, part.compiled, values, loops, block, base)
         address, predicate, base = found.address, found.predicate, found.base
+        names.code["accesses", name] = replace(found.code, subject=f"access {name}")
     if values.sound and tile is not None and part.coord is not None and len(coord) != len(tile.extents):
         shape = ", ".join(map(str, tile.extents))
         message = f"{len(coord)} coordinates for tile {tile.name}, which has {len(tile.extents)} modes ({shape})"

@@ -11,6 +11,7 @@ from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.spec.claim_models import NAMING, ClaimPart
 from swzverify.spec.fields import Part
 from swzverify.spec.names import Names
+from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node
 from swzverify.spec.values import Broken, Values
 
@@ -19,13 +20,15 @@ from swzverify.spec.values import Broken, Values
 class PlacedClaim:
     """A claim of the file with its place, and the constants that it and its subjects use.
 
-    `part` is its model; None for one that `standard` stands for.
+    `part` is its model; None for one that `standard` stands for. `code` is what its subjects are read
+    from.
     """
 
     claim: Claim
     part: ClaimPart | None
     where: Node
     uses: frozenset[str]
+    code: tuple[ReadCode, ...] = ()
 
 
 def build_claim(part: ClaimPart, values: Values, names: Names) -> Claim:

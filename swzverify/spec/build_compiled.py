@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from swzverify.errors import SwzError
-from swzverify.hardware import find_instruction
+from swzverify.hardware import Instruction, find_instruction
 from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
 from swzverify.kernel import KernelAccess
 from swzverify.ptx import Function, Module, PtxError, read_module_file
 from swzverify.scan import Given
 from swzverify.scan.c_text import NotWrittenError
+from swzverify.scan.given import named
 from swzverify.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import PTX_SUFFIX, UNREADABLE, below
+from swzverify.spec.read_code import Argument, ReadCode, named_files
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import AlignedBase, Base, Memory, MemoryBase
 from swzverify.subjects.listed_loop import AnyLoop
@@ -37,6 +39,7 @@ class Compiled:
     address: CFormula
     predicate: CFormula | None
     base: Base
+    code: ReadCode
 
 
 def build_compiled(
@@ -65,15 +68,13 @@ def build_compiled(
         hint = "give one line per iteration; a loop of the code has one line and `for`"
         values.fail("SWZ105", f"line {line} stands there twice", values.at("compiled", "line"), hint)
     starts = {name: values.number(line, "compiled", "loops", name, least=1) for name, line in part.loops.items()}
-    parameters = [
-        f"{name}={values.number(each, 'compiled', 'parameters', name)}" for name, each in part.parameters.items()
-    ]
+    given = {name: values.number(each, "compiled", "parameters", name) for name, each in part.parameters.items()}
     values.require_sound()
     with values.noted(values.key("compiled")):
         module, function = _kernel(part, values.problems.file)
         x, y, z = (*block, 1, 1)[:3]
         shape = (x, y, z)
-        held = _accesses(module, function, shape, tuple(parameters))
+        held = _accesses(module, function, shape, tuple(f"{name}={each}" for name, each in given.items()))
         lines = lines if source is None else _from_source(held, source, access, function)
         over = _over(part, values, loops, len(lines), starts)
         values.require_sound()
@@ -84,8 +85,35 @@ def build_compiled(
         told = [_in_loops(each, others, starts) for each in found]
         address = _by_lines([each for each, _ in told], over)
         values.made(address.text, values.key("compiled"))
-        return Compiled(address, _condition([each for _, each in told], over), place)
+        condition = _condition([each for _, each in told], over)
+        code = _code(part, values.problems.file, function, held, found[0].instruction, lines)
+        return Compiled(address, condition, place, replace(code, arguments=_arguments(function, given)))
     raise Broken
+
+
+def _code(
+    part: CompiledPart,
+    spec: str,
+    function: Function,
+    held: Sequence[KernelAccess],
+    instruction: Instruction,
+    lines: Sequence[int],
+) -> ReadCode:
+    """Which code was read: the file, the kernel, and which of the kernel's instructions of this name."""
+    among = sorted({each.line for each in held if each.row is not None and each.row.name == instruction.name})
+    places = tuple(among.index(line) + 1 for line in lines)
+    file, beside = named_files(part.file, spec)
+    return ReadCode("", file, beside, part.kernel or "", function.name, places, len(among), part.array or "")
+
+
+def _arguments(function: Function, given: Mapping[str, int]) -> tuple[Argument, ...]:
+    """The values of parameters, each with its number in the kernel."""
+    found: list[Argument] = []
+    for text, value in given.items():
+        parameter = named(text, function)
+        number = -1 if parameter is None else function.parameters.index(parameter)
+        found.append(Argument(text, number, value))
+    return tuple(found)
 
 
 def _over(

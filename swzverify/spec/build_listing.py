@@ -11,6 +11,8 @@ from swzverify.sass import ListingError
 from swzverify.sass.instructions import ReadListing, read_instructions, target_of
 from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.listing_models import ListingPart
+from swzverify.spec.names import Names
+from swzverify.spec.read_code import ReadCode, named_files
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import Listing
 
@@ -19,7 +21,7 @@ MOST_BYTES = 16 << 20
 """The size of a file with a listing."""
 
 
-def build_listing(name: str, part: ListingPart, values: Values, target: str) -> Listing:
+def build_listing(name: str, part: ListingPart, values: Values, names: Names, target: str) -> Listing:
     """A listing; `target` is that of the spec. Raises `Broken` after noting what is wrong with it."""
     if (part.text is None) == (part.file is None):
         key = values.name if part.text is None else values.key("file")
@@ -36,7 +38,11 @@ def build_listing(name: str, part: ListingPart, values: Values, target: str) -> 
     values.require_sound()
     with values.noted(values.at(where)):
         found = _read(name, text, banks)
-        return Listing(name, chip, found.functions[_function(name, part, found)])
+        function = _function(name, part, found)
+        if part.file is not None:
+            places = named_files(part.file, values.problems.file)
+            names.code["listings", name] = ReadCode(f"listing {name}", *places, part.function or "", function)
+        return Listing(name, chip, found.functions[function])
     raise Broken
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from swzverify.claims.form import Role, Subject
+from swzverify.claims.form import Role, Subject, role_of
 from swzverify.errors import nearest
 from swzverify.notebook import Access, Tile
 from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Problems
+from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
 from swzverify.subjects import IndexMap, Listing, Memory
@@ -24,7 +25,8 @@ SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps":
 @dataclass(slots=True)
 class Names:
     """What has been built so far in one case; `broken` are the entries (section, name) that cannot
-    be built. `lets` are those at the top of the spec, `weights` those of the accesses.
+    be built. `lets` are those at the top of the spec, `weights` those of the accesses; `code` has
+    the entries that are read from code.
     """
 
     problems: Problems
@@ -36,6 +38,7 @@ class Names:
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
     listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
     lets: Lets = field(default_factory=Lets)
+    code: dict[tuple[str, str], ReadCode] = field(default_factory=dict[tuple[str, str], ReadCode])
     uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])
     _asked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
@@ -50,6 +53,11 @@ class Names:
         found = frozenset(own).union(*(self.uses.get(entry, frozenset()) for entry in self._asked))
         self._asked.clear()
         return found
+
+    def code_of(self, subjects: Iterable[Subject]) -> tuple[ReadCode, ...]:
+        """What code the subjects of a claim are."""
+        found = (self.code.get((role_of(each).section, each.name)) for each in subjects)
+        return tuple(each for each in found if each is not None)
 
     def memory(self, name: str, where: Node | Place) -> Memory:
         """The memory of that name. Raises `Broken` after noting SWZ106, or for a broken memory."""

@@ -41,6 +41,39 @@ class TestExitCodes:
         (here / "empty").mkdir()
         assert swzverify("prove", "empty").stdout.startswith("no claim found in empty in ")
 
+    def test_a_path_without_a_claim_beside_others(self, swzverify, here, write, specs, answers):
+        answers()
+        (here / "empty").mkdir()
+        write({"a.swz.yaml": specs.good, "b/a.swz.yaml": specs.good, "b/none.swz.yaml": "swzverify: 1\n"})
+        for path in ("b/none.swz.yaml", "empty", "b/none*"):
+            result = swzverify("prove", "a.swz.yaml", path)
+            assert result.exit_code == 5
+            assert f"{path}: SWZ507 no claim found here" in result.stderr
+            assert "1 problem" in result.stdout
+            allowed = swzverify("prove", "a.swz.yaml", path, "--allow-no-claims")
+            assert (allowed.exit_code, allowed.stderr) == (0, "")
+            told = json.loads(swzverify("prove", "a.swz.yaml", path, "--format", "json").stdout)
+            assert [(each["code"], each["file"]) for each in told["problems"]] == [("SWZ507", path)]
+        # A folder is one path, and a file that another path has reached has its claims.
+        for paths in (["a.swz.yaml", "b"], ["b", "b/a.swz.yaml"], ["b/*.yaml", "b/a.swz.yaml"], ["./a.swz.yaml", "b"]):
+            assert swzverify("prove", *paths).exit_code == 0
+        assert swzverify("prove", "a.swz.yaml", "b/none.swz.yaml", "--select", "bijective").exit_code == 5
+
+    def test_what_is_worse_than_a_path_without_a_claim(self, swzverify, here, write, specs, answers):
+        (here / "empty").mkdir()
+        write({"a.swz.yaml": specs.good, "broken.swz.yaml": "swzverify: 1\nclaims: [{a: 1}]\n"})
+        for outcome, code in (("refuted", 1), ("unknown", 3)):
+            answers(bijective=outcome)
+            assert swzverify("prove", "a.swz.yaml", "empty").exit_code == code
+        answers()
+        broken = swzverify("prove", "a.swz.yaml", "broken.swz.yaml", "missing.swz.yaml")
+        assert broken.exit_code == 2
+        assert "SWZ507" not in broken.stderr
+        assert swzverify("prove", "a.swz.yaml", "broken.swz.yaml", "empty").exit_code == 2
+        known = swzverify("prove", "a.swz.yaml", "empty", "--write-baseline", "known.json")
+        assert known.exit_code == 5
+        assert (here / "known.json").exists()
+
     @pytest.mark.parametrize(
         "arguments",
         [

@@ -195,6 +195,27 @@ def test_a_tile_does_not_grow_into_its_neighbour(write, swzverify):
     assert swzverify("synth", "near.swz.yaml", "--family", "pad").exit_code == 1
 
 
+BYTES = """\
+swzverify: 1
+tiles:
+  A: {element: i8, layout: "(32,128):(128,1)"}
+accesses:
+  write: {tile: A, instruction: st.shared.b8, threads: 128, for: {i: 32}, coord: [i, tid]}
+  read: {tile: A, instruction: ld.shared.b8, threads: 32, coord: [lane, 0]}
+"""
+
+
+def test_bytes_are_aligned_without_an_engine(write, swzverify):
+    """Every address is a multiple of 1: no engine is asked, and the answer is proved all the same."""
+    write({"a.swz.yaml": BYTES})
+    result = swzverify("synth", "a.swz.yaml")
+    assert result.exit_code == 0, result.stdout
+    assert "two for each; plain arithmetic decides aligned write, aligned read" in " ".join(result.stdout.split())
+    assert "not proved" not in result.stdout
+    write({"a.swz.yaml": BYTES + "claims: [{aligned: write}, {in_bounds: write}]\n"})
+    assert "2 proved, 0 unexpected" in swzverify("prove", "a.swz.yaml").stdout
+
+
 def test_answers_that_only_z3_knows_are_told(write, swzverify, monkeypatch):
     from swzverify.prover import panel
 
