@@ -248,7 +248,7 @@ def _load(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
     bits = 8 * piece
     if space in ("shared", "global", "const") or (space == "" and _is_in_shared(slices, place)):
         reason = f"what {space or 'shared'} memory holds"
-        made = slices.moment(instruction, at, bits, reason, (place,), is_input=space == "global")
+        made = slices.moment(instruction, at, bits, reason, (place,), is_input=space in ("global", "const"))
         return widened(made, width, signed=signed)
     reason = "what local memory holds" if space == "local" else "what memory of an unknown space holds"
     return widened(slices.opaque(instruction, at, bits, reason), width, signed=signed)

@@ -53,8 +53,8 @@ class Leaf:
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
     all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
-    otherwise. `is_input` tells that it is words of global memory, with the address of the first in
-    `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
+    otherwise. `is_input` tells that it is words of global or constant memory, with the address of the first
+    in `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
     `TRIPS` leaf is in the first trip of each loop that an access stands in; None if that is no
     number, or its loop is not around the access. `assumed` are the conditions that hold of a
     parameter, `candidates` some values that they allow. `most` is the last trip that any thread

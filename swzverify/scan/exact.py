@@ -8,16 +8,13 @@ import numpy as np
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.kernel import Kind
 from swzverify.obligations import Answer
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import Array, DisagreementError, Mask, Price, price
 from swzverify.scan.question import Question
 from swzverify.scan.reach import reachable_ways
-from swzverify.scan.spell import spell_leaf
-from swzverify.scan.split import Parts, is_shared
 from swzverify.scan.surely import NOT_SURE
-from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, RELATED, SAMPLES, Decision, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, Decision, Verdict, unknown
 
 
 def exact(question: Question) -> Decision:
@@ -48,23 +45,11 @@ def exact(question: Question) -> Decision:
         return unknown(sure)
     if sure.parts.other_guard is TRUE or row.warp_wide:
         return sure.conflict(found, aligned, active, found.ways)
-    if related := _related(sure.parts):
-        return unknown(RELATED.format(related))
     ways = reachable_ways(row, block, sure.parts, aligned, active, found.ways, question.possible)
     if ways is None:
         # Values for which all of these lanes come show what the SMT engine did not find.
         return _sampled(sure, found)
     return unknown(NOT_SURE) if ways <= 1 else sure.conflict(found, aligned, active, ways)
-
-
-def _related(parts: Parts) -> str:
-    """Values of lanes that a guard reads and that are not free to be anything: what lanes exchange,
-    and several results that are not computed, such as two comparisons of one number.
-    """
-    own = [leaf for leaf in parts.leaves_of(parts.other_guard) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
-    results = [leaf for leaf in own if leaf.feeds and not leaf.is_moment]
-    found = [leaf for leaf in own if leaf.is_exchanged or (leaf in results and len(results) > 1)]
-    return ", ".join(dict.fromkeys(map(spell_leaf, found)))
 
 
 def _sampled(question: Question, found: Price) -> Decision:

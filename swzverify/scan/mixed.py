@@ -70,7 +70,7 @@ def _first_trip(question: Question) -> Decision | None:
             new[leaf.variable] = const(leaf.first, leaf.variable.width)
     begun = parts_of(normal(substitute(address, new)), substitute(question.guard, new), parts.leaves)
     sure = None if parts.sure is None else substitute(parts.sure, new)
-    begun = replace(begun, sure=sure, is_together=parts.is_together)
+    begun = replace(begun, sure=sure, is_together=parts.is_together, has_results=parts.has_results)
     again = replace(question, parts=begun)
     if again.never_made() is not None:
         return None

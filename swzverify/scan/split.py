@@ -16,7 +16,8 @@ class Parts:
     `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
     `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
     Where `sure` is 1 a lane makes the access, if loops come to an end; None where that is not
-    known. `is_together` tells that lanes that make it in one trip make it together.
+    known. `is_together` tells that lanes that make it in one trip make it together,
+    `has_results` that only launches count in which every division has a result.
     """
 
     shared: Sum
@@ -27,6 +28,7 @@ class Parts:
     leaves: dict[str, Leaf]
     sure: Expr | None = None
     is_together: bool = True
+    has_results: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -46,7 +48,7 @@ class Parts:
 def split(access: KernelAccess, address: Expr) -> Parts:
     """The parts of an access's address and guard."""
     found = parts_of(address, access.guard, {leaf.name: leaf for leaf in (*access.leaves, *access.around)})
-    return replace(found, sure=access.sure, is_together=access.is_together)
+    return replace(found, sure=access.sure, is_together=access.is_together, has_results=bool(access.assumes))
 
 
 def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:

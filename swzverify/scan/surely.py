@@ -56,7 +56,10 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
         met.add(leaf.name)
         if loop is not None and loop.trips is not None:
             made.add(loop.trips)
-            condition = _made(loop, parts, loops, (sure, parts.mixed, *conditions))
+            again = parts.leaves_of(loop.again.condition)
+            later = loop.again.is_exact and all(_is_chosen(each, parts, loops, block) for each in again)
+            read = (sure, parts.mixed, *conditions)
+            condition = _made(loop, parts, loops, read, MOST_TRIPS if later else 1)
             conditions.append(condition)
             pending += parts.leaves_of(condition)
     whole = conjunction(dict.fromkeys(conditions))
@@ -65,7 +68,7 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
     for leaf in read:
         # Two loads of one place are not two values.
         is_one = leaf.kind is not Kind.OPAQUE or places.count(leaf.feeds) == 1
-        if not is_one or not _is_chosen(leaf, loops, block):
+        if not is_one or not _is_chosen(leaf, parts, loops, block):
             return f"{NOT_SURE}: {spell_leaf(leaf)} ({leaf.reason})"
     own = set(conjuncts(parts.own_guard))
     return replace(parts, other_guard=conjunction([each for each in conjuncts(whole) if each not in own]))
@@ -76,14 +79,14 @@ def _is_of(leaf: Leaf, loop: LoopAround) -> bool:
     return leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block == loop.header
 
 
-def _made(loop: LoopAround, parts: Parts, loops: Sequence[LoopAround], read: Sequence[Expr]) -> Expr:
-    """Whether the values of what counts in a loop are those of a trip that is made."""
+def _made(loop: LoopAround, parts: Parts, loops: Sequence[LoopAround], read: Sequence[Expr], most: int) -> Expr:
+    """Whether the values of what counts in a loop are those of one of its first trips that is made."""
     trips = loop.trips
     if trips is None:
         raise AssertionError(loop)
     registers = [leaf for leaf in parts.leaves_of(*read) if leaf.kind is Kind.CARRIED and _is_of(leaf, loop)]
     found, reached = FALSE, TRUE
-    for trip in range(MOST_TRIPS if loop.again.is_exact else 1):
+    for trip in range(most):
         here: Expr | None = both(reached, compare(Comparison.EQ, trips, const(trip, trips.width)))
         for leaf in registers:
             if leaf.values is not None:
@@ -104,7 +107,7 @@ def _made(loop: LoopAround, parts: Parts, loops: Sequence[LoopAround], read: Seq
     return found
 
 
-def _is_chosen(leaf: Leaf, loops: Sequence[LoopAround], block: Block) -> bool:
+def _is_chosen(leaf: Leaf, parts: Parts, loops: Sequence[LoopAround], block: Block) -> bool:
     """Whether some launch gives a leaf any value that the conditions allow."""
     match leaf.kind:
         case Kind.LANE:
@@ -113,6 +116,8 @@ def _is_chosen(leaf: Leaf, loops: Sequence[LoopAround], block: Block) -> bool:
             return leaf.symbol is None
         case Kind.TRIPS | Kind.CARRIED:
             return any(_is_of(leaf, loop) for loop in loops)
+        case Kind.OPAQUE if leaf.open is not None and parts.has_results:
+            return True  # no thread has this value: it stands for the result of a division by 0
         case Kind.OPAQUE:
             return leaf.is_input and (is_shared(leaf) or from_places_of_their_own(block, leaf))
 

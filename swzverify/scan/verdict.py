@@ -16,7 +16,6 @@ TRIAL: Final = "trial"
 FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
 NO_BLOCK: Final = "the shape of the block is not known: give --block"
 NOT_DECIDED: Final = "not decided within the budget"
-RELATED: Final = "lanes that meet come together for some values of {}, which may not occur"
 FAULTS: Final = "some lanes' addresses cannot be multiples of the width: such an access faults"
 
 

@@ -194,11 +194,12 @@ def test_a_guard_by_data_is_no_witness() -> None:
     assert bounds(body + "mad.lo.u32 %r20, %r1, 256, %r3; ld.shared.u32 %r30, [%r20]; OUT:").verdict == "unknown"
 
 
-def test_a_way_that_some_other_condition_decides_is_no_witness() -> None:
-    """Lane 40 comes only if n is 0: the way to the access has two begins."""
+def test_a_path_of_two_conditions_depends_on_the_parameter() -> None:
+    """Lane 40 comes only if n is 0: two paths lead to the access."""
     body = "setp.eq.u32 %p1, %r2, 0; @%p1 bra IN; setp.lt.u32 %p2, %r1, 4; @%p2 bra IN; bra OUT;"
     body += " IN: mad.lo.u32 %r20, %r1, 256, %r3; ld.shared.u32 %r30, [%r20]; OUT:"
-    assert bounds(body).verdict == "unknown"
+    found = bounds(body)
+    assert (found.verdict, found.parameters) == ("depends", ("n",))
 
 
 def test_ways_that_join_again_are_sure() -> None:

@@ -223,7 +223,7 @@ def test_a_way_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
         return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
 
     monkeypatch.setattr(paths.Paths, "_find", one_edge)
-    found_by(verdicts.test_a_way_that_some_other_condition_decides_is_no_witness)
+    found_by(verdicts.test_a_path_of_two_conditions_depends_on_the_parameter)
 
 
 def test_data_taken_for_what_a_launch_gives(monkeypatch: pytest.MonkeyPatch) -> None:

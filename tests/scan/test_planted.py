@@ -58,7 +58,7 @@ def no_lanes_meet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_guard_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_split(monkeypatch, lambda parts: replace(parts, own_guard=TRUE))
+    in_split(monkeypatch, lambda parts: replace(parts, own_guard=TRUE, sure=TRUE))
     found_by(verdicts.test_a_guard_that_lets_five_lanes_through_is_5_way)
 
 
@@ -150,7 +150,7 @@ def test_a_bound_on_data_that_samples_exceed(monkeypatch: pytest.MonkeyPatch) ->
     )
     assert last(load + column).decision.ways == 4
 
-    def wrong(_question: object, _guard: object, count: int, wanted: Answer) -> bool:
+    def wrong(_question: object, count: int, wanted: Answer) -> bool:
         return (count <= 2) == (wanted is Answer.HOLDS)
 
     monkeypatch.setattr(data, "_can_meet", wrong)
@@ -158,7 +158,7 @@ def test_a_bound_on_data_that_samples_exceed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_data_that_every_lane_loads_from_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_from_places_of_their_own", lambda *_: True)
+    monkeypatch.setattr(data, "from_places_of_their_own", lambda *_: True)
     found_by(verdicts.test_data_of_one_place_are_not_free_to_differ)
 
 

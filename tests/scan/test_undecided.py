@@ -49,5 +49,7 @@ def test_free_needs_the_answer() -> None:
 
 
 def test_data_of_lanes_that_all_let_pass_count() -> None:
-    condition = "cvta.to.global.u64 %d2, %d3; ld.global.u32 %r21, [%d2]; setp.lt.u32 %p1, %r1, %r21;"
+    condition = (
+        "ld.param.u64 %d1, [q]; mad.wide.u32 %d2, %r1, 4, %d1; ld.global.u32 %r21, [%d2]; setp.lt.u32 %p1, %r1, %r21;"
+    )
     assert decision(condition).ways == 2
