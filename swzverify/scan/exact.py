@@ -6,14 +6,11 @@ from dataclasses import replace
 
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.kernel import Kind
 from swzverify.obligations import Answer
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import Array, DisagreementError, Mask, Price, price
 from swzverify.scan.question import Question
 from swzverify.scan.reach import reachable_ways
-from swzverify.scan.spell import spell_leaf
-from swzverify.scan.split import Parts, is_shared
 from swzverify.scan.verdict import COUNTING, FAULT, FAULTS, NOT_DECIDED, RELATED, SAMPLES, Decision, Verdict, unknown
 
 
@@ -39,7 +36,7 @@ def exact(question: Question) -> Decision:
     apart = question.possible(lanes_meet(row, block.shape, parts, whole))
     if apart.answer is Answer.EMPTY:
         return question.free(apart.engine, whole)
-    if related := _related(parts):
+    if related := question.related:
         return unknown(RELATED.format(related))
     ways = None
     if apart.answer is Answer.HOLDS:
@@ -50,16 +47,6 @@ def exact(question: Question) -> Decision:
     if ways <= 1:
         return unknown(FAULT)
     return question.conflict(found, aligned, active, ways)
-
-
-def _related(parts: Parts) -> str:
-    """Values of lanes that a guard reads and that are not free to be anything: what lanes exchange,
-    and several results that are not computed, such as two comparisons of one number.
-    """
-    own = [leaf for leaf in parts.leaves_of(parts.other_guard) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
-    results = [leaf for leaf in own if leaf.feeds and not leaf.is_moment]
-    found = [leaf for leaf in own if leaf.is_exchanged or (leaf in results and len(results) > 1)]
-    return ", ".join(dict.fromkeys(map(spell_leaf, found)))
 
 
 def _sampled(question: Question, found: Price) -> Decision:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from swzverify.hardware import LANES, Instruction
-from swzverify.ir.expr import TRUE, Expr, conjunction
-from swzverify.kernel import LoopAround
+from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
+from swzverify.ir.expr import TRUE, Expr, conjunction, variables
+from swzverify.kernel import Kind, LoopAround
+from swzverify.kernel.linear import Sum
+from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
 from swzverify.scan.asker import Possible
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.collide import lane_runs
 from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
-from swzverify.scan.split import Parts
-from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
+from swzverify.scan.spell import spell_leaf
+from swzverify.scan.split import Parts, is_shared
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,23 @@ class Question:
     def guard(self) -> Expr:
         """Both parts of the guard."""
         return conjunction((self.parts.own_guard, self.parts.other_guard))
+
+    @property
+    def related(self) -> str:
+        """Values that the guard reads and that are not free to be anything, in words. Lanes that
+        meet for some of these values need not come together in any launch.
+
+        They are what lanes exchange; several results that are not computed, such as two roots of
+        one number; and one such result of a value that the access reads by itself too.
+        """
+        parts = self.parts
+        opaque = [leaf for leaf in parts.leaves_of(parts.other_guard) if leaf.kind is Kind.OPAQUE]
+        exchanged = [leaf for leaf in opaque if leaf.is_exchanged and not is_shared(leaf)]
+        results = [leaf for leaf in opaque if leaf.feeds and not leaf.is_moment]
+        if len(results) == 1:
+            read = set(variables(parts.varying, self.guard))
+            results = [leaf for leaf in results if read & set(variables(*leaf.feeds))]
+        return ", ".join(dict.fromkeys(map(spell_leaf, exchanged + results)))
 
     def not_made(self) -> Decision | None:
         """Unknown, where it is known that no lane makes the access: without lanes it would be free of
@@ -101,3 +122,34 @@ class Question:
             raise DisagreementError
         wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
         return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(engine, SAMPLES))
+
+
+def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:
+    """The verdict for every place in a bank's word at which the shared part may start. Of accesses
+    to parts of words that place counts, and the deciders read no terms of the shared part.
+    """
+    row, parts = question.row, question.parts
+    step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
+    if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
+        return decide(question)
+    number = parts.shared.number
+    possible: list[Decision] = []
+    for shift in range(0, BANK_WORD_BYTES, step):
+        found = decide(replace(question, parts=replace(parts, shared=Sum({}, number + shift, 32))))
+        if found.reason == FAULTS:
+            continue
+        possible.append(found)
+        if found.verdict not in (Verdict.FREE, Verdict.CONFLICT) or found.verdict is not possible[0].verdict:
+            return decide(replace(question, parts=_all_mixed(parts)))
+    if not possible:
+        return unknown(FAULTS)
+    least = min(possible, key=lambda each: each.ways or 0)
+    return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
+
+
+def _all_mixed(parts: Parts) -> Parts:
+    """The same address with nothing set aside: of accesses to parts of words, what is shared counts
+    modulo 4.
+    """
+    mixed = parts.shared.plus(Sum({parts.mixed: 1}, 0, 32)).expression()
+    return replace(parts, shared=Sum({}, 0, 32), mixed=mixed)
