@@ -57,7 +57,7 @@ def evaluate(slices: Slices, instruction: Instruction, at: int) -> Steps:
         return (yield from _load(slices, instruction, at, width))
     if found := _CVTA.fullmatch(opcode):
         return (yield from _change_space(slices, instruction, found, width))
-    if _IS_SHARED.fullmatch(opcode):
+    if _IS_SHARED.fullmatch(opcode) and len(instruction.operands) == 2:
         return (yield from _is_shared(slices, instruction, at, width))
     if name == "mov":
         return (yield from _move(slices, instruction, at, width))

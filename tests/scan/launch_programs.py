@@ -92,12 +92,13 @@ class _Lines:
         kind = {1: "u8", 2: "u16"}[size]
         lanes = self.fresh("q")
         self.put(f"mul.lo.u32 %r12, %r2, {size}; and.b32 %r12, %r12, {8 - size}; add.u32 %r12, %r12, %r3;")
-        self.put(f"setp.lt.u32 {lanes}, %r1, {self.source.choice((2, 3, 8, 32, 64))};")
-        self.put(f"mov.u32 %r5, {2 * self.source.choice((66, 130, 64, 128, 6, 4))}; and.b32 %r6, %r2, 1;")
-        self.put(f"{name}: add.u32 %r6, %r6, 1; shr.u32 %r7, %r5, 1;")
+        first, count = self.source.choice((0, 0, 1)), self.source.choice((2, 2, 2, 3, 32))
+        self.put(f"sub.u32 %r13, %r1, {first}; setp.lt.u32 {lanes}, %r13, {count}; and.b32 %r14, %r2, 1023;")
+        self.put(f"mov.u32 %r5, {2 * self.source.choice((130, 130, 66, 128, 6, 4))};")
+        self.put(f"{name}: shr.u32 %r7, %r5, 1;")
         self.put(f"{name}I: mul.lo.u32 %r11, %r7, %r1; and.b32 %r11, %r11, {4096 - size}; add.u32 %r20, %r11, %r12;")
-        self.put(f"@{lanes} ld.shared.{kind} %h7, [%r20]; shr.u32 %r7, %r7, 1; setp.gt.u32 %p5, %r7, 31;")
-        self.put(f"@%p5 bra {name}I; shr.u32 %r5, %r5, 1; setp.lt.u32 %p6, %r6, 2; @%p6 bra {name};")
+        self.put(f"@{lanes} ld.shared.{kind} %h7, [%r20]; shr.u32 %r7, %r7, 1; setp.gt.u32 %p5, %r7, 1;")
+        self.put(f"@%p5 bra {name}I; shl.b32 %r5, %r5, 1; setp.lt.u32 %p6, %r5, %r14; @%p6 bra {name};")
 
 
 def program(seed: int) -> str:

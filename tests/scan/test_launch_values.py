@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from swzverify.ir.expr import const
-from swzverify.kernel import evaluate, meaning, special
+from swzverify.ir.expr import const, variables
+from swzverify.kernel import Kind, accesses, evaluate, meaning, special
 from swzverify.ptx import read_module
 from swzverify.scan import collide, mixed, samples, scan_module
 from swzverify.scan.question import Question
@@ -206,7 +206,14 @@ def held(seeds: Sequence[int], make: Callable[[int], str] = program) -> Counter[
     total: Counter[str] = Counter()
     for seed in seeds:
         text = make(seed)
-        found = scan_module(read_module(text, "k.ptx"), SHAPE)
+        module = read_module(text, "k.ptx")
+        found = scan_module(module, SHAPE)
+        # Under a condition on the launch a conflict is one of some launches only.
+        always = {
+            each.line
+            for each in accesses(module, module.functions[0], SHAPE)
+            if all(leaf.kind is Kind.LANE for leaf in each.leaves if leaf.variable in variables(each.guard))
+        }
         met: Met = {}
         for grid in GRIDS:
             for number in NUMBERS:
@@ -224,6 +231,8 @@ def held(seeds: Sequence[int], make: Callable[[int], str] = program) -> Counter[
             where = (seed, each.line, each.instruction, each.address, each.decision)
             assert "disagree" not in each.decision.reason, where
             _compare(each.decision, met.get(each.line, set()), where)
+            if each.line in always and each.decision.verdict == "conflict":
+                assert min(met[each.line]) > 1, where
             total[each.decision.verdict.value] += 1
     return total
 
