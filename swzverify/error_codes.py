@@ -114,6 +114,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ552": "conditions that no parameters fulfil",
         "SWZ553": "compiled code that is not what the spec says, or not known exactly",
         "SWZ554": "a listing of machine code that cannot be read",
+        "SWZ555": "a block with more threads than the kernel allows",
         # searches for a layout
         "SWZ561": "nothing to choose a layout by",
         "SWZ562": "a tile whose layout is not to be chosen",

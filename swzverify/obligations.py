@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,6 +221,10 @@ class WorstCost:
         return self.most_conflicts if at_most is None else self.most_wavefronts
 
 
+BY_CLOCK: Final = "the wall clock, and not the budget, ended a query of Z3 after {} s: run it again on an idle machine"
+"""The detail of a finding that is open because of the machine, and not because of the question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """An engine's answer, with the failing point and, for costs, the worst case.
@@ -234,6 +238,11 @@ class Finding:
     point: Mapping[str, int] | None = None
     worst: WorstCost | None = None
     detail: str = ""
+
+    @property
+    def is_by_clock(self) -> bool:
+        """Whether the wall clock left it open: then it says nothing of the question."""
+        return self.detail.startswith(BY_CLOCK.partition("{")[0])
 
 
 class Engine(Protocol):

@@ -31,11 +31,23 @@ class Arguments:
         >>> Arguments({"n": (Field(0, 4, 0x10203),)}).value("n", 1, 2)
         258
         """
+        known, value = self.bits(name, offset, size)
+        return value if known == (1 << 8 * size) - 1 else None
+
+    def bits(self, name: str, offset: int, size: int) -> tuple[int, int]:
+        """The bits of some bytes of a parameter that are known, as a mask, and what they are.
+
+        >>> Arguments({"n": (Field(2, 1, 0x7F),)}).bits("n", 0, 4) == (0xFF0000, 0x7F0000)
+        True
+        """
+        mask = value = 0
+        whole = (1 << 8 * size) - 1
         for each in self.known.get(name, ()):
-            if each.offset <= offset and offset + size <= each.offset + each.size:
-                shift = 8 * (offset - each.offset)
-                return ((each.value % (1 << 8 * each.size)) >> shift) & ((1 << 8 * size) - 1)
-        return None
+            ones = (1 << 8 * each.size) - 1
+            shift = 8 * (each.offset - offset)
+            mask |= (ones << shift if shift >= 0 else ones >> -shift) & whole
+            value |= ((each.value & ones) << shift if shift >= 0 else (each.value & ones) >> -shift) & whole
+        return mask, value
 
 
 NO_ARGUMENTS = Arguments()

@@ -10,13 +10,15 @@ from collections.abc import Generator
 from typing import Final, NamedTuple
 
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Ite, Var, const, extract, ite, variables
-from swzverify.kernel.arithmetic import add, bit_and, either, joined, sub, widened
+from swzverify.kernel.arithmetic import add, bit_and, bit_or, either, joined, sub, widened
 from swzverify.kernel.effects import DETERMINED, written
 from swzverify.kernel.flow import base_name
 from swzverify.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.kernel.linear import Sum, normal, sum_of
 from swzverify.kernel.meaning import Operation, operation
+from swzverify.kernel.parameters import Piece
 from swzverify.kernel.slices import MaybeSteps, Slices, Steps, Wanted, width_of
+from swzverify.kernel.special import MOST_WARPS
 from swzverify.ptx import (
     Address,
     Immediate,
@@ -36,9 +38,12 @@ _OLD_VOTES: Final = re.compile(r"vote\.(?:all|any|uni)\.pred|vote\.ballot\.b32")
 _REDUCE: Final = re.compile(r"redux\.sync\.\w+\.[busf]32|match\.all\.sync\.b(?:32|64)")
 _SHUFFLE: Final = re.compile(r"shfl\.sync\.idx\.b32")
 _CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
+_IS_SHARED: Final = re.compile(r"isspacep\.shared(?:::cta)?")
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
 MOST_CHOICES: Final = 8
 """Nested choices that are looked into for a shared address."""
+_MOST_PIECE: Final = 8
+"""Bytes of a parameter that one variable stands for, at most."""
 _ALL_LANES: Final = 0xFFFFFFFF
 SPACES: Final = ("shared", "global", "const", "local", "param")
 
@@ -52,6 +57,8 @@ def evaluate(slices: Slices, instruction: Instruction, at: int) -> Steps:
         return (yield from _load(slices, instruction, at, width))
     if found := _CVTA.fullmatch(opcode):
         return (yield from _change_space(slices, instruction, found, width))
+    if _IS_SHARED.fullmatch(opcode) and len(instruction.operands) == 2:
+        return (yield from _is_shared(slices, instruction, at, width))
     if name == "mov":
         return (yield from _move(slices, instruction, at, width))
     if name in ("vote", "redux", "match", "shfl", "activemask"):
@@ -136,7 +143,8 @@ def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
         if value is not None and piece == width and (at + 1) * piece <= whole:
             return extract(value, at * piece, piece)
     if len(operands) == 2 and operands[1] == SpecialRegister("%warpid"):
-        return slices.moment(instruction, at, width, "%warpid is one number for all lanes of a warp", ())
+        reason = "%warpid is one number for all lanes of a warp"
+        return widened(slices.moment(instruction, at, (MOST_WARPS - 1).bit_length(), reason, ()), width)
     if len(operands) == 2 and isinstance(operands[1], SpecialRegister):
         reason = f"{operands[1].name} may change from read to read"
         return slices.opaque(instruction, at, width, reason)
@@ -155,6 +163,16 @@ def _change_space(slices: Slices, instruction: Instruction, found: re.Match[str]
         return value
     window = slices.symbols.window(space, bits)
     return normal(sub(value, window) if found[1] else add(value, window))
+
+
+def _is_shared(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
+    """Whether a generic address is a shared one."""
+    for bits in (64, 32):
+        value = yield from slices.read(instruction.operands[1], bits, instruction)
+        found = None if value is None else in_shared(slices, normal(value))
+        if found is not None and width == 1:
+            return found.holds
+    return (yield from _determined(slices, instruction, at, width))
 
 
 # ---- memory
@@ -269,12 +287,58 @@ def _parameter(slices: Slices, place: Expr, offset: int, size: int) -> Expr | No
     if parameter is None or parameter.size_bytes is None or start + offset + size > parameter.size_bytes:
         return None
     begin = start + offset
-    given = slices.arguments.value(name, begin, size)
-    if given is not None:
-        return const(given, 8 * size)
-    if name in slices.arguments.whole:
-        return extract(parameter_leaf(slices, name, 0, parameter.size_bytes), 8 * begin, 8 * size)
-    return parameter_leaf(slices, name, begin, size)
+    known = slices.arguments.value(name, begin, size)
+    if known is not None:
+        return const(known, 8 * size)
+    # What other loads read of these bytes has to be the same: all are parts of the widest one.
+    own = (begin, size)
+    around = [each for each in _pieces(slices).get(name, ()) if _is_in(own, each)]
+    first, count = max(around, key=lambda each: each[1], default=own)
+    whole = parameter_leaf(slices, name, first, count)
+    mask, bits = slices.arguments.bits(name, first, count)
+    if mask:
+        whole = bit_or(bit_and(whole, const(~mask, whole.width)), const(bits, whole.width))
+    return extract(whole, 8 * (begin - first), 8 * size)
+
+
+def _is_in(piece: Piece, other: Piece) -> bool:
+    return other[0] <= piece[0] and sum(piece) <= sum(other)
+
+
+def _pieces(slices: Slices) -> dict[str, set[Piece]]:
+    """The bytes of each parameter that some load of the function reads at once, or that a condition
+    on the parameter reads. PTX aligns loads, so that of two pieces with a byte in common one has
+    all of the other.
+    """
+    if slices.pieces is None:
+        found = slices.pieces = {
+            name: {(0, each.size_bytes)}
+            for name in slices.arguments.whole
+            if (each := slices.function.parameter(name)) is not None and each.size_bytes is not None
+        }
+        loads = [each for each in slices.function.instructions if space_of(each.opcode) == "param"]
+        loads = [each for each in loads if base_name(each) in _LOADS and len(each.operands) > 1]
+        # An address in a register may itself read a parameter.
+        for instruction in sorted(loads, key=lambda each: any(map(_is_indirect, each.operands))):
+            size = size_of_type(instruction.opcode.rpartition(".")[2])
+            place = slices.symbols.parameter(slices.run(_known_place(slices, instruction)))
+            if size is None or place is None or size > _MOST_PIECE:
+                continue
+            target = instruction.operands[0]
+            count = len(target.items) if isinstance(target, Vector) else 1
+            found.setdefault(place[0], set()).update((place[1] + at * size, size) for at in range(count))
+    return slices.pieces
+
+
+def _is_indirect(operand: Operand) -> bool:
+    """Whether an operand is an address that a register has."""
+    return isinstance(operand, Address) and isinstance(operand.base, Register)
+
+
+def _known_place(slices: Slices, instruction: Instruction) -> Steps:
+    address = instruction.operands[1]
+    place = (yield from slices.place(address, 64, instruction)) if isinstance(address, Address) else None
+    return const(0, 64) if place is None else place
 
 
 def parameter_leaf(slices: Slices, name: str, begin: int, size: int) -> Expr:

@@ -4,7 +4,8 @@ An opcode is known only as it is spelled here: with any modifier that is not nam
 in this table, and its result is an unknown value.
 
 Source: PTX ISA, Integer Arithmetic Instructions; Logic and Shift Instructions; Comparison and
-Selection Instructions; Data Movement and Conversion Instructions (mov, prmt, cvt).
+Selection Instructions (floats: Floating Point Comparisons); Data Movement and Conversion
+Instructions (mov, prmt, cvt).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from swzverify.kernel.arithmetic import (
     bit_xor,
     both,
     choose,
+    either,
     is_negative,
     is_zero,
     joined,
@@ -427,7 +429,10 @@ _COMPARE: Final[dict[str, tuple[Comparison, bool, bool]]] = {
 }
 """The comparison, whether the operands change places, whether the answer is inverted."""
 _UNSIGNED: Final = {"lt": "lo", "le": "ls", "gt": "hi", "ge": "hs"}
-_NAMES: Final = "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
+_ORDERED: Final = "eq|ne|lt|le|gt|ge"
+_COMPARED: Final = rf"({_ORDERED}|lo|ls|hi|hs)(?:\.(and|or|xor))?"
+_COMPARED_FLOATS: Final = rf"((?:{_ORDERED})u?|num|nan)(?:\.(and|or|xor))?(\.ftz)?"
+_EXPONENT_BITS: Final = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}
 
 
 def _compared(name: str, type_letter: str, a: Expr, b: Expr) -> Expr | None:
@@ -440,13 +445,49 @@ def _compared(name: str, type_letter: str, a: Expr, b: Expr) -> Expr | None:
     return negation(found) if turned else found
 
 
-@_rule(rf"setp\.({_NAMES})(?:\.(and|or|xor))?\.([bus])(16|32|64)")
+def _compared_floats(name: str, kind: str, a: Expr, b: Expr, *, ftz: bool) -> Expr:
+    """A comparison of two IEEE 754 numbers by their bits.
+
+    `ftz` takes subnormal numbers as 0. With a NaN, a comparison holds if its name ends in `u`.
+    """
+    magnitudes = [widened(extract(each, 0, each.width - 1), each.width) for each in (a, b)]
+    fraction_bits = a.width - 1 - _EXPONENT_BITS[kind]
+    infinity = const(((1 << _EXPONENT_BITS[kind]) - 1) << fraction_bits, a.width)
+    is_unordered = either(*(less(infinity, each, signed=False) for each in magnitudes))
+    if name in ("num", "nan"):
+        return is_unordered if name == "nan" else negation(is_unordered)
+    if ftz:
+        smallest, zero = const(1 << fraction_bits, a.width), const(0, a.width)
+        magnitudes = [ite(less(each, smallest, signed=False), zero, each) for each in magnitudes]
+    # Both zeros have one number here.
+    numbers = [
+        ite(is_negative(each), sub(const(0, each.width), magnitude), magnitude)
+        for each, magnitude in zip((a, b), magnitudes, strict=True)
+    ]
+    comparison, swapped, turned = _COMPARE[name.removesuffix("u")]
+    holds = compare(comparison, *(reversed(numbers) if swapped else numbers))
+    holds = negation(holds) if turned else holds
+    return either(is_unordered, holds) if name.endswith("u") else both(negation(is_unordered), holds)
+
+
+@_rule(rf"setp\.{_COMPARED}\.([bus])(16|32|64)")
 def _setp(found: re.Match[str]) -> Operation:
+    return _predicates(int(found[4]), found[2], lambda a, b: _compared(found[1], found[3], a, b))
+
+
+@_rule(rf"setp\.{_COMPARED_FLOATS}\.(b?f16|f32|f64)")
+def _setp_floats(found: re.Match[str]) -> Operation | None:
+    if found[3] and found[4] not in ("f16", "f32"):
+        return None
+    ftz = found[3] is not None
+    return _predicates(_width(found[4]), found[2], lambda a, b: _compared_floats(found[1], found[4], a, b, ftz=ftz))
+
+
+def _predicates(width: int, combine: str | None, answer_of: Callable[[Expr, Expr], Expr | None]) -> Operation:
     """The second result combines the opposite of the comparison."""
-    width, combine = int(found[4]), found[2]
 
     def build(values: Values) -> Values | None:
-        answer = _compared(found[1], found[3], values[0], values[1])
+        answer = answer_of(values[0], values[1])
         if answer is None:
             return None
         if combine is None:
@@ -456,13 +497,25 @@ def _setp(found: re.Match[str]) -> Operation:
     return Operation((width, width) + ((1,) if combine else ()), (1, 1), build)
 
 
-@_rule(rf"set\.({_NAMES})(?:\.(and|or|xor))?\.([usf])32\.([bus])(16|32|64)")
+@_rule(rf"set\.{_COMPARED}\.([usf])32\.([bus])(16|32|64)")
 def _set(found: re.Match[str]) -> Operation:
-    width, combine = int(found[5]), found[2]
-    yes = const(0x3F800000 if found[3] == "f" else -1, 32)
+    return _marks(int(found[5]), found[2], found[3], lambda a, b: _compared(found[1], found[4], a, b))
+
+
+@_rule(rf"set\.{_COMPARED_FLOATS}\.([usf])32\.(f32|f64)")
+def _set_floats(found: re.Match[str]) -> Operation | None:
+    if found[3] and found[5] != "f32":
+        return None
+    ftz, width = found[3] is not None, _width(found[5])
+    return _marks(width, found[2], found[4], lambda a, b: _compared_floats(found[1], found[5], a, b, ftz=ftz))
+
+
+def _marks(width: int, combine: str | None, into: str, answer_of: Callable[[Expr, Expr], Expr | None]) -> Operation:
+    """1.0 or all ones where a comparison holds, else 0."""
+    yes = const(0x3F800000 if into == "f" else -1, 32)
 
     def build(values: Values) -> Values | None:
-        answer = _compared(found[1], found[4], values[0], values[1])
+        answer = answer_of(values[0], values[1])
         if answer is None:
             return None
         if combine is not None:

@@ -2,16 +2,21 @@
 for products of trials that do not fit 64 bits.
 
 Source: PTX ISA, Integer Arithmetic Instructions; Logic and Shift Instructions; Comparison and
-Selection Instructions; Data Movement and Conversion Instructions (mov, prmt, cvt).
+Selection Instructions (floats: Floating Point Comparisons); Data Movement and Conversion
+Instructions (mov, prmt, cvt).
 """
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Sequence
 from typing import Final
 
 _RELATIONS: Final = {"eq": (0,), "ne": (-1, 1), "lt": (-1,), "le": (-1, 0), "gt": (1,), "ge": (0, 1)}
 _RELATIONS_UNSIGNED: Final = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+_REALS: Final = {"f16": ("e", 2, 2.0**-14), "bf16": ("f", 4, 2.0**-126), "f32": ("f", 4, 2.0**-126), "f64": ("d", 8, 0)}
+"""A letter of `struct`, the bytes, and the smallest normal number."""
 
 
 def _bits(kind: str) -> int:
@@ -54,8 +59,7 @@ def _comparison(name: str, words: list[str], values: Sequence[int]) -> tuple[int
     kind, relation = words[-1], words[0]
     if relation in _RELATIONS_UNSIGNED:
         relation = _RELATIONS_UNSIGNED[relation]
-    a, b = (_number(value, kind) for value in values[:2])
-    holds = ((a > b) - (a < b)) in _RELATIONS[relation]
+    holds = _holds(relation, kind, values, ftz="ftz" in words)
     answers = [holds, not holds]
     if len(values) == 3:
         third = bool(values[2])
@@ -66,9 +70,29 @@ def _comparison(name: str, words: list[str], values: Sequence[int]) -> tuple[int
         ]
     if name == "setp":
         return tuple(int(each) for each in answers)
-    if "f32" in words:
+    if "f32" in words[:-1]:
         return (0x3F800000 if answers[0] else 0,)
     return (0xFFFFFFFF if answers[0] else 0,)
+
+
+def _holds(relation: str, kind: str, values: Sequence[int], *, ftz: bool) -> bool:
+    if kind not in _REALS:
+        a, b = (_number(value, kind) for value in values[:2])
+        return ((a > b) - (a < b)) in _RELATIONS[relation]
+    one, other = (_real(value, kind, ftz=ftz) for value in values[:2])
+    is_unordered = math.isnan(one) or math.isnan(other)
+    if relation in ("num", "nan") or is_unordered:
+        return is_unordered == (relation == "nan" or relation.endswith("u"))
+    return ((one > other) - (one < other)) in _RELATIONS[relation.removesuffix("u")]
+
+
+def _real(value: int, kind: str, *, ftz: bool) -> float:
+    """The number that IEEE 754 gives some bits."""
+    if kind == "bf16":
+        value, kind = value << 16, "f32"
+    letter, size, smallest = _REALS[kind]
+    found: float = struct.unpack(f"<{letter}", value.to_bytes(size, "little"))[0]
+    return 0.0 if ftz and abs(found) < smallest else found
 
 
 def _value(name: str, words: list[str], kind: str, values: Sequence[int]) -> int | None:

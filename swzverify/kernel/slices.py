@@ -24,6 +24,7 @@ from swzverify.kernel.flow import Flow, FlowError, Loop, Way
 from swzverify.kernel.graph import reached
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf, Leaves
+from swzverify.kernel.parameters import Piece
 from swzverify.kernel.special import BlockShape, special
 from swzverify.kernel.symbols import Symbols
 from swzverify.ptx import (
@@ -97,6 +98,8 @@ class Slices:
         self.leaves = Leaves()
         self.symbols = Symbols(module, function, self.leaves)
         self.carried: dict[Var, Carried] = {}
+        self.pieces: dict[str, set[Piece]] | None = None
+        """The bytes of kernel parameters that loads read; None before that was asked for."""
         self._threads = Threads(block) if block else None
         self._evaluate = evaluate
         self._known: dict[Wanted, Expr] = {}
@@ -394,8 +397,12 @@ class Slices:
         return self._unknown(instruction, at, width, reason, per_lane=True, is_exchanged=is_exchanged)
 
     def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
-        """A value that is not known, and depends on `feeds` alone."""
-        return self._unknown(instruction, at, width, reason, feeds=feeds)
+        """A value that is not known, and depends on `feeds` alone; among these are what values of
+        this kind depend on that it is made of.
+        """
+        inner = [self.leaves[each] for each in variables(*feeds)]
+        more = [each for leaf in inner if leaf.kind is Kind.OPAQUE and not leaf.is_moment for each in leaf.feeds]
+        return self._unknown(instruction, at, width, reason, feeds=tuple(dict.fromkeys((*feeds, *more))))
 
     def moment(
         self,

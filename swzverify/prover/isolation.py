@@ -41,10 +41,10 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux's prctl(2)
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one query may take: `seconds` of wall clock, and `memory_mib` beyond what the process
-    has at its start.
+    has at its start. Unless a user says otherwise, the clock is a safety net, and the budget decides.
     """
 
-    seconds: float = 60.0
+    seconds: float = 3600.0
     memory_mib: int = 4096
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
@@ -132,6 +133,16 @@ class Function:
     def required_threads(self) -> tuple[int, int, int] | None:
         """`.reqntid`, the only block; None if the text does not say."""
         return self.tuning.required_threads
+
+    @property
+    def most_threads(self) -> int | None:
+        """How many threads a block may have, the product of `.maxntid`; None if the text does not
+        say.
+
+        Source: PTX ISA, Performance-Tuning Directives: .maxntid.
+        """
+        extents = self.tuning.max_threads
+        return None if extents is None else prod(extents)
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of this name; None if there is none."""

@@ -26,6 +26,7 @@ from swzverify.scan import (
     NOTHING_GIVEN,
     Given,
     ScannedAccess,
+    block_of_launch,
     facts_of,
     scan_function,
     scanned_functions,
@@ -85,7 +86,8 @@ def scan_files(files: Sequence[str], settings: ScanSettings) -> list[ScannedFile
     """The accesses of each PTX text of the files, in their order.
 
     Errors: those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or condition
-    that no file has, SWZ552 for conditions that no values fulfil.
+    that no file has, SWZ552 for conditions that no values fulfil, SWZ555 for a block that a kernel
+    does not allow.
     """
     find_target(settings.target)
     return scan_texts([text for name in files for text in _texts(name, settings)], settings)
@@ -175,6 +177,8 @@ def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, 
     wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, settings.kernel)]
     if message := unknown_names(settings.given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
+    for each in wanted:
+        block_of_launch(each, settings.block)
     return {each: facts_of(each, settings.given).applied for each in wanted}
 
 

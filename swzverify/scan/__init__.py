@@ -13,7 +13,7 @@ instructions of an access, and `on_chip` what they cost. Imports `kernel`, `prov
 
 from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
-from swzverify.scan.given import NOTHING_GIVEN, Given, facts_of, unknown_names
+from swzverify.scan.given import NOTHING_GIVEN, Given, block_of_launch, facts_of, unknown_names
 from swzverify.scan.joined import Relation
 from swzverify.scan.on_chip import OnChip
 from swzverify.scan.verdict import LaneRow, Verdict
@@ -30,6 +30,7 @@ __all__ = [
     "Verdict",
     "Witness",
     "WitnessLane",
+    "block_of_launch",
     "facts_of",
     "scan_function",
     "scan_module",

@@ -18,6 +18,10 @@ BUDGET: Final = 4_000_000
 """Z3's budget for one question."""
 
 
+class OutOfClockError(Exception):
+    """The wall clock ended a query: no verdict may rest on that. The text says so."""
+
+
 class Asker:
     """Asks the questions of one function. `most_open` of them may use up the budget; each later one
     has `share` of it.
@@ -32,10 +36,14 @@ class Asker:
         self._asked: dict[Expr, Finding] = {}
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether a condition can hold; what was asked is remembered."""
+        """Whether a condition can hold; what was asked is remembered. An `OutOfClockError` where the
+        wall clock ended the query.
+        """
         if condition is FALSE or condition is TRUE:
             return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
         if condition not in self._asked:
             found = self._asked[condition] = (self._panel if self._left > 0 else self._small).possible(condition)
-            self._left -= found.answer is Answer.UNDECIDED
+            self._left -= found.answer is Answer.UNDECIDED and not found.is_by_clock
+        if self._asked[condition].is_by_clock:
+            raise OutOfClockError(self._asked[condition].detail)
         return self._asked[condition]

@@ -15,6 +15,7 @@ from typing import Final
 
 from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel import KernelAccess
+from swzverify.kernel.special import is_place
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
 
@@ -43,7 +44,7 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
     """The access in the first block; None where no division that is assumed to have a result reads
     the block's place.
     """
-    place = [each for each in variables(access.guard) if each.name.startswith(("ctaid.", "clusterid."))]
+    place = [each for each in variables(access.guard) if is_place(each.name)]
     if not access.assumes or not place:
         return None
     first: dict[Var, Expr] = {each: const(0, each.width) for each in place}

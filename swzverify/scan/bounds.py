@@ -21,6 +21,7 @@ from swzverify.kernel import Leaf
 from swzverify.kernel.arithmetic import add, either, less, sub, widened
 from swzverify.kernel.leaves import begin_of
 from swzverify.kernel.linear import normal, sum_of
+from swzverify.kernel.special import is_place
 from swzverify.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.scan.claimed import claimed
 from swzverify.scan.evaluated import seen
@@ -97,7 +98,7 @@ def _is_fine_somewhere(subject: Subject, whole: Property) -> bool:
     trip of a loop, or of the first block.
     """
     read = variables(whole.bad, subject.access.guard)
-    if any(subject.loop_of(each.name) is not None or each.name.startswith("ctaid.") for each in read):
+    if any(subject.loop_of(each.name) is not None or is_place(each.name) for each in read):
         return False
     told = seen(subject, whole)
     return told.is_made and not told.is_bad

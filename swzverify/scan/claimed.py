@@ -17,6 +17,7 @@ from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import is_zero
+from swzverify.kernel.special import is_place
 from swzverify.obligations import Answer
 from swzverify.prover.panel import FOLDING
 from swzverify.scan.claim import NEVER_MADE, Claim, ClaimVerdict, Property, Witness, WitnessLane, not_known
@@ -124,7 +125,7 @@ class _Breaking:
         """A point that breaks the claim, in the first trips of loops and the first block if there."""
         subject, first = self.subject, list[Expr]()
         for each in self.read:
-            if subject.loop_of(each.name) is not None or each.name.startswith("ctaid."):
+            if subject.loop_of(each.name) is not None or is_place(each.name):
                 first.append(is_zero(each))
         for more in (first, []):
             found = subject.ask(subject.lane(), *self.makes, *more, self.sure, self.claim.bad)
@@ -274,4 +275,4 @@ class _Breaking:
     def _is_free(self, name: str, value: int) -> bool:
         """Whether a number may be another one in another launch; every launch has a first block."""
         leaf = self.subject.leaves.get(name)
-        return leaf is not None and is_parameter(leaf) and not (name.startswith("ctaid.") and not value)
+        return leaf is not None and is_parameter(leaf) and not (is_place(name) and not value)

@@ -12,7 +12,7 @@ from swzverify.kernel import KernelAccess
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import size_of_type
 from swzverify.scan.aligned import aligned
-from swzverify.scan.asker import Possible
+from swzverify.scan.asker import OutOfClockError, Possible
 from swzverify.scan.assuming import ELSEWHERE, in_one_launch
 from swzverify.scan.bounds import in_bounds
 from swzverify.scan.claim import Claim, ClaimVerdict, not_known
@@ -76,6 +76,8 @@ def _said(claim: Callable[[], Claim]) -> Claim:
         return claim()
     except DisagreementError:
         return not_known(FAULT)
+    except OutOfClockError as error:
+        return not_known(str(error))
     except ValueError as error:
         return not_known(f"the address cannot be computed: {error}")
 

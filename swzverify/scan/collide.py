@@ -32,7 +32,7 @@ from swzverify.ir.expr import (
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import add, bit_and, either, is_zero, less, mul, shift_right, sub, widened
 from swzverify.kernel.linear import normal
-from swzverify.kernel.special import BlockShape
+from swzverify.kernel.special import BlockShape, launch_facts
 from swzverify.scan.split import Parts, is_shared
 
 _NUMBER_BITS = 32
@@ -67,9 +67,9 @@ class Lane:
                 new[each] = self._copy(each)
         return substitute(value, new)
 
-    def known(self, value: Expr) -> list[Expr]:
-        """What is known of the leaves of a value, of this lane."""
-        return [self.of(each) for each in known_of(variables(value), self._leaves)]
+    def known(self, *values: Expr) -> list[Expr]:
+        """What is known of the leaves of some values, of this lane."""
+        return [self.of(each) for each in known_of(variables(*values), self._leaves)]
 
 
 def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
@@ -83,8 +83,8 @@ def assumed_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
 
 
 def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
-    """What the analysis knows of the leaves' values."""
-    found: list[Expr] = []
+    """What is known of the leaves' values: by the analysis, and because it is so in every launch."""
+    found = launch_facts(read)
     for each in read:
         leaf = leaves[each.name]
         if leaf.kind is Kind.TRIPS and leaf.values is not None:
@@ -101,7 +101,7 @@ def lane_runs(block: BlockShape, parts: Parts) -> Expr:
     """Whether some lane makes the access at all."""
     lane = Lane(block, parts.leaves, "")
     guard = conjunction((parts.own_guard, parts.other_guard))
-    return conjunction(dict.fromkeys((lane.of(guard), *lane.known(guard), *lane.known(parts.varying))))
+    return conjunction(dict.fromkeys((lane.of(guard), *lane.known(guard, parts.varying))))
 
 
 def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, count: int = 2) -> Expr:
@@ -117,9 +117,10 @@ def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, c
         if row.address_lanes < LANES:
             within = bit_and(lane.number, const(LANES - 1, _NUMBER_BITS))
             conditions.append(less(within, const(row.address_lanes, _NUMBER_BITS), signed=False))
-        if not row.warp_wide:
-            conditions += [lane.of(guard), *lane.known(guard)]
-        conditions += lane.known(parts.varying)
+        if row.warp_wide:
+            conditions += lane.known(parts.varying)
+        else:
+            conditions += [lane.of(guard), *lane.known(guard, parts.varying)]
     conditions += [_clash(row, parts, *pair) for pair in combinations(lanes, 2)]
     return conjunction(dict.fromkeys(conditions))
 

@@ -13,31 +13,29 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.errors import SwzError
-from swzverify.hardware import BANK_WORD_BYTES, Instruction, require
+from swzverify.hardware import Instruction, require
 from swzverify.ir.expr import TRUE, Expr, const
 from swzverify.kernel import KernelAccess, LoopAround, accesses, inlined
 from swzverify.kernel.atomics import adds_one
-from swzverify.kernel.linear import Sum
-from swzverify.kernel.powers import power_of_terms
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
 from swzverify.ptx import Function, Location, Module
 from swzverify.sass import Listing, SassInstruction
-from swzverify.scan.asker import Asker
+from swzverify.scan.asker import Asker, OutOfClockError
 from swzverify.scan.assuming import judged
 from swzverify.scan.claim import Claim, not_known
 from swzverify.scan.claims import claims_on
 from swzverify.scan.exact import exact
-from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, facts_of
+from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
 from swzverify.scan.on_chip import OnChip, on_chip
 from swzverify.scan.price import DisagreementError, block_of
-from swzverify.scan.question import Question
+from swzverify.scan.question import Question, in_each_place
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, split
 from swzverify.scan.tried import Kernel, tried
-from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, NOT_DECIDED, Decision, Verdict, unknown
+from swzverify.scan.verdict import FAULT, NO_BLOCK, NOT_DECIDED, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written
 
 if TYPE_CHECKING:
@@ -157,6 +155,8 @@ def scan_function(
     machine code each has the machine instructions that it became, too. `suggest` looks for changes
     that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
 
+    Errors: SWZ551, SWZ552 for what is given; SWZ555 for a block that the function does not allow.
+
     >>> from swzverify.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
     >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
@@ -166,8 +166,7 @@ def scan_function(
     >>> found.decision.verdict.value, found.decision.ways
     ('conflict', 2)
     """
-    # A kernel that requires a shape runs with no other.
-    block = function.required_threads or block
+    block = block_of_launch(function, block)
     judge, asker = _Judge(block, target), Asker(*_CLAIMS)
     facts = facts_of(function, given)
     found: list[ScannedAccess] = []
@@ -258,12 +257,17 @@ class _Judge:
             return self.decide(access)
         except DisagreementError:
             return unknown(FAULT)
+        except OutOfClockError as error:
+            return unknown(str(error))
         except ValueError as error:
             return unknown(f"the address cannot be computed: {error}")
 
     def may(self, condition: Expr) -> bool:
         """Whether a condition is known to be possible."""
-        return self._possible(condition).answer is Answer.HOLDS
+        try:
+            return self._possible(condition).answer is Answer.HOLDS
+        except OutOfClockError:
+            return False
 
     def decide(self, access: KernelAccess) -> Decision:
         """The verdict on one access."""
@@ -299,26 +303,10 @@ class _Judge:
         return decided
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
-        """The verdict for every place in a bank's word at which the shared part may begin."""
-        step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
-        if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
-            return self._decided(row, parts, shape, loops)
-        number = parts.shared.number
-        possible: list[Decision] = []
-        for shift in range(0, BANK_WORD_BYTES, step):
-            found = self._decided(row, replace(parts, shared=Sum({}, number + shift, 32)), shape, loops)
-            if found.reason == FAULTS:
-                continue
-            possible.append(found)
-            if found.verdict not in (Verdict.FREE, Verdict.CONFLICT) or found.verdict is not possible[0].verdict:
-                return self._decided(row, _all_mixed(parts), shape, loops)
-        if not possible:
-            return unknown(FAULTS)
-        least = min(possible, key=lambda each: each.ways or 0)
-        return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
+        return in_each_place(Question(row, parts, block_of(shape), self._possible, loops), self._decided)
 
-    def _decided(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
-        question = Question(row, parts, block_of(shape), self._possible, loops)
+    def _decided(self, question: Question) -> Decision:
+        row, parts = question.row, question.parts
         # Lanes that are free together are free whoever of them comes; octets are not.
         anyone = question if row.by_octets else replace(question, parts=replace(parts, other_guard=TRUE))
         if anyone is not question and parts.is_exact and parts.other_guard is not TRUE:
@@ -331,11 +319,3 @@ class _Judge:
         if never.reason == NOT_DECIDED and (found := decided(anyone)).verdict is Verdict.FREE:
             return found
         return never
-
-
-def _all_mixed(parts: Parts) -> Parts:
-    """The same address with nothing set aside: of accesses to parts of words, what is shared counts
-    modulo 4.
-    """
-    mixed = parts.shared.plus(Sum({parts.mixed: 1}, 0, 32)).expression()
-    return replace(parts, shared=Sum({}, 0, 32), mixed=mixed)

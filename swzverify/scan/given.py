@@ -12,6 +12,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 from swzverify.errors import SwzError, nearest
@@ -22,9 +23,10 @@ from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
 from swzverify.kernel.arithmetic import either
+from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
 from swzverify.ptx import Function, Parameter, size_of_type
-from swzverify.scan.asker import Asker
+from swzverify.scan.asker import Asker, OutOfClockError
 from swzverify.scan.candidates import candidates
 
 MOST_READ: Final = 5
@@ -124,6 +126,29 @@ def facts_of(function: Function, given: Given) -> Facts:
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     arguments = Arguments(known, frozenset(each.name for found in read.values() for each in found.values()))
     return Facts(arguments, tuple(settings), tuple(_groups(read, function, arguments)))
+
+
+def block_of_launch(function: Function, block: BlockShape | None) -> BlockShape | None:
+    """The block that a function is judged with: what it requires, else the one that the user gives.
+
+    Errors: SWZ555 for a block with more threads than the function allows.
+
+    >>> from swzverify.ptx import read_module
+    >>> module = read_module(".version 8.0 .target sm_90 .entry k() .reqntid 64 { ret; }", "k.ptx")
+    >>> block_of_launch(module.functions[0], (32, 1, 1))
+    (64, 1, 1)
+    """
+    # A kernel that requires a shape runs with no other.
+    if function.required_threads is not None or block is None:
+        return function.required_threads
+    most = function.most_threads
+    if most is not None and prod(block) > most:
+        shown, extents = (", ".join(map(str, each)) for each in (block, function.tuning.max_threads or ()))
+        message = (
+            f"block ({shown}) has {prod(block)} threads; kernel {function.name} allows {most} (.maxntid {extents})"
+        )
+        raise SwzError("SWZ555", message, hint="give a smaller block, or the kernel that this block is for")
+    return block
 
 
 def named(text: str, function: Function) -> Parameter | None:
@@ -234,7 +259,10 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     whole = _condition(texts, function, names, arguments)
     if whole is TRUE:
         return Assumed(texts, whole, {})
-    found = Asker(most_open=1, share=1).possible(whole)
+    try:
+        found = Asker(most_open=1, share=1).possible(whole)
+    except OutOfClockError as error:
+        raise SwzError("SWZ552", f"{_quoted(texts)}: {error}", hint="nothing is known of the conditions") from error
     if found.answer is Answer.EMPTY:
         message = f"no values of the parameters of {function.name} fulfil {_quoted(texts)}"
         raise SwzError("SWZ552", message, hint="nothing can be said of a launch that cannot be: mend a condition")

@@ -8,11 +8,12 @@ from typing import Final
 from swzverify.ir.expr import TRUE, Expr, Var, const, substitute
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.linear import Sum, normal
+from swzverify.kernel.special import is_place
 from swzverify.obligations import Answer, Finding
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.data import limited_by_data
 from swzverify.scan.exact import exact
-from swzverify.scan.question import Question
+from swzverify.scan.question import Question, in_each_place
 from swzverify.scan.samples import Sampled, Sampler, Stuck
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared, parts_of
@@ -61,20 +62,40 @@ def _first_trip(question: Question) -> Decision | None:
     there is none, or it is not known what the loops carry then.
     """
     parts = question.parts
-    address = Sum({parts.varying: 1}, 0, 32).plus(parts.shared).expression()
     new: dict[Var, Expr] = {}
-    for leaf in parts.leaves_of(address, question.guard):
+    for leaf in parts.leaves_of(parts.shared.expression(), parts.varying, question.guard):
         if leaf.kind in (Kind.CARRIED, Kind.TRIPS):
             if leaf.first is None:
                 return None
             new[leaf.variable] = const(leaf.first, leaf.variable.width)
-    begun = parts_of(normal(substitute(address, new)), substitute(question.guard, new), parts.leaves)
-    sure = None if parts.sure is None else substitute(parts.sure, new)
-    begun = replace(begun, sure=sure, is_together=parts.is_together, has_results=parts.has_results)
-    again = replace(question, parts=begun)
+    return _conflict_with(question, new)
+
+
+def _first_block(question: Question) -> Decision | None:
+    """A conflict of the first block, which every launch has; None where there is none, or the access
+    does not read the block's place. The conflicts of other blocks depend on the launch: it need not
+    have these blocks.
+    """
+    parts = question.parts
+    read = [leaf.variable for leaf in parts.leaves_of(parts.varying, question.guard) if is_place(leaf.name)]
+    if not read:
+        return None
+    return _conflict_with(question, {each: const(0, each.width) for each in read})
+
+
+def _conflict_with(question: Question, values: dict[Var, Expr]) -> Decision | None:
+    """The conflict that the access has with some values put in, wherever in a bank's word the shared
+    part starts; None where it has none, or no lane makes the access then.
+    """
+    parts = question.parts
+    address = Sum({parts.varying: 1}, 0, 32).plus(parts.shared).expression()
+    put = parts_of(normal(substitute(address, values)), substitute(question.guard, values), parts.leaves)
+    sure = None if parts.sure is None else substitute(parts.sure, values)
+    put = replace(put, sure=sure, is_together=parts.is_together, has_results=parts.has_results)
+    again = replace(question, parts=put)
     if again.never_made() is not None:
         return None
-    found = (exact if begun.is_exact else mixed)(again)
+    found = in_each_place(again, lambda each: (exact if each.parts.is_exact else mixed)(each))
     return replace(found, at_least=True) if found.verdict is Verdict.CONFLICT else None
 
 
@@ -102,6 +123,8 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     worst = sure.conflict(witness.price, witness.addresses, witness.active, witness.price.ways, at_least=True)
     if not blamed:
         return worst
+    if (first := _first_block(question)) is not None:
+        return first
     free_for = _free_for(question, sampler, found)
     if computed := [leaf for leaf in blamed if leaf.kind is Kind.OPAQUE and not leaf.is_input]:
         # A value that nobody chooses need not be one for which lanes meet.

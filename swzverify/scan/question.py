@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from swzverify.hardware import LANES, Instruction
+from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.kernel import LoopAround
+from swzverify.kernel.linear import Sum
+from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
 from swzverify.scan.asker import Possible
 from swzverify.scan.claim import NEVER_MADE
@@ -15,7 +18,7 @@ from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, a
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.surely import surely
-from swzverify.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +112,34 @@ class Question:
             raise DisagreementError
         wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
         return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(engine, SAMPLES))
+
+
+def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:
+    """The verdict for every place in a bank's word at which the shared part may start. Of accesses
+    to parts of words that place counts, and the deciders read no terms of the shared part.
+    """
+    row, parts = question.row, question.parts
+    step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
+    if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
+        return decide(question)
+    number = parts.shared.number
+    possible: list[Decision] = []
+    for shift in range(0, BANK_WORD_BYTES, step):
+        found = decide(replace(question, parts=replace(parts, shared=Sum({}, number + shift, 32))))
+        if found.reason == FAULTS:
+            continue
+        possible.append(found)
+        if found.verdict not in (Verdict.FREE, Verdict.CONFLICT) or found.verdict is not possible[0].verdict:
+            return decide(replace(question, parts=_all_mixed(parts)))
+    if not possible:
+        return unknown(FAULTS)
+    least = min(possible, key=lambda each: each.ways or 0)
+    return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
+
+
+def _all_mixed(parts: Parts) -> Parts:
+    """The same address with nothing set aside: of accesses to parts of words, what is shared counts
+    modulo 4.
+    """
+    mixed = parts.shared.plus(Sum({parts.mixed: 1}, 0, 32)).expression()
+    return replace(parts, shared=Sum({}, 0, 32), mixed=mixed)

@@ -289,8 +289,8 @@ def _least(row: Instruction, found: Sampled) -> int:
 
 
 def _runs(leaf: Leaf) -> bool:
-    """Whether a leaf runs through its values in one launch: a loop's, or the block's place."""
-    return leaf.kind in (Kind.TRIPS, Kind.CARRIED) or "ctaid" in leaf.name or "clusterid" in leaf.name
+    """Whether a leaf runs through its values in one block: a loop's."""
+    return leaf.kind in (Kind.TRIPS, Kind.CARRIED)
 
 
 def _is_listed(leaf: Leaf) -> bool:

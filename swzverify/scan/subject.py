@@ -12,6 +12,7 @@ from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel import KernelAccess, Kind, Leaf, LoopAround
 from swzverify.kernel.arithmetic import bit_and, either, is_zero, less, sub
+from swzverify.kernel.special import is_of_grid
 from swzverify.kernel.symbols import SHARED_LIMIT
 from swzverify.obligations import Answer, Finding
 from swzverify.scan.asker import Possible
@@ -87,21 +88,17 @@ class Subject:
         return list(found.values())
 
     def more_of(self, read: Iterable[Var]) -> list[Expr]:
-        """What is known of values, beside what the cost rests on: counted loops, the numbers of the
-        grid, and arrays that end within the window.
+        """What is known of values, beside what the cost rests on: counted loops, and arrays that end
+        within the window.
         """
         found: list[Expr] = []
-        names = {each.name: each for each in read}
-        for name, each in names.items():
-            leaf = self.leaves[name]
+        for each in dict.fromkeys(read):
+            leaf = self.leaves[each.name]
             if leaf.most is not None:
                 found.append(less(each, const(leaf.most + 1, each.width), signed=False))
             if leaf.symbol is not None and leaf.symbol.size_bytes:
                 last = (SHARED_LIMIT - leaf.symbol.size_bytes) // leaf.multiple
                 found.append(less(each, const(last + 1, each.width), signed=False))
-            count = names.get("n" + name) if name.startswith("ctaid.") else None
-            if count is not None:
-                found.append(less(each, count, signed=False))
         return found
 
     def known_of_others(self, read: Iterable[Var]) -> list[Expr]:
@@ -123,7 +120,7 @@ def is_parameter(leaf: Leaf) -> bool:
     """Whether a leaf is a number that the launch gives: of a parameter, or of the grid."""
     if leaf.kind is not Kind.UNIFORM or leaf.symbol is not None:
         return False
-    return _PARAMETER.fullmatch(leaf.name) is not None or leaf.name.startswith(("ctaid.", "nctaid."))
+    return _PARAMETER.fullmatch(leaf.name) is not None or is_of_grid(leaf.name)
 
 
 def multiple_of(leaf: Leaf, multiple: int) -> Expr:

@@ -13,7 +13,7 @@ from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
 from swzverify.kernel import KernelAccess
 from swzverify.ptx import Function, Module, PtxError, read_module_file
-from swzverify.scan import Given
+from swzverify.scan import Given, block_of_launch
 from swzverify.scan.c_text import NotWrittenError
 from swzverify.scan.given import named
 from swzverify.scan.stated import Stated, lines_from, read_accesses, stated_at
@@ -171,6 +171,7 @@ def _accesses(
     required = function.required_threads
     if required is not None and required != block:
         raise SwzError(NOT_STATED, f"kernel {function.name} runs with blocks of {required} only, not {block}")
+    block_of_launch(function, block)
     return read_accesses(module, function, block, Given(parameters))
 
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import z3
 
+from swzverify.obligations import BY_CLOCK
 from swzverify.theorems.terms import Symbols, Term, Truth
 from swzverify.theorems.theorem import Obligation, Outcome, Sequent
 
-TIMEOUT_MS = 120_000
-"""A safety net; the budget is the rlimit, which is the same on every machine."""
+TIMEOUT_MS = 3_600_000
+"""Wall clock of one check, a safety net; the budget is the rlimit, the same on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Settled:
 
 
 class _OutOfBudgetError(Exception):
-    """Z3 gave up; the message is its reason."""
+    """Z3 gave up, or the wall clock ended it; the message is the reason."""
 
 
 def settle(obligation: Obligation, *, smallest: bool = True) -> Settled:
@@ -107,6 +108,7 @@ def _solve(
     solver.set("rlimit", obligation.rlimit)
     solver.set("timeout", TIMEOUT_MS)
     solver.add(*[condition.term for condition in wanted])
+    started = time.perf_counter()
     answer = solver.check()
     if answer == z3.sat:
         return _values(symbols, solver.model())
@@ -115,6 +117,8 @@ def _solve(
     reason = solver.reason_unknown()
     if "interrupted" in reason:
         raise KeyboardInterrupt
+    if 1000 * (time.perf_counter() - started) >= TIMEOUT_MS:
+        reason = BY_CLOCK.format(TIMEOUT_MS // 1000)
     raise _OutOfBudgetError(reason)
 
 

@@ -26,6 +26,7 @@ from swzverify.kernel.slices import width_of
 from swzverify.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.trial.atomics import apply, can_run
 from swzverify.trial.exchange import exchange
+from swzverify.trial.floats import COMPARED
 from swzverify.trial.floats import compute as compute_floats
 from swzverify.trial.lanes import Lanes, cut, signed
 from swzverify.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
@@ -304,7 +305,7 @@ def _formula(instruction: Instruction) -> _Formula | None:
     """An instruction as a formula; None if `meaning` does not know it, or its values are too wide."""
     operands = instruction.operands[1:]
     meaning = operation(instruction.opcode, len(operands))
-    if meaning is None:
+    if meaning is None or COMPARED.fullmatch(instruction.opcode):
         return None
     sources: list[tuple[str, Operand, int]] = []
     values: list[Expr] = []

@@ -29,7 +29,8 @@ _REALS: Final[dict[str, type[np.floating[Any]]]] = {"f16": np.float16, "f32": np
 _ARITHMETIC: Final = re.compile(
     r"(?:(add|sub|mul)(?:\.rn)?|(div|sqrt|rcp|fma)\.rn|(min|max|abs|neg))(\.sat)?\.(f16|f32|f64)"
 )
-_COMPARED: Final = re.compile(r"setp\.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan)\.(f16|f32|f64)")
+COMPARED: Final = re.compile(r"setp\.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan)\.(f16|f32|f64)")
+"""Comparisons that are computed here, and not as formulas: numpy compares floats by itself."""
 _OF_WHOLE: Final = re.compile(r"cvt\.rn\.(f32|f64)\.([su])(8|16|32|64)")
 _TO_WHOLE: Final = re.compile(r"cvt\.(rni|rzi|rmi|rpi)\.([su])(8|16|32|64)\.(f16|f32|f64)")
 _TO_REAL: Final = re.compile(
@@ -99,7 +100,7 @@ def _arithmetic(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
 
 
 def _compare(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
-    found = _COMPARED.fullmatch(instruction.opcode)
+    found = COMPARED.fullmatch(instruction.opcode)
     if found is None or len(instruction.operands) != 3:
         return False
     how, kind = found.groups()

@@ -7,16 +7,27 @@ used again after an interrupt.
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 import pytest
 import z3
 
+from swzverify.engines.smt import SMT
 from swzverify.engines.smt import query as smt_query
-from swzverify.engines.smt.query import QUICK_RLIMIT, SHARED_RLIMIT, TIMEOUT_MS, OutOfBudgetError, Query
+from swzverify.engines.smt.query import (
+    QUICK_RLIMIT,
+    SHARED_RLIMIT,
+    TIMEOUT_MS,
+    OutOfBudgetError,
+    OutOfClockError,
+    Query,
+)
 from swzverify.engines.smt.terms import Translator
 from swzverify.errors import InternalError
-from swzverify.ir.expr import BinaryOperator, Comparison, Expr, Var, binary, compare, const, extend, var
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import BinaryOperator, Comparison, Expr, Var, binary, compare, const, extend, negation, var
+from swzverify.obligations import Always, Answer
 
 PLENTY = 30_000_000
 
@@ -149,6 +160,46 @@ def test_giving_up_says_what_z3_says() -> None:
     with pytest.raises(OutOfBudgetError) as problem:
         query.solve(10)
     assert str(problem.value) == solver.reason_unknown() != ""
+
+
+def a_clock_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every check takes an hour and more."""
+    hours = itertools.count()
+    monkeypatch.setattr(smt_query, "monotonic", lambda: next(hours) * 1.1 * TIMEOUT_MS / 1000)
+
+
+def test_what_the_clock_ends_is_not_what_the_budget_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z3 says `canceled` for both. Nothing else is tried then, as it is where a budget ends."""
+    monkeypatch.setattr(smt_query, "QUICK_RLIMIT", 10)
+    budgets: list[int] = []
+    within = smt_query._within
+    monkeypatch.setattr(
+        smt_query, "_within", lambda solver, rlimit: (budgets.append(rlimit), within(solver, rlimit))[1]
+    )
+    with pytest.raises(OutOfBudgetError):
+        asked(product(7, 16129 - 2), 20)
+    assert budgets == [10, 10]
+    a_clock_that_runs(monkeypatch)
+    with pytest.raises(OutOfClockError, match="wall clock"):
+        asked(product(7, 16129 - 2), 20)
+    assert budgets == [10, 10, 10]
+
+
+def test_the_engine_says_what_the_clock_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    condition = product(7, 16129 - 2)
+    assert not SMT(rlimit=10).possible(condition).is_by_clock
+    a_clock_that_runs(monkeypatch)
+    found = SMT(rlimit=10).possible(condition)
+    assert (found.answer, found.is_by_clock) == (Answer.UNDECIDED, True)
+    nodes = tuple(var(name, 1 << 7) for name in "xy")
+    goal = Always(Domain(nodes), negation(condition), lambda _: pytest.fail("nobody evaluates this"))
+    assert SMT(rlimit=10).decide(goal).is_by_clock
+
+
+def test_an_answer_counts_however_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    a_clock_that_runs(monkeypatch)
+    assert asked(product(5, 35)) is not None
+    assert asked(product(7, 16129 - 2)) is None
 
 
 def gives_up_as_unsat(patch: pytest.MonkeyPatch) -> None:

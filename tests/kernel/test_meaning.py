@@ -27,6 +27,7 @@ from tests.ptx_oracle.case_list import inputs as chip_inputs
 
 INTEGERS = [f"{letter}{width}" for letter in "us" for width in (16, 32, 64)]
 RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
+OF_FLOATS = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
 
 
 def spelled() -> list[tuple[str, int]]:
@@ -56,6 +57,11 @@ def spelled() -> list[tuple[str, int]]:
     found += [(f"setp.{r}.{c}.{k}", 3) for r in ("lt", "ne") for c in ("and", "or", "xor") for k in ("s32", "u64")]
     found += [(f"set.{r}.{d}.{k}", 2) for r in RELATIONS for d in ("u32", "s32", "f32") for k in ("s32", "u16")]
     found += [("set.lt.or.u32.s32", 3), ("set.lt.xor.f32.s64", 3)]
+    found += [(f"setp.{r}.{k}", 2) for r in (*RELATIONS, *OF_FLOATS) for k in ("f16", "bf16", "f32", "f64")]
+    found += [(f"setp.{r}.ftz.{k}", 2) for r in (*RELATIONS, "neu", "gtu") for k in ("f16", "f32")]
+    found += [("setp.lt.or.ftz.f32", 3), ("setp.geu.xor.f64", 3)]
+    found += [(f"set.{r}.{d}.f32", 2) for r in ("gt", "neu", "nan") for d in ("u32", "s32", "f32")]
+    found += [("set.le.and.ftz.u32.f32", 3)]
     found += [(f"selp.{k}", 3) for k in ("b16", "u32", "s64", "f32")]
     found += [(f"slct.{k}.s32", 3) for k in ("b16", "u32", "s64", "f32")]
     every = [f"{letter}{width}" for letter in "us" for width in (8, 16, 32, 64)]
@@ -72,6 +78,8 @@ SPELLED = spelled()
 
 def number(width: int) -> st.SearchStrategy[int]:
     edges = {0, 1, 2, 3, (1 << width) - 1, (1 << width) - 2, 1 << (width - 1), (1 << (width - 1)) - 1}
+    # Infinities, numbers that are none, and the smallest normal numbers of 16, 32 and 64 bits.
+    edges |= {0x7C00, 0x7F80, 0x400, 0x7F800000, 0x7F800001, 0xFFC00000, 0x800000, 0x3F800000, 0xBF800000, 0x7FF << 52}
     edges |= {each for each in (15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 0x3210, 0xFEDC) if each < 1 << width}
     return st.one_of(
         st.sampled_from(sorted(each for each in edges if each < 1 << width)), st.integers(0, (1 << width) - 1)
@@ -210,7 +218,8 @@ def test_every_table_of_three_inputs() -> None:
 @pytest.mark.parametrize(
     "opcode",
     ["add.sat.s32", "add.f32", "addc.u32", "mul.hi.u64", "cvt.sat.u8.s32", "cvt.rn.f32.s32", "min.relu.s32",
-     "prmt.b32.f4e", "mad.hi.sat.s32", "add.u16x2", "setp.lt.f32", "setp.lt.b32", "lop3.or.b32", "mov.b128"],
+     "prmt.b32.f4e", "mad.hi.sat.s32", "add.u16x2", "setp.lo.f32", "setp.lt.ftz.f64", "setp.lt.ftz.s32",
+     "setp.lt.b32", "lop3.or.b32", "mov.b128"],
 )  # fmt: skip
 def test_what_is_not_understood_has_no_meaning(opcode: str) -> None:
     assert all(operation(opcode, count) is None or opcode == "setp.lt.b32" for count in range(5))

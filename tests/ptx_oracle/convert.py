@@ -189,8 +189,16 @@ def compile_setp(instr: Instr, env: Env) -> Step:
             return pack(truth.astype(np.float32), into)
         return np.where(truth, KINDS[into](bounds(into)[1] if into[0] != "s" else -1), KINDS[into](0))
 
+    def number(values: Array) -> Array:
+        found = unpacked(values, kind)
+        if "ftz" not in instr.mods:
+            return found
+        # The format's smallest normal number, of the types that may be flushed.
+        smallest = 2.0**-14 if kind == "f16" else 2.0**-126
+        return np.where(np.abs(found) < smallest, found.dtype.type(0), found)
+
     def step(batch: Batch, mask: Array) -> None:
-        truth = compare(unpacked(first(batch), kind), unpacked(second(batch), kind))
+        truth = compare(number(first(batch)), number(second(batch)))
         if truth.ndim == 2:
             if into == "pred":
                 put(batch, truth[:, 0], mask)

@@ -148,6 +148,21 @@ def test_mistakes_in_what_is_given(ptx: str, words: tuple[str, ...], code: str, 
     assert "\x1b" not in result.stderr
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_block_that_the_kernel_does_not_allow(tmp_path: Path, jobs: str) -> None:
+    file = tmp_path / "k.ptx"
+    text = TOP + HEAD + strided(4) + "\nret; }\n"
+    file.write_text(text.replace(".param .u64 q)", ".param .u64 q) .maxntid 8, 8"), encoding="utf-8")
+    result = run(str(file), "--block", "65", "-j", jobs)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "SWZ555: block (65, 1, 1) has 65 threads; kernel k allows 64 (.maxntid 8, 8, 1)" in result.stderr
+    assert run(str(file), "--block", "64", "-j", jobs).exit_code == 0
+    assert run(str(file), "--block", "4,16", "-j", jobs).exit_code == 0
+    # A required block counts, whatever --block says.
+    file.write_text(text.replace(".param .u64 q)", ".param .u64 q) .reqntid 64"), encoding="utf-8")
+    assert run(str(file), "--block", "65", "-j", jobs).exit_code == 0
+
+
 # ---- processes
 
 

@@ -66,11 +66,15 @@ def test_the_bytes_of_a_value(read: str, value: int) -> None:
 
 
 def test_a_part_of_a_value_is_not_all() -> None:
-    """Wrong: bytes beyond a field taken for 0."""
+    """Wrong: bytes beyond a field taken for 0, or a field that counts for whole reads alone."""
     body = "ld.param.u64 %d1, [q]; shr.u64 %d2, %d1, 32; cvt.u32.u64 %r10, %d2;"
     body += "mul.lo.u32 %r12, %r1, %r10; mad.lo.u32 %r20, %r12, 4, %r3; ld.shared.u32 %r30, [%r20];"
     assert verdict(body, parameters=("q+0:4=1",)) == "depends"
-    assert verdict(body, parameters=("q+4:4=1",)) == "depends"  # a read of 8 bytes is not cut
+    assert verdict(body, parameters=("q+4:4=1",)) == "free"
+    assert verdict(body, parameters=("q+4:2=1",)) == "free"  # odd, whatever the upper half is
+    assert verdict(body, parameters=("q+4:2=2",)) == "conflict"
+    assert verdict(body, parameters=("q+6:2=0",)) == "depends"
+    assert verdict(body, parameters=("q+4:2=1", "q+6:2=0")) == "free"
     assert verdict(body.replace("q]", "q+4]").replace("u64 %d1", "u32 %d1").replace(", 32;", ", 0;"),
                    parameters=("q+4:4=1",)) == "free"  # fmt: skip
 

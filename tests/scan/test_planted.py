@@ -12,7 +12,7 @@ import pytest
 from swzverify.ir.expr import TRUE, const
 from swzverify.kernel import atomics, counts, evaluate
 from swzverify.obligations import Answer
-from swzverify.scan import collide, data, decide, exact, mixed, price, reach, samples, split
+from swzverify.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
 from swzverify.scan.question import Question
 from swzverify.scan.split import Parts
 from tests.scan import test_verdicts as verdicts
@@ -133,7 +133,7 @@ def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_narrow_access_that_is_decided_for_one_place_of_its_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "power_of_terms", lambda *_: 4)
+    monkeypatch.setattr(question, "power_of_terms", lambda *_: 4)
     assert FAULT in last(verdicts.STRADDLING, WHOLE, verdicts.BYTES).decision.reason
 
 

@@ -18,7 +18,7 @@ from swzverify.engines.smt.cost import cost
 from swzverify.engines.smt.covers import covers
 from swzverify.engines.smt.gather import gather_cost
 from swzverify.engines.smt.injective import injective
-from swzverify.engines.smt.query import NAME, OutOfBudgetError, Query, evaluable, finding
+from swzverify.engines.smt.query import NAME, OutOfBudgetError, OutOfClockError, Query, evaluable, finding
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
@@ -57,6 +57,8 @@ class SMT:
                     return covers(obligation, self.rlimit)
                 case _:
                     assert_never(obligation)
+        except OutOfClockError as reason:
+            return Finding(NAME, Answer.UNDECIDED, detail=str(reason))
         except OutOfBudgetError as reason:
             return Finding(NAME, Answer.UNDECIDED, detail=f"Z3 gave up within rlimit {self.rlimit}: {reason}")
 
@@ -72,7 +74,7 @@ class SMT:
             return Finding(NAME, Answer.HOLDS, point)
         try:
             return _possible(condition, self.rlimit)
-        except OutOfBudgetError as reason:
+        except (OutOfBudgetError, OutOfClockError) as reason:
             return Finding(NAME, Answer.UNDECIDED, detail=str(reason))
 
 

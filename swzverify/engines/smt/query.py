@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from time import monotonic
 
 import z3
 
 from swzverify.engines.smt.terms import Bits, Model, Translated, Translator, Truth
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Expr, Var, postorder
-from swzverify.obligations import Answer, Finding
+from swzverify.obligations import BY_CLOCK, Answer, Finding
 
 NAME = "z3"
 QUICK_RLIMIT = 400_000
@@ -35,13 +36,19 @@ costs a little more in the one context than in the other is not answered here an
 """
 MAX_SHARED_QUERIES = 64
 """Questions that a shared context is asked before another takes its place."""
-TIMEOUT_MS = 120_000
-"""The safety net only; the resource limit is what decides."""
+TIMEOUT_MS = 3_600_000
+"""Wall clock of one check, a safety net only. The resource limit decides, which is some tens of
+seconds of work, so that a busy machine gives the same verdicts as an idle one.
+"""
 _INTERRUPTED = "interrupted from keyboard"
 
 
 class OutOfBudgetError(Exception):
     """A query ended in `unknown`."""
+
+
+class OutOfClockError(Exception):
+    """A query was ended by the wall clock: nobody may take another path because of it."""
 
 
 class _Place:
@@ -132,6 +139,7 @@ class Query:
     def _check(self, solver: z3.Solver, conditions: list[Truth]) -> Model | None:
         for condition in conditions:  # `add` would ask Z3 for the sort of each
             z3.Z3_solver_assert(solver.ctx.ref(), solver.solver, condition.ast)
+        started = monotonic()
         answer = solver.check()
         if answer == z3.sat:
             return solver.model()
@@ -140,6 +148,9 @@ class Query:
         reason = solver.reason_unknown()
         if _INTERRUPTED in reason:
             raise KeyboardInterrupt
+        # Z3 has the same words for both limits in some solvers.
+        if 1000 * (monotonic() - started) >= TIMEOUT_MS:
+            raise OutOfClockError(BY_CLOCK.format(TIMEOUT_MS // 1000))
         raise OutOfBudgetError(reason)
 
 
