@@ -37,7 +37,7 @@ from swzverify.hardware.targets import (
 from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
-    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
+    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, CopyCost, copy_cost
     from swzverify.hardware.sectors import SectorCost, sector_cost, sectors_many
     from swzverify.hardware.wavefronts import PAIR_DISTANCES, AccessCost, CostArrays, GroupCost, access_cost, cost_many
 
@@ -55,6 +55,7 @@ __all__ = [
     "SECTOR_BYTES",
     "TARGETS",
     "AccessCost",
+    "CopyCost",
     "CostArrays",
     "Evidence",
     "EvidenceRow",
@@ -66,6 +67,7 @@ __all__ = [
     "Target",
     "access_cost",
     "basis",
+    "copy_cost",
     "cost_many",
     "evidence",
     "evidence_row",
@@ -83,7 +85,7 @@ __all__ = [
 __getattr__ = importer(
     "swzverify.hardware",
     {
-        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES"), ".octets"),
+        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES", "CopyCost", "copy_cost"), ".octets"),
         **dict.fromkeys(("SectorCost", "sector_cost", "sectors_many"), ".sectors"),
         **dict.fromkeys(
             ("PAIR_DISTANCES", "AccessCost", "CostArrays", "GroupCost", "access_cost", "cost_many"), ".wavefronts"

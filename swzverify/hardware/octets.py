@@ -1,10 +1,10 @@
 """The octet rule: what `cp.async.cg` of 16 bytes costs, for one octet and over many warps at a
 time.
 
-Lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global side is
-coalesced). Lanes share a wavefront if their data moves in the same way: into one line, with halves
-kept or swapped, and sectors moved by an even or an odd XOR. The two forms share no code, so that
-each tests the other.
+In the model lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global
+side is coalesced); `copy_cost` takes any sources. Lanes share a wavefront if their data moves in
+the same way: from one line into one line, with halves kept or swapped, and sectors moved by an even
+or an odd XOR. The two forms share no code, so that each tests the other.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,16 @@ class OctetClass:
         return max(map(len, self.moves))
 
 
+class CopyCost(NamedTuple):
+    """What a warp instruction costs whose sources are known: at least so many wavefronts, and exactly
+    so many with `is_exact`. `minimum` is at most the number of octets with a lane that copies.
+    """
+
+    wavefronts: int
+    minimum: int
+    is_exact: bool
+
+
 def copying(active: Mapping[int, int]) -> dict[int, int]:
     """The lanes that copy: of lanes of the warp with the same address, only the lowest one copies.
 
@@ -56,29 +68,52 @@ def copying(active: Mapping[int, int]) -> dict[int, int]:
     return {lane: address for address, lane in lowest.items()}
 
 
-def octet_classes(copies: Mapping[int, int]) -> list[OctetClass]:
-    """The classes of the lanes of one octet that copy, from their byte addresses, in the order of
-    the lanes.
+def octet_classes(copies: Mapping[int, int], sources: Mapping[int, int] | None = None) -> list[OctetClass]:
+    """The classes of lanes that copy, from their byte addresses. `sources` are the chunks of global
+    memory that they read; without it the lanes are those of one octet, and read one line in order.
 
     >>> [each.lanes for each in octet_classes({lane: 16 * (lane ^ 3) for lane in range(8)})]
     [[0, 1, 2, 3, 4, 5, 6, 7]]
     >>> [each.lanes for each in octet_classes({lane: 16 * lane + 16 for lane in range(4)})]
     [[0, 2], [1, 3]]
     """
-    classes: dict[tuple[int, str, int, int], OctetClass] = {}
-    for lane, address in copies.items():
-        mate = copies.get(lane ^ 1)
-        together = mate is not None and mate // SECTOR_BYTES == address // SECTOR_BYTES
-        kind = "both" if together else "odd" if lane % 2 else "even"
-        # Of two lanes that are one unit the halves are both kept or both swapped: either speaks for
-        # the unit.
-        swapped = lane % 2 ^ address // CHUNK_BYTES % 2
-        reads = lane // 2 % _SECTORS
-        move = reads ^ address // SECTOR_BYTES % _SECTORS
-        found = classes.setdefault((address // BANK_PERIOD_BYTES, kind, swapped, move % 2), OctetClass())
-        found.lanes.append(lane)
-        found.moves[reads % 2].add(move // 2)
+    if sources is None:
+        sources = {lane: lane % CHUNKS_PER_LINE for lane in copies}
+    halves_by_move: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+    for lane in sorted(copies):
+        move = sources[lane] // 2, copies[lane] // SECTOR_BYTES
+        halves_by_move.setdefault(move, ([], []))[sources[lane] % 2].append(lane)
+    classes: dict[tuple[int, int, str, int, int], OctetClass] = {}
+    for (source, target), halves in halves_by_move.items():
+        for unit in zip_longest(*halves):
+            lanes = [lane for lane in unit if lane is not None]
+            kind = "both" if len(lanes) == 2 else "even" if unit[1] is None else "odd"
+            # Of two lanes that are one unit the halves are both kept or both swapped: either speaks
+            # for the unit.
+            swapped = sources[lanes[0]] % 2 ^ copies[lanes[0]] // CHUNK_BYTES % 2
+            move = (source ^ target) % _SECTORS
+            key = source // _SECTORS, target // _SECTORS, kind, swapped, move % 2
+            found = classes.setdefault(key, OctetClass())
+            found.lanes += lanes
+            found.moves[source % 2].add(move // 2)
     return list(classes.values())
+
+
+def copy_cost(active: Mapping[int, int], sources: Mapping[int, int]) -> CopyCost:
+    """The cost of a warp instruction whose lanes copy chunks of 16 bytes from any place, by their
+    byte addresses and the chunks of global memory that they read.
+
+    Source: measured on an H100, tests/data/README.md, h100_cp_async16_rule.npz: the rule is exact
+    where no two lanes read one chunk, and a lower bound elsewhere.
+
+    >>> lanes = range(32)
+    >>> copy_cost({lane: 32 * lane for lane in lanes}, {lane: 2 * lane for lane in lanes})
+    CopyCost(wavefronts=8, minimum=4, is_exact=True)
+    """
+    copies = copying(active)
+    wavefronts = sum(each.wavefronts for each in octet_classes(copies, sources))
+    octets = len({lane // CHUNKS_PER_LINE for lane in copies})
+    return CopyCost(wavefronts, min(octets, wavefronts), len({sources[lane] for lane in copies}) == len(copies))
 
 
 def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArray]:

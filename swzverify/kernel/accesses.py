@@ -8,13 +8,15 @@ from typing import Final
 
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
+from swzverify.hardware import Kind as RowKind
 from swzverify.hardware import find_instruction
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import sub, widened
-from swzverify.kernel.atomics import IN_PARTS, is_read, row_of_parts
+from swzverify.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, is_read, merging, row_of_parts
 from swzverify.kernel.calls import inlined
+from swzverify.kernel.copies import may_fill_parts, size_of_source
 from swzverify.kernel.counts import Counts
 from swzverify.kernel.divisions import Divisions, with_results
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
@@ -29,7 +31,7 @@ from swzverify.kernel.repeats import NO_AGAIN, Again, Repeats
 from swzverify.kernel.slices import Slices, Steps
 from swzverify.kernel.special import BlockShape
 from swzverify.kernel.uniform import Uniformity
-from swzverify.ptx import Address, Function, Instruction, Location, Module, PtxError
+from swzverify.ptx import Address, Function, Instruction, Location, Module, Operand, PtxError
 
 ANY_SPACE: Final = "the generic address may belong to another space"
 _ORDER: Final = re.compile(
@@ -87,7 +89,9 @@ class KernelAccess:
         no_row: Why the table does not have the instruction.
         calls: The lines of the calls that lead to it, the outermost first.
         note: If there is one, the row says which lanes meet, and not what the access costs.
-        is_result_used: False for an atomic if nothing reads its result.
+        merging: What ptxas may make of an atomic.
+        source: The global address that a copy reads, of 64 bits; None for other instructions.
+        fills_parts: Whether a copy of 16 bytes may read some of them and write zeros for the others.
         whole: A generic address less the start of the window, with all its bits; `address` for
             other addresses.
         sure: One bit; where it is 1, the lane makes the access, if loops come to an end. None where
@@ -116,7 +120,9 @@ class KernelAccess:
     no_row: str = ""
     calls: tuple[int, ...] = ()
     note: str = ""
-    is_result_used: bool = True
+    merging: Merging = NOT_MERGED
+    source: Expr | None = None
+    fills_parts: bool = False
     whole: Expr | None = None
     sure: Expr | None = None
     around: tuple[Leaf, ...] = ()
@@ -214,6 +220,10 @@ class _Raw:
     own: Expr
     block: int
     index: int
+    operands: tuple[Expr, ...] = ()
+    """What the cost reads beside the address: of a copy its source and its size if it has one, of an
+    atomic its last operand.
+    """
 
 
 class _Reader:
@@ -251,8 +261,6 @@ class _Reader:
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:
         flow = self.slices.flow
         access = _blank(instruction, use)
-        if access.row is not None and access.row.counts_equal_words:
-            access = replace(access, is_result_used=is_read(instruction, flow.function))
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
             access = replace(access, reason="no way leads here")
@@ -263,7 +271,20 @@ class _Reader:
         address: Expr | None = None
         if use.touch is not Touch.OTHER:
             access, address = self._address(access, instruction, use)
-        return _Raw(access, address, path, own, block, instruction.index)
+        operands = self._operands(access, instruction)
+        return _Raw(access, address, path, own, block, instruction.index, operands)
+
+    def _operands(self, access: KernelAccess, instruction: Instruction) -> tuple[Expr, ...]:
+        """What the cost of an access reads beside its address."""
+        row, slices = access.row, self.slices
+        if row is None or row.kind not in (RowKind.CP_ASYNC, RowKind.ATOMIC):
+            return ()
+        if row.kind is RowKind.ATOMIC:
+            return (slices.run(_value(slices, instruction.operands[-1], instruction)),)
+        source = [each for each in instruction.operands if isinstance(each, Address)][1:]
+        size = size_of_source(instruction)
+        found = [slices.run(_place(slices, each, instruction)) for each in source[:1]]
+        return (*found, *(slices.run(_value(slices, each, instruction)) for each in size if found))
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
@@ -319,12 +340,13 @@ class _Reader:
             address, whole = normal(found.address), normal(found.whole)
             there.append(found.holds)
         sure: Expr | None = None
+        access = self._with_operands(raw, access, tuple(normal(resolved(each)) for each in raw.operands))
         if divisions is not None:
             there += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
         if raw.path.must is not None:
             sure = conjunction(dict.fromkeys((*map(resolved, raw.path.must), *there)))
         guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
-        read = variables(guard, launches) if address is None else variables(address, guard, launches)
+        read = variables(*(each for each in (address, access.source, guard, launches) if each is not None))
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
         more = variables(*(() if whole is None else (whole,)), *(loop.again.condition for loop in loops))
@@ -342,6 +364,16 @@ class _Reader:
             launches=launches,
             is_together=shared.meet(raw.block),
         )
+
+    def _with_operands(self, raw: _Raw, access: KernelAccess, operands: tuple[Expr, ...]) -> KernelAccess:
+        if access.row is None or not operands:
+            return access
+        if access.row.kind is RowKind.CP_ASYNC:
+            return replace(access, source=operands[0], fills_parts=may_fill_parts(operands[1:]))
+        function = self.slices.flow.function
+        instruction = function.instructions[raw.index]
+        is_used = is_read(instruction, function)
+        return replace(access, merging=merging(instruction, operands[0], is_used=is_used))
 
     def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:
         line = self.slices.line_of(loop.header)
@@ -404,3 +436,8 @@ class _Reader:
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
     value = yield from slices.place(operand, 64, instruction)
     return slices.opaque(instruction, 99, 64, "the address cannot be read") if value is None else value
+
+
+def _value(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
+    value = yield from slices.read(operand, 32, instruction)
+    return slices.opaque(instruction, 98, 32, "the operand cannot be read") if value is None else value

@@ -17,7 +17,8 @@ class Opcode:
     """A machine instruction: its `kind`, None for barriers, bulk copies, matrix products and others
     without addresses of lanes; `width_bits` from each lane's address, None where it is not
     understood; the number of `matrices` of LDSM and STSM. `adds_one` tells that it is the atomic
-    that merges equal words, `bypasses` that it is the copy that leaves out L1.
+    that merges equal words, `bypasses` that it is the copy that leaves out L1, `fills` that a copy
+    may write zeros for a part of its bytes.
     """
 
     kind: Kind | None
@@ -25,6 +26,7 @@ class Opcode:
     matrices: int = 0
     adds_one: bool = False
     bypasses: bool = False
+    fills: bool = False
 
 
 _BITS: Final = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "F16": 16, "32": 32, "64": 64, "128": 128}
@@ -60,7 +62,8 @@ def opcode_of(text: str) -> Opcode | None:
         plain_kind, known = _PLAIN[name]
         sizes = [_BITS[word] for word in words if word in _BITS]
         plain = len(sizes) <= 1 and all(word in known or word in _BITS for word in words)
-        return Opcode(plain_kind, (sizes or [32])[0] if plain else None, bypasses="BYPASS" in words)
+        width_bits = (sizes or [32])[0] if plain else None
+        return Opcode(plain_kind, width_bits, bypasses="BYPASS" in words, fills="ZFILL" in words)
     kind = BY_MACHINE.get(name)
     if kind is not None and kind.moves_matrices:
         found = _MATRIX.fullmatch(text)

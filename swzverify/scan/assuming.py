@@ -57,6 +57,7 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
         address=at_first(access.address),
         guard=substitute(access.guard, first),
         launches=substitute(access.launches, first),
+        source=at_first(access.source),
         whole=at_first(access.whole),
         sure=at_first(access.sure),
         loops=tuple(

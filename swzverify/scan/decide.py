@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, require
-from swzverify.ir.expr import TRUE, Expr, const
+from swzverify.hardware import Instruction, Kind, find_target, require
+from swzverify.ir.expr import TRUE, Expr
 from swzverify.kernel import KernelAccess, LoopAround, accesses, inlined
-from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
 from swzverify.ptx import Function, Location, Module
@@ -25,8 +24,10 @@ from swzverify.scan.asker import Asker, OutOfClockError
 from swzverify.scan.assuming import judged
 from swzverify.scan.claim import Claim, not_known
 from swzverify.scan.claims import claims_on
+from swzverify.scan.copies import by_cache, filled
 from swzverify.scan.exact import exact
 from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of
+from swzverify.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
 from swzverify.scan.on_chip import OnChip, on_chip
@@ -197,7 +198,7 @@ def scan_function(
                 address,
                 decision,
                 access.calls,
-                facts.texts_on(access),
+                (*facts.texts_on(access), *decision.assumes),
                 block,
                 _said(access, decision, block, facts),
                 *of_claims,
@@ -239,8 +240,12 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
         return Written(reason="a spec does not say that divisions have a result")
     if facts.texts_on(access):
         return Written(reason="parameters are given")
-    if adds_one(access.opcode, access.text):
+    if access.merging.of_words is not False:
         return Written(reason="a spec has no atomic that adds 1 without a result")
+    if decision.is_of_source:
+        return Written(reason="a spec does not say where a copy reads")
+    if access.fills_parts:
+        return Written(reason="a spec has no copy that fills a part with zeros")
     return written(access, decision)
 
 
@@ -291,16 +296,30 @@ class _Judge:
         decided = self._placed(access.row, parts, shape, access.loops)
         if decided.verdict is not Verdict.FREE and self._shape is None:
             return unknown(NO_BLOCK)
-        if decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and adds_one(access.opcode, access.text):
-            merged = self._placed(replace(access.row, counts_equal_words=False), parts, shape, access.loops)
-            if not access.is_result_used:
-                return merged
-            if merged != decided and parts.is_exact and parts.own is const(0, 32):
-                return unknown("every lane adds 1 to one word: a compiler may let one lane add for all")
+        if access.row.kind is Kind.ATOMIC and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
+            decided = self._merged(access, access.row, parts, shape, decided)
+        elif access.row.kind is Kind.CP_ASYNC and not access.row.by_octets:
+            decided = by_cache(decided, access.row, parts, block_of(shape))
+        elif access.fills_parts and access.row.by_octets:
+            decided = filled(decided)
         if access.note:
             reason = f"{decided.reason}; {access.note}" if decided.reason else access.note
             return replace(decided, reason=reason, wavefronts=None, minimum=None)
         return decided
+
+    def _merged(
+        self, access: KernelAccess, row: Instruction, parts: Parts, shape: BlockShape, decided: Decision
+    ) -> Decision:
+        """The verdict on an atomic that conflicts as it is written, by what ptxas may make of it."""
+        merged = self._placed(replace(row, counts_equal_words=False), parts, shape, access.loops)
+        if merged == decided:
+            return decided
+        of_words = access.merging.of_words if find_target(self._target).capability >= INCREMENTS_FROM else False
+        if of_words:
+            return replace(merged, assumes=(INCREMENTED,)) if merged.verdict is not Verdict.UNKNOWN else merged
+        if access.merging.of_warps and is_warps_own(block_of(shape), parts):
+            return unknown(ONE_LANE)
+        return decided if of_words is False else unknown(MAY_INCREMENT)
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
         return in_each_place(Question(row, parts, block_of(shape), self._possible, loops), self._decided)

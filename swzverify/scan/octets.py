@@ -8,20 +8,22 @@ through together, and no two octets meet.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
-from swzverify.ir.expr import TRUE, Expr, Extend, conjunction, operands, substitute, variables
+from swzverify.ir.expr import TRUE, Expr, Extend, conjunction, substitute, variables
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
 from swzverify.scan.collide import known_of, octet_parts
-from swzverify.scan.price import Array, Mask, Price, price
+from swzverify.scan.price import Array, Mask, Price, are_coalesced, price, price_of_copies
 from swzverify.scan.question import Question
 from swzverify.scan.samples import thread_values
+from swzverify.scan.sources import ONE_LINE, Sources, are_alike, octets_share, rows_of, sources_of
 from swzverify.scan.spell import spell_leaf
 from swzverify.scan.split import is_shared
 from swzverify.scan.verdict import COUNTING, FAULTS, Decision, Verdict, unknown
@@ -30,6 +32,11 @@ SPLIT: Final = (
     "this instruction has a rule of its own, decided only where the lanes of an octet make it together, or not at all,"
     " and write to places of their own"
 )
+
+ANY_PLACE: Final = (
+    "its cost depends on where in a 128-byte line of global memory it reads, which loops and blocks change"
+)
+READ_TWICE: Final = "several lanes read the same 16 bytes: of the cost of that only bounds are known"
 
 
 def octets(question: Question) -> Decision:
@@ -57,17 +64,55 @@ def _of_whole_octets(question: Question) -> Decision:
         return unknown("no thread of the block makes this access")
     if not _come_together(question, active):
         return unknown(SPLIT)
+    sources = sources_of(block, parts, row.width_bytes, active)
+    if sources is None:
+        return _assuming(_at_places(question, active, None), ONE_LINE)
+    if (anywhere := sources.at_any_place()) is not None:
+        found = _at_places(question, active, anywhere)
+        if found.verdict is Verdict.FREE:
+            return found
+    return _assuming(_at_places(question, active, sources), sources.assumes)
+
+
+def _assuming(found: Decision, text: str) -> Decision:
+    """A verdict with what it takes for granted."""
+    return found if not text or found.verdict is Verdict.UNKNOWN else replace(found, assumes=(text,))
+
+
+def _at_places(question: Question, active: Mask, sources: Sources | None) -> Decision:
+    """The verdict at every place that the shared parts of the address and of the source may give."""
+    row, parts, block = question.row, question.parts, question.block
     step = power_of_terms(parts.shared.terms, BANK_PERIOD_BYTES)
     own = block.values(parts.own, {}) + parts.shared.number
+    reads = (None,) if sources is None else tuple(map(sources.chunks, sources.places))
     prices: list[_Placed] = []
     for shift in range(0, BANK_PERIOD_BYTES, step):
         moved = own + shift
-        if not (moved[active] % row.width_bytes).any():
-            found = price(row, moved, active)
-            if found is not None:
-                prices.append(_Placed(shift, found, moved))
+        if (moved[active] % row.width_bytes).any():
+            continue
+        found = [
+            price(row, moved, active) if read is None else price_of_copies(row, moved, active, read) for read in reads
+        ]
+        known = [each for each in found if each is not None]
+        if not known:
+            continue
+        if any(each.is_free for each in known) and not all(each.is_free and each.is_exact for each in known):
+            return unknown(ANY_PLACE if all(each.is_exact for each in known) else READ_TWICE)
+        prices.append(_Placed(shift, min(known, key=lambda each: each.ways), moved, len({*known}) == 1))
     if not prices:
         return unknown(FAULTS)
+    is_partial = not all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
+    if is_partial and any(read is not None and octets_share(read // CHUNKS_PER_LINE, active) for read in reads):
+        return unknown(SPLIT)
+    decided = _priced(question, active, prices)
+    if any(read is not None and not are_coalesced(read, active) for read in reads):
+        # The tables and pictures of lanes are those of octets that read one line each.
+        return replace(decided, is_of_source=True, lanes=(), addresses=())
+    return decided
+
+
+def _priced(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:
+    """The verdict from the prices at all places."""
     if all(each.price.is_free for each in prices):
         found = prices[0].price
         return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(COUNTING,))
@@ -79,8 +124,10 @@ def _of_whole_octets(question: Question) -> Decision:
     if any(each.price.is_free for each in prices):
         return _by_array(question, active, prices)
     least = min(prices, key=lambda each: each.price.ways)
-    at_least = len({each.price.ways for each in prices}) > 1
-    return question.conflict(least.price, least.addresses, active, least.price.ways, at_least=at_least)
+    is_known = all(each.is_known and each.price.is_exact for each in prices)
+    at_least = len({each.price.ways for each in prices}) > 1 or not is_known
+    found = question.conflict(least.price, least.addresses, active, least.price.ways, at_least=at_least)
+    return found if is_known else replace(found, wavefronts=None, minimum=None)
 
 
 def _come_together(question: Question, active: Mask) -> bool:
@@ -93,44 +140,10 @@ def _come_together(question: Question, active: Mask) -> bool:
         return True
     if any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
         return False
-    if _meet(block.values(parts.own, {}), active):
+    if octets_share(block.values(parts.own, {}), active):
         return False
-    return _are_alike(question, active) or question.possible(octet_parts(block.shape, parts)).answer is Answer.EMPTY
-
-
-def _are_alike(question: Question, active: Mask) -> bool:
-    """Whether all that the rest of the guard reads of lanes is the same for all lanes of an octet."""
-    lanes = active.reshape(-1, CHUNKS_PER_LINE)
-    first = np.argmax(lanes, axis=1)[:, None]
-    for value in _of_lanes_alone(question, question.parts.other_guard):
-        octets = question.block.values(value, {}).reshape(lanes.shape)
-        if (lanes & (octets != np.take_along_axis(octets, first, axis=1))).any():
-            return False
-    return True
-
-
-def _meet(addresses: Array, active: Mask) -> bool:
-    """Whether lanes of two octets of a warp write to one place: only the lowest of them copies."""
-    octets = np.arange(LANES) // CHUNKS_PER_LINE
-    same = (addresses[:, :, None] == addresses[:, None, :]) & active[:, :, None] & active[:, None, :]
-    return bool((same & (octets[:, None] != octets[None, :])).any())
-
-
-def _of_lanes_alone(question: Question, root: Expr) -> list[Expr]:
-    """The largest parts of an expression that read the thread's coordinates and nothing else."""
-    found: dict[Expr, None] = {}
-    pending, met = [root], set[Expr]()
-    while pending:
-        node = pending.pop()
-        if node in met:
-            continue
-        met.add(node)
-        kinds = {leaf.kind for leaf in question.parts.leaves_of(node)}
-        if kinds == {Kind.LANE}:
-            found[node] = None
-        elif Kind.LANE in kinds:
-            pending += operands(node)
-    return list(found)
+    rows = rows_of(block, parts, parts.other_guard)
+    return are_alike(rows, active) or question.possible(octet_parts(block.shape, parts)).answer is Answer.EMPTY
 
 
 def _can_come(question: Question, placed: _Placed, active: Mask) -> bool:
@@ -150,14 +163,17 @@ def _can_come(question: Question, placed: _Placed, active: Mask) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """The price of the access where the shared part is `shift` modulo 128 bytes."""
+    """The least price of the access where the shared part is `shift` modulo 128 bytes; `is_known`
+    tells that it is the same wherever the source begins.
+    """
 
     shift: int
     price: Price
     addresses: Array
+    is_known: bool
 
 
-def _by_array(question: Question, active: Mask, prices: list[_Placed]) -> Decision:
+def _by_array(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:
     """The verdict where the shared part decides: it is one where this is the place of an array."""
     array = _array_that_moves(question)
     if array is None:

@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.hardware import Kind, find_instruction
-from swzverify.ir.expr import Expr, conjunction, variables
-from swzverify.kernel import KernelAccess, Leaf
+from swzverify.ir.expr import Expr, conjunction
+from swzverify.kernel import KernelAccess
 from swzverify.sass import SassInstruction
 from swzverify.scan.joined import Joined, Relation, joined
-from swzverify.scan.split import is_shared
 from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
 
 Price = Callable[[KernelAccess], Decision]
@@ -30,7 +29,6 @@ _WORD_BITS: Final = 32
 _NOTHING: Final = "no machine instruction has this line: ptxas dropped it, or made it a part of another line's"
 _NOT_CLEAR: Final = "which accesses were merged is not clear"
 _OTHER_WAY: Final = "an access of another branch has no machine instruction: ptxas may have put both into this one"
-_ONE_LANE: Final = "all lanes add to one word: ptxas may let one lane add for all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +124,12 @@ class _Chip:
 
     def _same(self, access: KernelAccess, own: Decision, found: Joined) -> Decision:
         row = access.row
-        if row is None or row.kind is not Kind.ATOMIC or own.verdict is Verdict.UNKNOWN:
+        if row is None or row.kind is not Kind.ATOMIC:
             return own
-        if all(each.opcode.adds_one for each in found.instructions) and not access.is_result_used:
-            return own
-        # Equal words count, whatever number is added. Without its name it is no atomic that adds 1.
-        counted = self.price(replace(access, opcode=""))
-        if counted.verdict is not Verdict.FREE and all(is_shared(leaf) for leaf in _address_leaves(access)):
-            return unknown(_ONE_LANE)
-        return counted
+        # What ptxas made of it is known: it counts equal words once, or each of them.
+        is_once = all(each.opcode.adds_one for each in found.instructions)
+        merging = replace(access.merging, of_words=is_once and access.merging.of_words is not False)
+        return replace(self.price(replace(access, merging=merging)), assumes=())
 
     def _split(self, number: int, own: Decision, found: Joined) -> Decision:
         access = self.accesses[number]
@@ -169,11 +164,6 @@ class _Chip:
             wide = find_instruction(f"{name}.shared.{_SUFFIXES[width_bits]}")
             self.priced[number, width_bits] = self.price(replace(access, row=wide))
         return self.priced[number, width_bits]
-
-
-def _address_leaves(access: KernelAccess) -> list[Leaf]:
-    read: set[str] = set() if access.address is None else {each.name for each in variables(access.address)}
-    return [leaf for leaf in access.leaves if leaf.name in read]
 
 
 def _without_cost(own: Decision) -> Decision:

@@ -13,7 +13,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS, LANES, Instruction, access_cost, cost_many
+from swzverify.hardware import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    BANKS,
+    CHUNKS_PER_LINE,
+    LANES,
+    CopyCost,
+    Instruction,
+    access_cost,
+    copy_cost,
+    cost_many,
+)
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr
 from swzverify.kernel.lanes import Threads
@@ -31,7 +42,8 @@ class DisagreementError(Exception):
 @dataclass(frozen=True, slots=True)
 class Price:
     """The worst of some warp instructions: the most words of one bank in one group, the most
-    wavefronts with their minimum, and the warp with the most words.
+    wavefronts with their minimum, and the warp with the most words. By the octet rule `ways` is 1
+    more than the wavefronts beyond the minimum. Without `is_exact` there may be more.
     """
 
     ways: int
@@ -39,6 +51,7 @@ class Price:
     minimum: int
     worst: int
     warps: int
+    is_exact: bool = True
 
     @property
     def is_free(self) -> bool:
@@ -108,6 +121,44 @@ def price(row: Instruction, addresses: Array, active: Mask) -> Price | None:
         if not row.by_octets and max(group.wavefronts for group in again.groups) != ways[each]:
             raise DisagreementError
     return Price(int(ways[most]), int(whole.wavefronts[dear]), int(whole.minimum[dear]), int(busy[most]), len(busy))
+
+
+def price_of_copies(row: Instruction, addresses: Array, active: Mask, chunks: Array) -> Price | None:
+    """As `price`, by the octet rule, for lanes that read these chunks of global memory."""
+    busy = np.flatnonzero(active.any(axis=1))
+    if not busy.size:
+        return None
+    lines = addresses // BANK_PERIOD_BYTES * BANK_PERIOD_BYTES
+    addresses = addresses - np.where(active, lines, lines.max()).min(axis=1, keepdims=True)
+    chunks = chunks - (chunks // CHUNKS_PER_LINE * CHUNKS_PER_LINE).min(axis=1, keepdims=True)
+    costs: dict[bytes, CopyCost] = {}
+    each: list[CopyCost] = []
+    for to, read, on in zip(addresses[busy], chunks[busy], active[busy], strict=True):
+        key = np.where(on, to, -1).tobytes() + np.where(on, read, -1).tobytes()
+        if key not in costs:
+            lanes = np.flatnonzero(on).tolist()
+            costs[key] = copy_cost({lane: int(to[lane]) for lane in lanes}, {lane: int(read[lane]) for lane in lanes})
+        each.append(costs[key])
+    if are_coalesced(chunks, active):
+        found = price(row, addresses, active)
+        if found is None or found.wavefronts != max(cost.wavefronts for cost in each):
+            raise DisagreementError
+    beyond = [cost.wavefronts - cost.minimum for cost in each]
+    most, dear = int(np.argmax(beyond)), max(each)
+    is_exact = all(cost.is_exact for cost in each)
+    return Price(beyond[most] + 1, dear.wavefronts, dear.minimum, int(busy[most]), len(busy), is_exact)
+
+
+def are_coalesced(chunks: Array, active: Mask) -> bool:
+    """Whether each octet reads one line in the order of its lanes, and no other octet reads it: what a
+    spec takes for granted.
+    """
+    lane, lines = np.arange(LANES), chunks // CHUNKS_PER_LINE
+    in_order = (chunks % CHUNKS_PER_LINE == lane % CHUNKS_PER_LINE) | ~active
+    same_octet = lane[:, None] // CHUNKS_PER_LINE == lane // CHUNKS_PER_LINE
+    same_line = lines[:, :, None] == lines[:, None, :]
+    both = active[:, :, None] & active[:, None, :]
+    return bool(in_order.all() and ((same_line == same_octet) | ~both).all())
 
 
 def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:

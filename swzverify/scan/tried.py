@@ -22,12 +22,13 @@ from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
 from swzverify.kernel import KernelAccess, inlined
 from swzverify.kernel.accesses import ANY_SPACE
-from swzverify.kernel.atomics import adds_one
 from swzverify.kernel.special import BlockShape
 from swzverify.ptx import Function, Module, Space
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.given import Facts
-from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows, price
+from swzverify.scan.merged import is_warps_own
+from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, block_of, lane_rows, price
+from swzverify.scan.split import split
 from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
 from swzverify.trial import Launch, Launcher, Search, Seen, Trial, run
 
@@ -78,7 +79,7 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     if kernel.block is None or not kernel.function.is_entry or kernel.function.tuning.cluster not in (None, (1, 1, 1)):
         # A trial is a block alone, which is no cluster of several.
         return found
-    costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target)) is not None}
+    costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target, kernel.block)) is not None}
     is_open = [at for at in costs if _is_open(found[at])]
     trials = _Trials(kernel, kernel.block, [read[at].index for at in costs], [read[at].index for at in is_open])
     for launch, trial in trials if is_open else ():
@@ -95,7 +96,7 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     return found
 
 
-def _row(access: KernelAccess, target: str) -> Instruction | None:
+def _row(access: KernelAccess, target: str, block: BlockShape) -> Instruction | None:
     """What an access costs; None where a trial cannot tell it."""
     row = access.row
     if row is None or access.index < 0:
@@ -104,10 +105,16 @@ def _row(access: KernelAccess, target: str) -> Instruction | None:
         require(target, row)
     except SwzError:
         return None
-    if not adds_one(access.opcode, access.text):
-        return row
-    # Where a result is used, a compiler may let one lane add for all.
-    return None if access.is_result_used else replace(row, counts_equal_words=False)
+    if row.by_octets:
+        # A trial does not keep where lanes read.
+        return None
+    # Lanes of one word may count once, or one lane may do it for all.
+    may_merge = access.merging.of_words is not False or (access.merging.of_warps and _may_be_of_warps(access, block))
+    return replace(row, counts_equal_words=False) if may_merge else row
+
+
+def _may_be_of_warps(access: KernelAccess, block: BlockShape) -> bool:
+    return access.address is None or is_warps_own(block_of(block), split(access, access.address))
 
 
 def _is_open(decision: Decision) -> bool:

@@ -54,7 +54,8 @@ class Decision:
 
     `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are
     its bytes by lane, None where a lane is not active, and `instruction` the row that priced
-    them. `launch` is the one of the trial that met it.
+    them. `launch` is the one of the trial that met it. `assumes` is what the verdict takes for
+    granted; `is_of_source` tells that a copy reads from places that a spec cannot say.
     """
 
     verdict: Verdict
@@ -71,6 +72,8 @@ class Decision:
     instruction: Instruction | None = field(default=None, compare=False)
     addresses: tuple[int | None, ...] = field(default=(), compare=False)
     launch: Launch | None = field(default=None, compare=False)
+    assumes: tuple[str, ...] = ()
+    is_of_source: bool = False
 
 
 def unknown(reason: str) -> Decision:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from swzverify.hardware import LANES, cost_many
+from swzverify.hardware import LANES, copy_cost, cost_many
 from tests.hardware.test_calibration import DATA, rows_of
 
 COALESCED = {"two_lanes": 8493, "few_lanes": 21_000, "octet": 15_900, "warps": 5700, "held_out_coalesced": 1500}
@@ -158,6 +158,15 @@ def test_the_bypass_rule_knows_any_sources_that_differ(name: str, count: int) ->
     again = [row for row in rows if not reads_each_chunk_once(row)]
     assert all(bypass_wavefronts(row) <= row.wavefronts <= len(set(row.to.values())) for row in again)
     assert any(bypass_wavefronts(row) < row.wavefronts for row in again)
+
+
+@pytest.mark.parametrize("name", SCATTERED)
+def test_the_package_prices_any_sources_by_this_rule(name: str) -> None:
+    for row in copies("h100_cp_async16_rule.npz", name):
+        found = copy_cost({lane: 16 * place for lane, place in row.to.items()}, row.source)
+        assert found.wavefronts == bypass_wavefronts(row)
+        assert found.is_exact == reads_each_chunk_once(row)
+        assert found.wavefronts == row.wavefronts if found.is_exact else found.wavefronts <= row.wavefronts
 
 
 @pytest.mark.parametrize("name", COALESCED)

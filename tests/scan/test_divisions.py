@@ -16,6 +16,7 @@ from swzverify.ir.expr import TRUE, variables
 from swzverify.kernel import KernelAccess, Kind, divisions
 from swzverify.ptx import read_module
 from swzverify.scan import Given, ScannedAccess, assuming, scan_module
+from swzverify.scan.sources import ALIGNED
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.texts import found_in
 from tests.ptx_oracle import Buffer, launch
@@ -103,7 +104,7 @@ def test_a_division_behind_an_access_says_nothing_of_it() -> None:
 
 
 ARRAY = ".shared .align 128 .b8 z[8192]; "
-ROW = "ld.param.u64 %d1, [q]; mov.u32 %r15, z; mad.lo.u32 %r20, %r1, {}, %r15; "
+ROW = "ld.param.u64 %d1, [q]; mad.wide.u32 %d1, %r1, 16, %d1; mov.u32 %r15, z; mad.lo.u32 %r20, %r1, {}, %r15; "
 MAYBE = (
     "ld.param.u32 %r7, [q]; setp.eq.u32 %p1, %r7, 0; mov.u32 %r4, 0; @%p1 bra E; div.u32 %r4, {}, %r2; E:"
     " setp.eq.u32 %p2, %r4, {}; @%p2 cp.async.cg.shared.global [%r20], [%d1], 16;"
@@ -114,9 +115,9 @@ MAYBE = (
 def test_lanes_go_one_way_where_a_quotient_decides() -> None:
     """Octets copy together: what the division gives where it has no result is the value of no lane."""
     found = last(ROW.format(16) + MAYBE.format(4096, 64), outside=ARRAY)
-    assert (found.decision.verdict.value, found.assumptions) == ("free", (NO_ZERO,))
+    assert (found.decision.verdict.value, found.assumptions) == ("free", (NO_ZERO, ALIGNED))
     found = last(ROW.format(32) + MAYBE.format(4096, 64), outside=ARRAY)
-    assert (found.decision.verdict.value, found.assumptions) == ("conflict", (NO_ZERO,))
+    assert (found.decision.verdict.value, found.assumptions) == ("conflict", (NO_ZERO, ALIGNED))
 
 
 def test_lanes_leave_a_loop_together_where_a_quotient_counts_its_trips() -> None:
@@ -124,7 +125,7 @@ def test_lanes_leave_a_loop_together_where_a_quotient_counts_its_trips() -> None
     loop += " setp.lt.u32 %p2, %r7, %r4; @%p2 bra L;"
     copy = "setp.gt.u32 %p1, %r7, 2; @%p1 cp.async.cg.shared.global [%r20], [%d1], 16;"
     found = last(ROW.format(16) + loop.format(copy), outside=ARRAY)
-    assert (found.decision.verdict.value, found.assumptions) == ("free", (NO_ZERO,))
+    assert (found.decision.verdict.value, found.assumptions) == ("free", (NO_ZERO, ALIGNED))
 
 
 def test_a_way_that_only_a_division_by_zero_opens_is_no_conflict() -> None:
@@ -218,7 +219,10 @@ def way(seed: int) -> str:
     repeat, some of them of lanes.
     """
     source = random.Random(seed)
-    lines = ["ld.param.u64 %d1, [q]; mov.u32 %r5, %ctaid.x; mov.u32 %r15, z; mov.u32 %r10, 0;"]
+    lines = [
+        "ld.param.u64 %d1, [q]; mad.wide.u32 %d1, %r1, 16, %d1; mov.u32 %r5, %ctaid.x; mov.u32 %r15, z;"
+        " mov.u32 %r10, 0;"
+    ]
     for place in range(3):
         of, by = source.choice(("%r5", "4096", "-7", "%r2", "%r1")), source.choice(("%r2", "%r12", "%r2"))
         lines.append(

@@ -291,7 +291,7 @@ def test_64_bits() -> None:
 )
 def test_rows_of_16_bytes(instruction: str) -> None:
     """`ldmatrix` has no guard in its question: the condition must not be lost with it."""
-    body = "ld.param.u64 %d1, [q]; and.b32 %r4, %r1, 31; mul.lo.u32 %r10, %r4, %r2;"
+    body = "ld.param.u64 %d1, [q]; mad.wide.u32 %d1, %r1, 16, %d1; and.b32 %r4, %r1, 31; mul.lo.u32 %r10, %r4, %r2;"
     body += f"mad.lo.u32 %r20, %r10, 16, %r3; {instruction}"
     assert verdict(body) in ("depends", "unknown")
     assert verdict(body, ODD) == "free"

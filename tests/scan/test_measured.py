@@ -11,6 +11,7 @@ import pytest
 from swzverify.profiler import Counts
 from swzverify.profiler.export import exported
 from swzverify.ptx import read_module
+from swzverify.sass.opcodes import opcode_of
 from swzverify.scan import ScannedAccess, Verdict, scan_function
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.measured import Measured, Status, measured, measured_in
@@ -166,3 +167,28 @@ def test_a_conflict_of_some_data_need_not_be_counted() -> None:
     some = decided(MIXED, MATRIX, is_for_some=True)
     assert held(MIXED, MATRIX, some, wavefronts=32).status is Status.OPEN
     assert held(MIXED, MATRIX, some).status is Status.AGREES
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "status"),
+    [
+        ("LDGSTS.E.BYPASS.128.ZFILL", 8, Status.AGREES),
+        ("LDGSTS.E.BYPASS.128.ZFILL", 9, Status.DISAGREES),
+        ("LDGSTS.E.BYPASS.128", 8, Status.DISAGREES),
+        ("LDGSTS.E.128.ZFILL", 8, Status.DISAGREES),
+    ],
+)
+def test_a_copy_that_may_fill_is_counted_twice(name: str, count: int, status: Status) -> None:
+    """An H100 counts 8 wavefronts where 4 are the cost."""
+    access = decided(ROWS, STORE, verdict=Verdict.FREE, wavefronts=4, minimum=4, at_least=False)
+    assert access.chip is not None
+    opcode = opcode_of(name)
+    assert opcode is not None
+    code = tuple(replace(each, name=name, opcode=opcode) for each in access.chip.code[:1])
+    access = replace(access, chip=replace(access.chip, code=code))
+    key = code[0].section, code[0].offset_bytes
+    counts = {key: replace(counted()[key], executed=1, wavefronts=count, ideal=4)}
+    assert measured(access, counts).status is status
+    # A verdict that has both of them already is not doubled again.
+    both = replace(access, chip=replace(access.chip, decision=replace(access.chip.decision, wavefronts=8, minimum=8)))
+    assert measured(both, {key: replace(counts[key], wavefronts=9)}).status is Status.DISAGREES

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from swzverify.ir.expr import FALSE
-from swzverify.scan import ScannedAccess, collide, decide, octets
+from swzverify.scan import ScannedAccess, collide, decide, octets, sources
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last
 
@@ -242,15 +242,15 @@ def test_half_a_line_taken_for_the_period(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_octets_that_meet_taken_for_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(octets, "_meet", lambda *_: False)
+    monkeypatch.setattr(octets, "octets_share", lambda *_: False)
     found_by_some()
     with pytest.raises(AssertionError):
         test_a_row_that_overlaps_the_next_one_is_not_free_without_it()
 
 
 def test_coordinates_in_a_guard_that_are_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = octets._of_lanes_alone
-    monkeypatch.setattr(octets, "_of_lanes_alone", lambda *given: original(*given)[:0])
+    original = sources.of_lanes_alone
+    monkeypatch.setattr(sources, "of_lanes_alone", lambda *given: original(*given)[:0])
     found_by_some()
 
 
