@@ -52,6 +52,9 @@ def merging(instruction: Instruction, value: Expr, *, is_used: bool) -> Merging:
     """
     words = instruction.opcode.split(".")
     operation = next((each for each in words if each in _REDUCED | _INCREMENTS.keys()), "")
+    if words[-1] == "u64" and operation == "add":
+        # ptxas 13.0 does so for a number, which it multiplies, and not for a register.
+        return Merging(of_warps=True)
     if words[-1] not in {"u32", "s32", "b32"} or not operation:
         return NOT_MERGED
     if is_used or words[-1] != "u32" or value is not const(_INCREMENTS.get(operation, 0), 32):

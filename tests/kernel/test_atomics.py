@@ -51,7 +51,7 @@ OTHERS = {
     f"atom.shared.max.u32 %r30, [%r20], 1;{USE}": ORDINARY,
     "atom.shared.exch.b32 %r30, [%r20], 1;": ORDINARY,
     "red.shared.dec.u32 [%r20], 1;": ORDINARY,
-    "red.shared.add.u64 [%r20], 1;": ORDINARY,
+    "red.shared.add.u64 [%r20], 1;": WARPS,
     "atom.shared.cas.b32 %r30, [%r20], 0, 1;": ORDINARY,
     **{f"red.shared.{each} [%r20], %r2;": WARPS for each in ("min.u32", "max.s32", "and.b32", "or.b32", "xor.b32")},
 }
