@@ -343,3 +343,12 @@ def test_a_planted_mistake_is_found(
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         test()
+
+
+@pytest.mark.parametrize(("plant", "seed"), [(nothing_related, 6), (one_place, 5), (other_bytes, 33), (no_limits, 6)])
+def test_random_launches_find_a_planted_mistake(
+    monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None], seed: int
+) -> None:
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        held([seed])
