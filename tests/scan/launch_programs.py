@@ -87,7 +87,7 @@ class _Lines:
         self.put(f"add.u32 %r20, %r20, %r3; {guard}ld.shared.{wide} {into}, [%r20];")
 
     def loop(self) -> None:
-        """Narrow accesses at a stride that a loop halves and another one doubles, from a place that a parameter chooses."""
+        """Narrow accesses at a stride that loops halve and double, from a place that a parameter chooses."""
         name, size = self.fresh("L").lstrip("%"), self.source.choice((1, 2))
         kind = {1: "u8", 2: "u16"}[size]
         lanes = self.fresh("q")
