@@ -70,7 +70,7 @@ class _Lines:
             self.put(f"setp.eq.u32 {is_lane}, %r1, {lane}; and.pred {both}, {compared}, {is_lane};")
             parts.append(both)
             if self.source.random() < 0.3:
-                self.put(f"cvt.rn.f32.u32 {real}, {self.value()}; sqrt.rn.f32 {real}, {real};")
+                self.put(f"sqrt.rn.f32 {real}, {real};")
         found = self.fresh("q")
         self.put(f"{self.source.choice(('or.pred', 'or.pred', 'and.pred'))} {found}, {parts[0]}, {parts[1]};")
         return found
@@ -87,7 +87,7 @@ class _Lines:
         self.put(f"add.u32 %r20, %r20, %r3; {guard}ld.shared.{wide} {into}, [%r20];")
 
     def loop(self) -> None:
-        """Narrow accesses at a stride that loops halve, from a place that a parameter chooses."""
+        """Narrow accesses at a stride that loops halve and double, from a place that a parameter chooses."""
         name, size = self.fresh("L").lstrip("%"), self.source.choice((1, 2))
         kind = {1: "u8", 2: "u16"}[size]
         lanes = self.fresh("q")

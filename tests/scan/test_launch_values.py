@@ -223,10 +223,12 @@ def held(seeds: Sequence[int], make: Callable[[int], str] = program) -> Counter[
             if all(_is_met(each.decision, met.get(each.line, set())) for each in found):
                 break
             grid = tuple(source.choice(EXTENTS) for _ in "xyz")
+            if source.random() < 0.1:
+                grid = source.choice(((65535, 1, 1), (70002, 1, 1), (70001, 1, 1), (1, 65535, 1), (1, 1, 65535)))
             number = int.from_bytes(bytes(source.choice(BYTES) for _ in range(4)), "little") >> source.choice(
                 (0, 0, 8, 16, 24)
             )
-            _run(text, met, grid, number, tuple(source.randrange(each) for each in grid))
+            _run(text, met, grid, number, tuple(source.choice((source.randrange(each), each - 1)) for each in grid))
         for each in found:
             where = (seed, each.line, each.instruction, each.address, each.decision)
             assert "disagree" not in each.decision.reason, where
@@ -343,3 +345,12 @@ def test_a_planted_mistake_is_found(
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         test()
+
+
+@pytest.mark.parametrize(("plant", "seed"), [(nothing_related, 6), (one_place, 5), (other_bytes, 33), (no_limits, 6)])
+def test_random_launches_find_a_planted_mistake(
+    monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None], seed: int
+) -> None:
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        held([seed])
