@@ -349,7 +349,8 @@ class _Reader:
         read = variables(*(each for each in (address, access.source, guard, launches) if each is not None))
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
-        more = variables(*(() if whole is None else (whole,)), *(loop.again.condition for loop in loops))
+        of_loops = [each for loop in loops for each in (loop.again.condition, loop.trips) if each is not None]
+        more = variables(*(() if whole is None else (whole,)), *of_loops)
         around = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in more if each not in read)
         return replace(
             access,

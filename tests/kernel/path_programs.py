@@ -10,8 +10,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-NUMBERS = (*range(10), 17, 32, 48, 64, 1000)
-"""Values of the parameter that bring about every case."""
+NUMBERS = (*range(9), 17, 64, 1000)
+"""Values of the parameter that bring about nearly every case."""
+MORE_NUMBERS = (*range(1001, 1008), *range(9, 80))
+"""Values of the parameter to try where a case was not seen."""
 GRID = 3
 SHAPE = (64, 1, 1)
 HEAD = """.version 8.3
@@ -117,11 +119,34 @@ class Writer:
             self.put(f"{guard}cp.async.cg.shared.global [{place}+{begin}], [%d4], 16;")
             return
         stride = self.source.choice((4, 4, 8, 12, 64, 128))
-        self.put(f"mad.lo.u32 {place}, %r0, {stride}, %r9;")
+        if draw < 0.45:
+            self.atomic(guard, place, begin)
+            return
+        if self.source.random() < 0.15:
+            # The block's place counts: each block of the launch has a stride of its own.
+            self.put(f"mad.lo.u32 {place}, %r1, {stride}, {stride};")
+            self.put(f"mad.lo.u32 {place}, %r0, {place}, %r9;")
+        else:
+            self.put(f"mad.lo.u32 {place}, %r0, {stride}, %r9;")
         if draw < 0.8:
             self.put(f"{guard}st.shared.u32 [{place}+{begin}], %r0;")
         else:
             self.put(f"{guard}ld.shared.u16 %r{self.used + 500}, [{place}+{begin + self.source.choice((0, 2))}];")
+
+    def atomic(self, guard: str, place: str, begin: int) -> None:
+        """An atomic on a word of each lane, of some lanes, or of all."""
+        shift, scale = self.source.choice((0, 0, 0, 1, 2, 5)), self.source.choice((4, 4, 8))
+        self.put(f"shr.u32 {place}, %r0, {shift};")
+        self.put(f"mad.lo.u32 {place}, {place}, {scale}, %r9;")
+        operation = self.source.choice(("add.u32", "add.u32", "add.s32", "min.u32", "max.s32", "or.b32", "exch.b32"))
+        value = self.source.choice(("1", "1", "-1", "0x1", "2", "%r0"))
+        if self.source.random() < 0.5 and operation != "exch.b32":
+            self.put(f"{guard}red.shared.{operation} [{place}+{begin}], {value};")
+            return
+        result = self.fresh()
+        self.put(f"{guard}atom.shared.{operation} {result}, [{place}+{begin}], {value};")
+        if self.source.random() < 0.5:
+            self.put(f"st.global.u32 [%d4], {result};")
 
     def disjunction(self, depth: int) -> None:
         """`if (p || q) body`, or with a third condition."""
@@ -198,8 +223,13 @@ class Writer:
             factor = self.source.choice((4, 4, 8))
             self.put(f"mul.lo.u32 {place}, %r0, {count};")
             self.put(f"and.b32 {place}, {place}, 4095;")
-            self.put(f"mad.lo.u32 {place}, {place}, {factor}, %r9;")
-            self.put(f"st.shared.u32 [{place}], %r0;")
+            if self.source.random() < 0.3:
+                self.put(f"add.u32 {place}, {place}, {count};")
+                self.put(f"add.u32 {place}, {place}, %r9;")
+                self.put(f"st.shared.u8 [{place}], %r0;")
+            else:
+                self.put(f"mad.lo.u32 {place}, {place}, {factor}, %r9;")
+                self.put(f"st.shared.u32 [{place}], %r0;")
         if self.source.random() < 0.5:
             self.put(f"@{self.condition()} bra {end};")
         self.loops.append(end)
