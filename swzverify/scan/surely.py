@@ -57,7 +57,9 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
         if loop is not None and loop.trips is not None:
             made.add(loop.trips)
             again = parts.leaves_of(loop.again.condition)
-            later = loop.again.is_exact and all(_is_chosen(each, parts, loops, block) for each in again)
+            # Lanes that leave a loop apart are in one trip only in the first one.
+            later = loop.is_uniform and loop.again.is_exact
+            later = later and all(_is_chosen(each, parts, loops, block) for each in again)
             read = (sure, parts.mixed, *conditions)
             condition = _made(loop, parts, loops, read, MOST_TRIPS if later else 1)
             conditions.append(condition)
@@ -85,22 +87,20 @@ def _made(loop: LoopAround, parts: Parts, loops: Sequence[LoopAround], read: Seq
     if trips is None:
         raise AssertionError(loop)
     registers = [leaf for leaf in parts.leaves_of(*read) if leaf.kind is Kind.CARRIED and _is_of(leaf, loop)]
+    others = [each.trips for each in loops if each.trips is not None and each.trips is not trips]
     found, reached = FALSE, TRUE
     for trip in range(most):
-        here: Expr | None = both(reached, compare(Comparison.EQ, trips, const(trip, trips.width)))
+        conditions = [reached, compare(Comparison.EQ, trips, const(trip, trips.width))]
         for leaf in registers:
-            if leaf.values is not None:
-                value = leaf.values[trip] if trip < len(leaf.values) else None
-            else:
-                value = leaf.first if trip == 0 else None
-                others = [each.trips for each in loops if each.trips is not None and each.trips is not trips]
-                here = None if here is None else conjunction((here, *map(is_zero, others)))
-            if here is None or value is None:
-                here = None
+            # `first` is the value in the first trips of all loops around.
+            known = leaf.values or (() if leaf.first is None else (leaf.first,))
+            if trip >= len(known):
+                conditions.append(FALSE)
                 break
-            here = both(here, compare(Comparison.EQ, leaf.variable, const(value, leaf.variable.width)))
-        if here is not None:
-            found = either(found, here)
+            conditions.append(compare(Comparison.EQ, leaf.variable, const(known[trip], leaf.variable.width)))
+            if leaf.values is None:
+                conditions += map(is_zero, others)
+        found = either(found, conjunction(conditions))
         reached = both(reached, again_at(loop, const(trip, trips.width)))
         if reached is FALSE:
             break

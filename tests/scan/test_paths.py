@@ -154,6 +154,15 @@ def test_copies_of_lanes_that_come_by_several_paths_are_not_free(monkeypatch: py
     assert last(same, outside=outside).decision.verdict == "free"
 
 
+def test_lanes_of_different_trips_are_no_conflict() -> None:
+    """Each lane stores in its own last trip of a loop, after which it leaves: one lane at a time."""
+    body = "and.b32 %r5, %r1, 31; mov.u32 %r6, 0; L: setp.ne.u32 %p1, %r6, %r5; @%p1 bra S;" + strided(
+        128, "st.shared.u32 [%r20], %r1;"
+    )
+    body += " S: add.u32 %r6, %r6, 1; setp.le.u32 %p2, %r6, %r5; @%p2 bra L;"
+    assert last(body).decision.verdict == "unknown"
+
+
 def untried(_kernel: object, _read: object, decisions: Sequence[Decision]) -> list[Decision]:
     """No trials: what is proved, and what is not."""
     return [*decisions]
