@@ -1,6 +1,7 @@
 """Whether a claim still speaks of the code that it spoke of: constants, compiled kernels, listings.
 
-A claim that no longer follows the code says the same of today's code, and nothing of tomorrow's.
+A claim that no longer follows the code is still true of today's code, but no later change of the
+code can break it.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def _key(claim: CostClaim, beside: Surroundings) -> _Key:
 
 
 def _claims_key(case: OtherCase) -> _Key:
-    """The same of one case."""
+    """What the search in one case depends on; empty where it cannot be compared."""
     return _keys((Injective(case.tile), *case.claims, *map(Aligned, case.accesses)))
 
 

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from swzverify.hardware import LANES
-from swzverify.ir.expr import FALSE, TRUE, Comparison, Expr, Var, compare, conjunction, conjuncts, const, variables
+from swzverify.ir.expr import FALSE, TRUE, Comparison, Expr, compare, conjunction, conjuncts, const, variables
 from swzverify.kernel import Kind, Leaf, LoopAround
 from swzverify.kernel.arithmetic import both, either, is_zero
 from swzverify.scan.price import Block
@@ -44,30 +44,27 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
     if parts.sure is None and not warp_wide:
         return NOT_SURE
     sure = TRUE if parts.sure is None or warp_wide else parts.sure
-    conditions = list(conjuncts(sure))
-    pending = parts.leaves_of(sure, parts.mixed)
-    met: set[str] = set()
-    made: set[Var] = set()
+    read = dict.fromkeys(parts.leaves_of(sure, parts.mixed))
+    counted: dict[int, LoopAround] = {}
+    pending = [*read]
     while pending:
         leaf = pending.pop()
         loop = next((each for each in loops if _is_of(leaf, each)), None)
-        if leaf.name in met or (loop is not None and loop.trips in made):
-            continue
-        met.add(leaf.name)
-        if loop is not None and loop.trips is not None:
-            made.add(loop.trips)
-            again = parts.leaves_of(loop.again.condition)
-            # Lanes that leave a loop apart are in one trip only in the first one.
-            later = loop.is_uniform and loop.again.is_exact
-            later = later and all(_is_chosen(each, parts, loops, block) for each in again)
-            read = (sure, parts.mixed, *conditions)
-            condition = _made(loop, parts, loops, read, MOST_TRIPS if later else 1)
-            conditions.append(condition)
-            pending += parts.leaves_of(condition)
-    whole = conjunction(dict.fromkeys(conditions))
-    read = parts.leaves_of(whole)
-    places = [leaf.feeds for leaf in read if leaf.kind is Kind.OPAQUE]
-    for leaf in read:
+        if loop is not None and loop.header not in counted:
+            counted[loop.header] = loop
+            new = [each for each in parts.leaves_of(loop.again.condition) if each not in read]
+            read |= dict.fromkeys(new)
+            pending += new
+    conditions = [sure]
+    for loop in counted.values():
+        # Lanes that leave a loop apart are in one trip only in the first one.
+        later = loop.is_uniform and loop.again.is_exact
+        later = later and all(_is_chosen(each, parts, loops, block) for each in parts.leaves_of(loop.again.condition))
+        conditions.append(_made(loop, [each for each in read if _is_of(each, loop)], loops, MOST_TRIPS if later else 1))
+    whole = conjunction(part for each in conditions for part in dict.fromkeys(conjuncts(each)))
+    asked = parts.leaves_of(whole)
+    places = [leaf.feeds for leaf in asked if leaf.kind is Kind.OPAQUE]
+    for leaf in asked:
         # Two loads of one place are not two values.
         is_one = leaf.kind is not Kind.OPAQUE or places.count(leaf.feeds) == 1
         if not is_one or not _is_chosen(leaf, parts, loops, block):
@@ -81,12 +78,12 @@ def _is_of(leaf: Leaf, loop: LoopAround) -> bool:
     return leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block == loop.header
 
 
-def _made(loop: LoopAround, parts: Parts, loops: Sequence[LoopAround], read: Sequence[Expr], most: int) -> Expr:
-    """Whether the values of what counts in a loop are those of one of its first trips that is made."""
+def _made(loop: LoopAround, read: Sequence[Leaf], loops: Sequence[LoopAround], most: int) -> Expr:
+    """Whether the leaves of a loop have the values of one of its first trips, and that one is made."""
     trips = loop.trips
     if trips is None:
         raise AssertionError(loop)
-    registers = [leaf for leaf in parts.leaves_of(*read) if leaf.kind is Kind.CARRIED and _is_of(leaf, loop)]
+    registers = [leaf for leaf in read if leaf.kind is Kind.CARRIED]
     others = [each.trips for each in loops if each.trips is not None and each.trips is not trips]
     found, reached = FALSE, TRUE
     for trip in range(most):
