@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from swzverify.hardware import CHUNK_BYTES
 from swzverify.ir.expr import Const, Expr, Extend, Ite
+from swzverify.ir.intervals import intervals
+from swzverify.kernel.powers import power_of
 from swzverify.kernel.slices import width_of
 from swzverify.ptx import Instruction, Operand, Register
 
@@ -29,18 +31,24 @@ def may_fill_parts(sizes: Sequence[Expr]) -> bool:
     Where a size is 16 or 0 whatever happens, ptxas makes a copy under a predicate.
 
     >>> from swzverify.ir.expr import const, ite, var
+    >>> from swzverify.kernel.arithmetic import bit_and
     >>> may_fill_parts([ite(var("p", 2), const(16, 32), const(0, 32))]), may_fill_parts([var("n", 1 << 32)])
     (False, True)
+    >>> may_fill_parts([bit_and(var("n", 1 << 32), const(16, 32))])
+    False
     """
     pending = [*sizes]
     while pending:
-        match pending.pop():
+        node = pending.pop()
+        match node:
             case Const(value) if value in (0, CHUNK_BYTES):
                 pass
             case Ite(_, then, otherwise):
                 pending += [then, otherwise]
             case Extend(operand):
                 pending.append(operand)
+            case _ if power_of(node, CHUNK_BYTES) == CHUNK_BYTES and intervals(node)[node][1] <= CHUNK_BYTES:
+                pass  # such as `n & 16`
             case _:
                 return True
     return False

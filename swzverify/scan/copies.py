@@ -17,7 +17,9 @@ from swzverify.scan.verdict import COUNTING, Decision, Verdict, unknown
 SEVERAL_LINES: Final = (
     "lanes that go together read several lines of 128 bytes: what this costs by cp.async.ca is not known"
 )
-FILLED: Final = "a copy of fewer than 16 bytes fills the rest with zeros (LDGSTS.ZFILL): it takes twice the wavefronts"
+FILLED: Final = (
+    "the size may be from 1 to 15: a copy that fills the rest with zeros (LDGSTS.ZFILL) takes twice the wavefronts"
+)
 
 
 def by_cache(decided: Decision, row: Instruction, parts: Parts, block: Block) -> Decision:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES
-from swzverify.ir.expr import TRUE, Expr
+from swzverify.ir.expr import TRUE, Expr, conjuncts
 from swzverify.obligations import Answer
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import Array, DisagreementError, Mask, Price, price
@@ -49,7 +49,11 @@ def exact(question: Question) -> Decision:
     if ways is None:
         # Values for which all of these lanes come show what the SMT engine did not find.
         return _sampled(sure, found)
-    return unknown(NOT_SURE) if ways <= 1 else sure.conflict(found, aligned, active, ways)
+    if ways <= 1:
+        return unknown(NOT_SURE)
+    # Lanes that may come, and do not surely come, may give more.
+    is_narrower = {*conjuncts(sure.parts.other_guard)} != {*conjuncts(parts.other_guard)}
+    return sure.conflict(found, aligned, active, ways, at_least=ways < found.ways and is_narrower)
 
 
 def _sampled(question: Question, found: Price) -> Decision:

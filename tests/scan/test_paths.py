@@ -163,6 +163,29 @@ def test_lanes_of_different_trips_are_no_conflict() -> None:
     assert last(body).decision.verdict == "unknown"
 
 
+def test_lanes_that_may_come_in_later_trips_may_give_more() -> None:
+    """A loop inside counts to 2, 4 or 6; only its first trip is known to be made. Of the lanes up to
+    that number every other pair has one bank.
+    """
+    body = (
+        "mov.u32 %r30, 0; mov.u32 %r32, 0; B0: add.s32 %r30, %r30, 2; min.s32 %r8, %r2, 6; setp.lt.s32 %p1, %r30, %r8;"
+    )
+    body += " @%p1 bra B0; setp.gt.s32 %p2, %r1, %r30; @%p2 bra B7; " + strided(64)
+    body += " add.s32 %r32, %r32, 2; setp.lt.s32 %p3, %r32, 3; @%p3 bra B0; B7:"
+    found = last(body).decision
+    assert (found.verdict, found.ways, found.at_least) == ("conflict", 2, True)
+
+
+def test_a_loop_whose_trips_nothing_reads() -> None:
+    """The register that steps under a guard is no number of trips."""
+    body = "ld.param.u64 %d1, [q]; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; ld.global.u32 %r5, [%d1];"
+    body += " mov.u32 %r22, 1; setp.gt.u32 %p1, %r1, %r5; setp.lt.u32 %p2, %r5, 7; setp.ne.u32 %p3, %r5, 9;"
+    body += (
+        " B0: @%p1 add.s32 %r22, %r22, %r2; mad.lo.s32 %r4, %r22, 4, %r3; @%p2 st.shared.u32 [%r4], %r1; @%p3 bra B0;"
+    )
+    assert last(body).decision.verdict == "unknown"
+
+
 def untried(_kernel: object, _read: object, decisions: Sequence[Decision]) -> list[Decision]:
     """No trials: what is proved, and what is not."""
     return [*decisions]
