@@ -1,0 +1,1 @@
+"""The verdicts of the library and of compiled kernels as one file, and what changed between two."""
