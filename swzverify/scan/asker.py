@@ -36,8 +36,10 @@ class Asker:
         self._asked: dict[Expr, Finding] = {}
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether a condition can hold; what was asked is remembered. An `OutOfClockError` where the
-        wall clock ended the query.
+        """Whether a condition can hold. Each condition is asked once.
+
+        Raises:
+            OutOfClockError: The wall clock ended the query.
         """
         if condition is FALSE or condition is TRUE:
             return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})

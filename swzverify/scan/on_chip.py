@@ -126,7 +126,7 @@ class _Chip:
         row = access.row
         if row is None or row.kind is not Kind.ATOMIC:
             return own
-        # What ptxas made of it is known: it counts equal words once, or each of them.
+        # The machine code says whether equal words count once or each.
         is_once = all(each.opcode.adds_one for each in found.instructions)
         merging = replace(access.merging, of_words=is_once and access.merging.of_words is not False)
         return replace(self.price(replace(access, merging=merging)), assumes=())
