@@ -21,7 +21,7 @@ from swzverify.kernel.counts import Counts
 from swzverify.kernel.divisions import Divisions, with_results
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.kernel.flow import FlowError, Loop
-from swzverify.kernel.induction import MOST_VALUES, Forms, by_trip, find_forms, sequence_of, trips_of
+from swzverify.kernel.induction import MOST_VALUES, Forms, by_trip, find_forms, in_one_trip, trips_of
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf, Open
 from swzverify.kernel.linear import normal
@@ -346,6 +346,18 @@ class _Reader:
         if raw.path.must is not None:
             sure = conjunction(dict.fromkeys((*map(resolved, raw.path.must), *there)))
         guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
+        roots = (address, whole, access.source, sure, guard, launches)
+        known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
+        shared.add(places)
+
+        def put(value: Expr | None) -> Expr | None:
+            return None if value is None else normal(substitute(value, known))
+
+        if known:
+            address, whole = put(address), put(whole)
+            access = replace(access, source=put(access.source))
+            sure = None if sure is None else substitute(sure, known)
+            guard, launches = substitute(guard, known), substitute(launches, known)
         read = variables(*(each for each in (address, access.source, guard, launches) if each is not None))
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
@@ -399,21 +411,18 @@ class _Reader:
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""
-        carried = self.slices.carried.get(leaf.variable)
-        sequence = None if carried is None else sequence_of(carried)
-        values = None if sequence is None else sequence.values
-        most: int | None = None
-        if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block is not None:
-            count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
-            last = None if count is None else count.most
-            if leaf.kind is Kind.TRIPS:
-                most = last
-                values = tuple(range(last + 1)) if last is not None and last < MOST_VALUES else None
-            elif values is not None and last is not None:
-                values = values[: last + 1]
+        values, most = leaf.values, None
+        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+            most = self._last(self.slices.flow.loop_at[leaf.block])
+            values = tuple(range(most + 1)) if most is not None and most < MOST_VALUES else None
         feeds = tuple(map(forms.resolve, leaf.feeds))
         uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
         return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)
+
+    def _last(self, loop: Loop) -> int | None:
+        """The last trip that any thread makes of a loop; None if it is not counted."""
+        count = self.counts.of_loop(loop)
+        return None if count is None else count.most
 
     def _first(self, leaf: Leaf, around: set[int]) -> int | None:
         """The value of a leaf in the first trip of the loops around an access; None if it is no

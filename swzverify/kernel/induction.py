@@ -20,7 +20,10 @@ several stages keep the distances between lanes, if all lanes change them alike.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Values
 from dataclasses import dataclass
+from math import lcm
 from typing import Final
 
 from swzverify.ir.evaluate import evaluate
@@ -52,6 +55,8 @@ from swzverify.kernel.powers import power_of
 from swzverify.kernel.slices import Carried, Slices
 
 MOST_VALUES: Final = 64
+MOST_PLACES: Final = 1024
+"""Trips up to which the registers of a loop are listed."""
 MOST_CHOICES: Final = 8
 """Nested choices in the next value of a register."""
 MOST_BITS: Final = 10
@@ -100,6 +105,11 @@ class Sequence:
     values: tuple[int, ...]
     turn: int
 
+    def in_trip(self, trip: int) -> int:
+        """The value in a trip."""
+        count = len(self.values)
+        return self.values[trip if trip < count else self.turn + (trip - self.turn) % (count - self.turn)]
+
     def at(self, trips: Expr, width: int) -> Expr:
         """The value of so many bits in a trip."""
         count = len(self.values)
@@ -145,6 +155,75 @@ def by_trip(slices: Slices, value: Expr) -> Expr:
         if carried is not None and sequence is not None:
             known[each] = sequence.at(trips_of(slices, carried.loop), each.width)
     return substitute(value, known) if known else value
+
+
+def in_one_trip(
+    slices: Slices, read: Iterable[Var], most: Callable[[Loop], int | None]
+) -> tuple[dict[Var, Expr], list[Leaf]]:
+    """The registers of few values among the leaves that an access reads, as functions of the trip:
+    registers of one loop have the values of one trip. `most` gives the last trip of a loop, if it
+    is known.
+
+    Returns:
+        The registers with their values, and the new leaves that these values read: the place of the
+        trip in the sequence of all these registers, unless the access reads the trip itself.
+    """
+    read = tuple(read)
+    counted = {leaf.block for each in read if (leaf := slices.leaves[each]).kind is Kind.TRIPS}
+    by_loop: dict[int, dict[Var, Sequence]] = {}
+    for each in read:
+        carried = slices.carried.get(each)
+        sequence = None if carried is None else sequence_of(carried)
+        if carried is not None and sequence is not None:
+            by_loop.setdefault(carried.loop.header, {})[each] = sequence
+    known: dict[Var, Expr] = {}
+    made: list[Leaf] = []
+    for header, of_loop in by_loop.items():
+        registers, loop = of_loop, slices.flow.loop_at[header]
+        turn = max(each.turn for each in registers.values())
+        count = turn + lcm(*(len(each.values) - each.turn for each in registers.values()))
+        last = most(loop)
+        if last is not None and last < count:
+            turn, count = last, last + 1
+            registers = {each: Sequence(tuple(map(of.in_trip, range(count))), turn) for each, of in of_loop.items()}
+        if header in counted or count > MOST_PLACES:
+            trips = trips_of(slices, loop)
+            known |= {each: sequence.at(trips, each.width) for each, sequence in registers.items()}
+            continue
+        place: Expr = const(0, 1)
+        if count > 1:
+            leaf = _place(slices, loop, count, turn)
+            place = leaf.variable
+            made.append(leaf)
+        for each, sequence in registers.items():
+            known[each] = table(place, [sequence.in_trip(trip) for trip in range(count)], each.width)
+    return known, made
+
+
+def _place(slices: Slices, loop: Loop, count: int, turn: int) -> Leaf:
+    """The leaf for the place of a trip among so many; after the last one comes the one at `turn`."""
+    line = slices.line_of(loop.header)
+    made = var(f"place among {count} in the loop at {line}.{loop.header}", count)
+    reason = "how often the loop has gone back to its begin, up to where its registers repeat"
+    leaf = Leaf(made, Kind.CARRIED, reason, line, loop.header, values=tuple(range(count)))
+    is_last = compare(Comparison.EQ, made, const(count - 1, made.width))
+    after = ite(is_last, const(turn, made.width), add(made, const(1, made.width)))
+    slices.carried[made] = Carried(made, loop, const(0, made.width), after)
+    slices.leaves.add(leaf)
+    return leaf
+
+
+def table(index: Expr, values: Values[int], width: int) -> Expr:
+    """The value at an index, which is below the number of values.
+
+    >>> table(var("x", 4), (7, 7, 3, 3), 8) is ite(extract(var("x", 4), 1, 1), const(3, 8), const(7, 8))
+    True
+    """
+    if len(set(values)) == 1:
+        return const(values[0], width)
+    bit = (len(values) - 1).bit_length() - 1
+    low, high = values[: 1 << bit], values[1 << bit :]
+    return ite(extract(index, bit, 1), table(index, high, width), table(index, low, width))
 
 
 @dataclass(frozen=True, slots=True)

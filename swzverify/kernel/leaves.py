@@ -20,7 +20,8 @@ class Kind(StrEnum):
     - `LANE`: a coordinate of the thread, or its lane; known once the block is.
     - `UNIFORM`: the same for all threads of the block: parameters, indices of the block, addresses.
     - `TRIPS`: how often the loop at `block` has gone back to its header.
-    - `CARRIED`: what a register has at the begin of a trip of the loop at `block`.
+    - `CARRIED`: what a register has at the begin of a trip of the loop at `block`; or the place of
+      the trip among those after which the loop's registers repeat their values.
     - `OPAQUE`: a value that is not followed further; `reason` says why.
     """
 
@@ -52,8 +53,8 @@ class Leaf:
     `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
     instruction that made it together: what memory holds may differ from one time to the next.
     `multiple` is a power of two that divides the address which stands for a symbol. `values` are
-    all that a `CARRIED` or `TRIPS` leaf may be, in the order of the trips, if they are few; None
-    otherwise. `is_input` tells that it is words of global or constant memory, with the address of the first
+    all that a `TRIPS` leaf, or the place of a trip, may be, in the order of the trips, if they are few;
+    None otherwise. `is_input` tells that it is words of global or constant memory, with the address of the first
     in `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
     `TRIPS` leaf is in the first trip of each loop that an access stands in; None if that is no
     number, or its loop is not around the access. `assumed` are the conditions that hold of a

@@ -16,7 +16,7 @@ Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from swzverify.ir.expr import Expr, Var, operands, postorder
 from swzverify.kernel.counts import Counts
@@ -61,6 +61,11 @@ class Uniformity:
     def leaf(self, variable: Var) -> bool:
         """Whether all lanes share a leaf."""
         return variable.name not in self._own
+
+    def add(self, leaves: Iterable[Leaf]) -> None:
+        """Leaves that were made later, of what is settled."""
+        self._own.update([leaf.name for leaf in leaves if not self._stays(leaf)])
+        self._shared.clear()
 
     def shares(self, value: Expr) -> bool:
         """Whether all lanes share a value."""

@@ -14,7 +14,6 @@ from itertools import combinations, pairwise
 
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNKS_PER_LINE, LANES, Instruction
 from swzverify.ir.expr import (
-    FALSE,
     TRUE,
     Comparison,
     Expr,
@@ -30,7 +29,7 @@ from swzverify.ir.expr import (
     variables,
 )
 from swzverify.kernel import Kind, Leaf
-from swzverify.kernel.arithmetic import add, bit_and, either, is_zero, less, mul, shift_right, sub, widened
+from swzverify.kernel.arithmetic import add, bit_and, is_zero, less, mul, shift_right, sub, widened
 from swzverify.kernel.linear import normal
 from swzverify.kernel.special import BlockShape, launch_facts
 from swzverify.scan.split import Parts, is_shared
@@ -89,11 +88,6 @@ def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
         leaf = leaves[each.name]
         if leaf.kind is Kind.TRIPS and leaf.values is not None:
             found.append(less(each, const(len(leaf.values), each.width), signed=False))
-        elif leaf.kind is Kind.CARRIED and leaf.values is not None:
-            one_of: Expr = FALSE
-            for value in leaf.values:
-                one_of = either(one_of, compare(Comparison.EQ, each, const(value, each.width)))
-            found.append(one_of)
     return found
 
 

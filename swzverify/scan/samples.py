@@ -107,9 +107,6 @@ class Sampler:
             rows.append({**rows[-1], **dict.fromkeys(self.trips, 0)})
         if point:
             rows.append({**rows[-1], **{leaf.name: point[leaf.name] for leaf in self.free if leaf.name in point}})
-        rows = [row for row in rows if self._is_one_trip(row)]
-        if not rows:
-            return None
         missing = [leaf for leaf in self.free if any(leaf.name not in row for row in rows)]
         for row in rows:
             for leaf in missing:
@@ -126,22 +123,6 @@ class Sampler:
         addresses, active = found.addresses[first], found.active[first]
         again = price(self.row, addresses.reshape(-1, LANES), active.reshape(-1, LANES)) if first else None
         return None if again is None else replace(told, price=again, addresses=addresses, active=active)
-
-    def _is_one_trip(self, row: Mapping[str, int]) -> bool:
-        """Whether what each loop carries are values of one of its trips."""
-        listed = [leaf for leaf in self.free if _is_listed(leaf)]
-        for loop in {leaf.block for leaf in listed}:
-            inside = [leaf for leaf in listed if leaf.block == loop]
-            trips = set(range(min(len(leaf.values or ()) for leaf in inside)))
-            for leaf in self.free:
-                value = row.get(leaf.name, 0)
-                if leaf.block == loop and leaf.kind is Kind.TRIPS:
-                    trips &= {value}
-                elif leaf in inside:
-                    trips = {at for at in trips if (leaf.values or ())[at] == value}
-            if not trips:
-                return False
-        return True
 
     def _priced(self, env: Mapping[str, Array]) -> Sampled | None:
         block = self.block

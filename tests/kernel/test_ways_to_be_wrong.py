@@ -192,7 +192,11 @@ def test_what_an_inner_loop_adds_is_no_step_of_the_outer_one() -> None:
 
 def test_the_values_of_a_register_that_a_loop_halves_are_all_told() -> None:
     body = "mov.u32 %r4, 64; L: " + STORE.format("%r4") + " shr.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra L;"
-    assert [leaf.values for leaf in last(body).leaves if leaf.kind.value == "carried"] == [(64, 32, 16, 8, 4, 2, 1)]
+    access = last(body)
+    assert access.address is not None
+    (leaf,) = [leaf for leaf in access.leaves if leaf.kind.value == "carried"]
+    offsets = [evaluate(access.address, {leaf.name: at, "shared s": 0}) for at in leaf.values or ()]
+    assert offsets == [4 * value for value in (64, 32, 16, 8, 4, 2, 1)]
     assert [leaf.values for leaf in last(body.replace("64", "%r2")).leaves if leaf.kind.value == "carried"] == [None]
     other = body.replace("%r4, %r4, 1", "%r4, %r4, %r2")
     assert [leaf.values for leaf in last(other).leaves if leaf.kind.value == "carried"] == [None]

@@ -66,3 +66,27 @@ def test_what_a_loop_carries_belongs_to_one_trip() -> None:
     found = last(f"{body} setp.ne.u32 %p1, %r6, 0; @%p1 bra LOOP;").decision
     # 32 lanes come at a stride of 8 bytes, 16 at 16, 8 at 32, 4 at 64, 2 at 128.
     assert (found.verdict, found.ways) == ("conflict", 2)
+
+
+HALVED = (
+    "mov.u32 %r5, 1; mov.u32 %r6, 64; LOOP: mul.lo.u32 %r7, %r5, %r6; mad.lo.u32 %r20, %r1, %r7, %r3;"
+    " ld.shared.u32 %r30, [%r20]; shl.b32 %r5, %r5, 1; shr.u32 %r6, %r6, 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra LOOP;"
+)
+"""A stride of 64 bytes in all 7 trips, as the product of a register that doubles and one that halves."""
+SKEWED = (
+    "mov.u32 %r5, {begin}; mov.u32 %r6, {other}; LOOP: add.u32 %r7, %r5, %r6; mad.lo.u32 %r20, %r1, %r7, %r3;"
+    " ld.shared.u32 %r30, [%r20]; xor.b32 %r5, %r5, 12; xor.b32 %r6, %r6, 12; add.u32 %r9, %r9, 1;"
+    " setp.lt.u32 %p1, %r9, %r2; @%p1 bra LOOP;"
+)
+"""A stride that is the sum of two registers, each of which goes to and fro."""
+
+
+def test_a_product_of_two_registers_of_a_loop_is_exact() -> None:
+    found = last(HALVED).decision
+    assert (found.verdict, found.ways) == ("conflict", 16)
+
+
+def test_two_registers_that_go_to_and_fro_together_do_not_conflict() -> None:
+    # 0 + 12 and 12 + 0: rows of 3 words. Of two trips they would be 0 and 24.
+    assert last(SKEWED.format(begin=0, other=12)).decision.verdict == "free"
+    assert last(SKEWED.format(begin=0, other=0)).decision.verdict != "free"
