@@ -21,7 +21,7 @@ from swzverify.kernel.counts import Counts
 from swzverify.kernel.divisions import Divisions, with_results
 from swzverify.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.kernel.flow import FlowError, Loop
-from swzverify.kernel.induction import MOST_VALUES, Forms, by_trip, find_forms, in_one_trip, trips_of
+from swzverify.kernel.induction import MOST_VALUES, Forms, by_trip, find_forms, in_one_trip, sequence_of, trips_of
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Kind, Leaf, Open
 from swzverify.kernel.linear import normal
@@ -234,6 +234,8 @@ class _Reader:
         self.threads = Threads(block) if block else None
         self.paths = Paths(self.slices)
         self.repeats = Repeats(self.slices, self.paths)
+        self._behind: dict[Var, Expr | None] = {}
+        """What leaves of loops are behind them."""
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
         """All accesses, in order."""
@@ -253,6 +255,8 @@ class _Reader:
         }
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
         of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
+        if self.threads is not None:
+            self.threads.coordinates(slices.leaves)
         shared = Uniformity(*of_choices)
         known = with_results(slices, forms)
         in_launches = Uniformity(*of_choices, never_read=known) if known else shared
@@ -397,17 +401,34 @@ class _Reader:
         return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again, loop.header)
 
     def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
-        """A value at a place behind loops: the number of trips of such a loop is put in where it is
-        the same for all threads.
+        """A value at a place behind loops: the last trip of such a loop is put in, and what its
+        registers are then, where the thread's coordinates alone decide it.
         """
         known: dict[Var, Expr] = {}
         for each in variables(value):
-            leaf = self.slices.leaves[each]
-            if leaf.kind is Kind.TRIPS and leaf.block is not None and leaf.block not in inside:
-                count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
-                if count is not None and count.of_all is not None:
-                    known[each] = const(count.of_all, each.width)
+            if each not in self._behind:
+                self._behind[each] = self._in_last_trip(self.slices.leaves[each])
+            found = self._behind[each]
+            if found is not None and self.slices.leaves[each].block not in inside:
+                known[each] = found
         return substitute(value, known) if known else value
+
+    def _in_last_trip(self, leaf: Leaf) -> Expr | None:
+        """What a leaf of a loop is in the last trip of each thread; None if that is not known, or it
+        is no leaf of a loop.
+        """
+        if leaf.kind not in (Kind.TRIPS, Kind.CARRIED) or leaf.block is None or self.threads is None:
+            return None
+        count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
+        if count is None or not count.is_only_way:
+            return None
+        values: list[int] = count.last.tolist()
+        if leaf.kind is Kind.CARRIED:
+            sequence = sequence_of(self.slices.carried[leaf.variable])
+            if sequence is None:
+                return None
+            values = [sequence.in_trip(trip) for trip in values]
+        return self.threads.function(values, leaf.variable.width, self.slices.leaves)
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""

@@ -35,12 +35,6 @@ class Count:
         """The last trip of any thread."""
         return int(self.last.max())
 
-    @property
-    def of_all(self) -> int | None:
-        """The last trip if it is the same for all threads and surely made; None otherwise."""
-        first = int(self.last.flat[0])
-        return first if self.is_only_way and bool((self.last == first).all()) else None
-
 
 class Counts:
     """The counted choices of the loops of a function. `choices` has what decides each."""

@@ -21,7 +21,6 @@ several stages keep the distances between lanes, if all lanes change them alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from collections.abc import Sequence as Values
 from dataclasses import dataclass
 from math import lcm
 from typing import Final
@@ -53,6 +52,7 @@ from swzverify.kernel.linear import Sum, sum_of
 from swzverify.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.kernel.powers import power_of
 from swzverify.kernel.slices import Carried, Slices
+from swzverify.kernel.tables import table
 
 MOST_VALUES: Final = 64
 MOST_PLACES: Final = 1024
@@ -211,19 +211,6 @@ def _place(slices: Slices, loop: Loop, count: int, turn: int) -> Leaf:
     slices.carried[made] = Carried(made, loop, const(0, made.width), after)
     slices.leaves.add(leaf)
     return leaf
-
-
-def table(index: Expr, values: Values[int], width: int) -> Expr:
-    """The value at an index, which is below the number of values.
-
-    >>> table(var("x", 4), (7, 7, 3, 3), 8) is ite(extract(var("x", 4), 1, 1), const(3, 8), const(7, 8))
-    True
-    """
-    if len(set(values)) == 1:
-        return const(values[0], width)
-    bit = (len(values) - 1).bit_length() - 1
-    low, high = values[: 1 << bit], values[1 << bit :]
-    return ite(extract(index, bit, 1), table(index, high, width), table(index, low, width))
 
 
 @dataclass(frozen=True, slots=True)

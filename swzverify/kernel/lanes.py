@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import Expr, postorder
+from swzverify.ir.expr import Expr, const, postorder
+from swzverify.kernel.arithmetic import add, mul
+from swzverify.kernel.leaves import Leaves
 from swzverify.kernel.special import BlockShape
+from swzverify.kernel.tables import table
 
 LANES = 32
 MOST_TRIPS = 4096
 """Trips of a loop that are counted through."""
 CHUNK = 64
+MOST_PARTS = 150
+"""Parts of an expression that stands for a number of each thread."""
 MOST_NODES = 400
 """An expression with more parts is not evaluated for all threads."""
 
@@ -25,6 +32,7 @@ class Threads:
     """
 
     def __init__(self, block: BlockShape) -> None:
+        self._block = block
         across, down, _ = block
         number = np.arange(block[0] * block[1] * block[2], dtype=np.int64)
         self.point: dict[str, NDArray[np.int64]] = {
@@ -58,6 +66,31 @@ class Threads:
         (found,) = evaluate_many((value,), self.point)
         first = int(found.flat[0])
         return first if bool((found == first).all()) else None
+
+    def coordinates(self, leaves: Leaves) -> dict[str, Expr]:
+        """The coordinates as leaves, those left out that are 0 in all threads."""
+        axes = zip("xyz", self._block, strict=True)
+        return {f"tid.{axis}": leaves.lane(f"tid.{axis}", extent) for axis, extent in axes if extent > 1}
+
+    def number(self, leaves: Leaves) -> Expr:
+        """The number of a thread in its block, of 32 bits."""
+        found: Expr = const(0, 32)
+        known = self.coordinates(leaves)
+        for axis, factor in zip("xyz", (1, self._block[0], self._block[0] * self._block[1]), strict=True):
+            found = add(found, mul(known.get(f"tid.{axis}", const(0, 32)), const(factor, 32)))
+        return found
+
+    def function(self, values: Sequence[int], width: int, leaves: Leaves) -> Expr | None:
+        """A number of each thread as an expression of one coordinate, or of the thread's number;
+        None if it would be a long one.
+        """
+        for name, index in {**self.coordinates(leaves), "number": self.number(leaves)}.items():
+            places = self.point[name].tolist() if name in self.point else range(len(values))
+            listed = dict(zip(places, values, strict=True))
+            if all(listed[place] == value for place, value in zip(places, values, strict=True)):
+                found = table(index, [listed[place] for place in range(len(listed))], width)
+                return found if len(postorder(found)) <= MOST_PARTS else None
+        return None
 
     def is_uniform(self, value: Expr) -> bool:
         """Whether a value that depends on coordinates alone is one in each warp."""

@@ -34,14 +34,14 @@ STORE = "shl.b32 %r50, {0}, 2; add.u32 %r50, %r50, %r3; st.shared.u32 [%r50], %r
 
 def test_a_value_that_is_shared_in_a_trip_is_not_after_a_loop_that_lanes_leave_apart() -> None:
     loop = "mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, {0}; @%p1 bra L; " + STORE.format("%r4")
-    assert own(last(loop.format("%r1"))) == ["trips"]
+    assert own(last("add.u32 %r5, %r1, %r2;" + loop.format("%r5"))) == ["trips"]
     assert own(last(loop.format("%r2"))) == []
 
 
 def test_a_load_in_a_loop_that_lanes_leave_apart_is_not_shared_after_it() -> None:
     body = "mov.u32 %r4, 0; L: ld.shared.u32 %r5, [s]; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, {0}; @%p1 bra L; "
     body += STORE.format("%r5")
-    assert own(last(body.format("%r1"))) == ["opaque", "trips"]
+    assert own(last("add.u32 %r6, %r1, %r2;" + body.format("%r6"))) == ["opaque", "trips"]
     assert own(last(body.format("%r2"))) == []
 
 
@@ -276,7 +276,7 @@ def test_a_generic_address_that_may_be_elsewhere_says_so() -> None:
 
 
 def test_coordinates_that_a_warp_shares_are_found_by_looking_at_every_warp() -> None:
-    body = "mov.u32 %r5, %tid.y; mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; "
+    body = "mov.u32 %r5, %tid.y; add.u32 %r5, %r5, %r2; mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; "
     body += STORE.format("%r4")
     assert own(last(body, (32, 4, 1))) == []
     assert own(last(body, (64, 4, 1))) == []

@@ -138,6 +138,8 @@ NARROW = (
 BODIES: dict[str, str] = {
     "trips by lane": "L:\n" + COUNT.format("%r0") + STORE.format("%r4"),
     "trips by row": "L:\n" + COUNT.format("%r1") + STORE.format("%r4"),
+    "trips by lane and parameter": "add.u32 %r6, %r0, %r2;\nL:\n" + COUNT.format("%r6") + STORE.format("%r4"),
+    "trips by row and parameter": "add.u32 %r6, %r1, %r2;\nL:\n" + COUNT.format("%r6") + STORE.format("%r4"),
     "trips by parameter": "L:\n" + COUNT.format("%r2") + STORE.format("%r4"),
     "a load in trips by lane": "L:\nst.shared.u32 [pool], %r4;\nld.volatile.shared.u32 %r6, [pool];\n"
     + COUNT.format("%r0")
