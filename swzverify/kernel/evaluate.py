@@ -15,7 +15,7 @@ from swzverify.kernel.effects import DETERMINED, written
 from swzverify.kernel.flow import base_name
 from swzverify.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.kernel.linear import Sum, normal, sum_of
-from swzverify.kernel.meaning import Operation, operation
+from swzverify.kernel.meaning import Operation, operation, source_lane
 from swzverify.kernel.parameters import Piece
 from swzverify.kernel.slices import MaybeSteps, Slices, Steps, Wanted, width_of
 from swzverify.kernel.special import MOST_WARPS
@@ -36,7 +36,7 @@ _LOADS: Final = frozenset({"ld", "ldu"})
 _VOTES: Final = re.compile(r"vote\.sync\.(?:all|any|uni)\.pred|vote\.sync\.ballot\.b32")
 _OLD_VOTES: Final = re.compile(r"vote\.(?:all|any|uni)\.pred|vote\.ballot\.b32")
 _REDUCE: Final = re.compile(r"redux\.sync\.\w+\.[busf]32|match\.all\.sync\.b(?:32|64)")
-_SHUFFLE: Final = re.compile(r"shfl\.sync\.idx\.b32")
+_SHUFFLE: Final = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
 _IS_SHARED: Final = re.compile(r"isspacep\.shared(?:::cta)?")
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
@@ -361,15 +361,34 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
     if _VOTES.fullmatch(opcode) or _REDUCE.fullmatch(opcode):
         if (yield from _names_all(slices, operands[-1], instruction)):
             return slices.moment(instruction, at, width, shared, ())
-    elif _SHUFFLE.fullmatch(opcode) and len(operands) == 5 and at == 0:
+    elif (found := _SHUFFLE.fullmatch(opcode)) and len(operands) == 5:
         limit = yield from slices.read(operands[3], 32, instruction)
         source = yield from slices.read(operands[2], 32, instruction)
         if (yield from _names_all(slices, operands[4], instruction)) and source is not None:
+            if isinstance(limit, Const):
+                value = yield from slices.read(operands[1], 32, instruction)
+                result = None if value is None else _shuffled(slices, instruction, found[1], value, source, limit.value)
+                if result is not None:
+                    return widened(result[at], width)
             plain = isinstance(limit, Const) and bit_and(limit, const(0x1F1F, 32)) is const(0x1F, 32)
-            if plain and isinstance(source, Const):
+            if found[1] == "idx" and at == 0 and plain and isinstance(source, Const):
                 return slices.moment(instruction, at, width, shared, ())
     reason = f"`{opcode}` may give each lane its own value"
     return slices.opaque(instruction, at, width, reason, is_exchanged=True)
+
+
+def _shuffled(
+    slices: Slices, instruction: Instruction, mode: str, value: Expr, step: Expr, control: int
+) -> tuple[Expr, Expr] | None:
+    """The two results of a shuffle that all lanes of a warp execute together, if its operands depend
+    on coordinates and on what the block shares; None elsewhere.
+    """
+    lane = None if instruction.guard else slices.lane_in_whole_warp(slices.flow.block_of[instruction.index])
+    if lane is None or slices.of_lane(step, lane) is None:
+        return None
+    place, is_in = source_lane(mode, lane, step, control)
+    moved = slices.of_lane(value, place)
+    return None if moved is None else (moved, is_in)
 
 
 def _names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:

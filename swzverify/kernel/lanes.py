@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import Expr, const, postorder
-from swzverify.kernel.arithmetic import add, mul
+from swzverify.ir.expr import BinaryOperator, Expr, binary, const, postorder, substitute, variables
+from swzverify.kernel.arithmetic import add, bit_and, bit_or, mul, shift_right, widened
 from swzverify.kernel.leaves import Leaves
 from swzverify.kernel.special import BlockShape
 from swzverify.kernel.tables import table
@@ -80,6 +80,29 @@ class Threads:
             found = add(found, mul(known.get(f"tid.{axis}", const(0, 32)), const(factor, 32)))
         return found
 
+    @property
+    def are_whole_warps(self) -> bool:
+        """Whether the block has all lanes of each warp."""
+        return len(self.first_of_warp) % LANES == 0
+
+    def lane(self, leaves: Leaves) -> Expr:
+        """The lane of a thread, of 32 bits."""
+        return bit_and(self.number(leaves), const(LANES - 1, 32))
+
+    def of_lane(self, value: Expr, lane: Expr, leaves: Leaves) -> Expr:
+        """A value that depends on coordinates, as the given lane of the same warp has it."""
+        across, down, _ = self._block
+        number = bit_or(bit_and(self.number(leaves), const(-LANES, 32)), lane)
+        if across % LANES == 0:
+            own = leaves.lane("tid.x", across)
+            places = {"tid.x": bit_or(bit_and(own, const(-LANES, 32)), lane)}
+        else:
+            row = _quotient(number, across)
+            places = {"tid.x": _rest(number, across), "tid.y": _rest(row, down), "tid.z": _quotient(row, down)}
+        places["laneid"] = lane
+        read = [each for each in variables(value) if each.name in places]
+        return substitute(value, {each: widened(places[each.name], each.width) for each in read})
+
     def function(self, values: Sequence[int], width: int, leaves: Leaves) -> Expr | None:
         """A number of each thread as an expression of one coordinate, or of the thread's number;
         None if it would be a long one.
@@ -127,3 +150,15 @@ def _is_small(value: Expr) -> bool:
     """Whether a value can be evaluated for all threads in a short time."""
     nodes = postorder(value)
     return len(nodes) <= MOST_NODES and all(node.width <= MAX_ARRAY_WIDTH for node in nodes)
+
+
+def _quotient(value: Expr, divisor: int) -> Expr:
+    if divisor & (divisor - 1) == 0:
+        return shift_right(value, const(divisor.bit_length() - 1, value.width), signed=False)
+    return binary(BinaryOperator.UDIV, value, const(divisor, value.width))
+
+
+def _rest(value: Expr, divisor: int) -> Expr:
+    if divisor & (divisor - 1) == 0:
+        return bit_and(value, const(divisor - 1, value.width))
+    return binary(BinaryOperator.UREM, value, const(divisor, value.width))

@@ -16,13 +16,26 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from swzverify.ir.expr import FALSE, Comparison, Expr, Var, compare, const, extract, ite, negation, var, variables
+from swzverify.ir.expr import (
+    FALSE,
+    Comparison,
+    Expr,
+    Var,
+    compare,
+    const,
+    extract,
+    ite,
+    negation,
+    postorder,
+    var,
+    variables,
+)
 from swzverify.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.kernel.arithmetic import add, both, either, joined, widened
 from swzverify.kernel.effects import registers_of, written
 from swzverify.kernel.flow import Flow, FlowError, Loop, Way
 from swzverify.kernel.graph import reached
-from swzverify.kernel.lanes import Threads
+from swzverify.kernel.lanes import MOST_NODES, Threads
 from swzverify.kernel.leaves import Kind, Leaf, Leaves
 from swzverify.kernel.parameters import Piece
 from swzverify.kernel.special import BlockShape, special
@@ -339,6 +352,40 @@ class Slices:
         if any(way.cases is not None for way in self.flow.blocks[block].ways):
             found.append(self.run(self.index(last)))
         return tuple(found)
+
+    def of_lane(self, value: Expr, lane: Expr) -> Expr | None:
+        """A value that depends on coordinates and on what the block shares, as another lane of the
+        same warp has it; None for other values.
+        """
+        kinds = {self.leaves[each].kind for each in variables(value)}
+        if self._threads is None or not kinds <= {Kind.LANE, Kind.UNIFORM} or len(postorder(value)) > MOST_NODES:
+            return None
+        return self._threads.of_lane(value, lane, self.leaves)
+
+    def lane_in_whole_warp(self, block: int) -> Expr | None:
+        """The lane of a thread, at a block to which all lanes of each warp that comes there come
+        once; None if that is not known.
+        """
+        flow = self.flow
+        if self._threads is None or not self._threads.are_whole_warps or flow.around(block):
+            return None
+        behind = {block}
+        for each in sorted(flow.place, key=flow.place.__getitem__, reverse=True):
+            node = flow.meeting[each] if each != flow.exit else None
+            if node in behind:
+                behind.add(each)
+        before = reached([block], flow.before, lambda _: False)
+        choices = [each for each in before - behind if flow.is_reachable(each) and flow.blocks[each].is_choice]
+        if not all(self._is_one(value) for each in choices for value in self.choice_values(each)):
+            return None
+        return self._threads.lane(self.leaves)
+
+    def _is_one(self, value: Expr) -> bool:
+        """Whether a value is one for all lanes of each warp."""
+        kinds = {self.leaves[each].kind for each in variables(value)}
+        if kinds == {Kind.LANE}:
+            return self._threads is not None and self._threads.is_uniform(value)
+        return kinds <= {Kind.UNIFORM}
 
     # ---- operands
 

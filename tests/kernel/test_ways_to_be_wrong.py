@@ -249,7 +249,7 @@ def test_votes_are_shared_only_if_they_name_all_lanes() -> None:
 
 
 def test_a_shuffle_is_shared_only_from_one_lane_to_all() -> None:
-    body = "shfl.sync.{0}.b32 %r4, %r1, {1}, {2}, -1; " + STORE.format("%r4")
+    body = "ld.global.u32 %r5, [%d1]; shfl.sync.{0}.b32 %r4, %r5, {1}, {2}, -1; " + STORE.format("%r4")
     assert own(last(body.format("idx", "0", "31"))) == []
     assert own(last(body.format("idx", "0", "0x1807"))) == ["opaque"]
     assert own(last(body.format("idx", "%r1", "31"))) == ["opaque"]
@@ -276,7 +276,8 @@ def test_a_generic_address_that_may_be_elsewhere_says_so() -> None:
 
 
 def test_coordinates_that_a_warp_shares_are_found_by_looking_at_every_warp() -> None:
-    body = "mov.u32 %r5, %tid.y; add.u32 %r5, %r5, %r2; mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; "
+    body = "mov.u32 %r5, %tid.y; add.u32 %r5, %r5, %r2; mov.u32 %r4, 0; L:"
+    body += " add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; "
     body += STORE.format("%r4")
     assert own(last(body, (32, 4, 1))) == []
     assert own(last(body, (64, 4, 1))) == []

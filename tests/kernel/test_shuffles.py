@@ -1,0 +1,179 @@
+"""Values that lanes get from other lanes: a shuffle of what coordinates say is known for each lane if
+all lanes of the warp take part, and elsewhere nothing is said. An interpreter runs the kernels.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from swzverify.ir.expr import const
+from swzverify.kernel import accesses, evaluate, lanes, slices
+from swzverify.kernel.arithmetic import add, bit_and, sub
+from swzverify.kernel.special import BlockShape
+from swzverify.ptx import read_module
+from tests.kernel.test_programs import compared
+from tests.kernel.texts import last, own
+from tests.kernel.traps import STORE, text_of
+
+SHAPES = ((32, 1, 1), (64, 1, 1), (16, 4, 1), (8, 2, 4), (64, 2, 1), (24, 4, 1), (3, 32, 1), (1, 64, 1))
+"""Blocks of whole warps."""
+IN_PARTS = ((48, 1, 1), (8, 5, 1), (20, 1, 1))
+BEGINS = (
+    "mov.u32 %r6, %r0;",
+    "mad.lo.u32 %r6, %r1, 64, %r0;",
+    "mov.u32 %r6, %laneid; mad.lo.u32 %r6, %r6, 3, %r1;",
+    "mad.lo.u32 %r6, %r0, %r0, %r2;",
+    "mad.lo.u32 %r6, %r1, 5, %r0; shr.u32 %r6, %r6, 1;",
+)
+STEPS = ("0", "1", "2", "5", "16", "31", "33", "%r2", "%r0", "%r12")
+CONTROLS = ("31", "31", "0", "0x1c03", "0x181f", "0x1000", "0x0f1f", "0x101c", "7", "%r2")
+AROUND = (
+    "{0}",
+    "{0}",
+    "{0}",
+    "setp.gt.u32 %p1, %r2, 3; @%p1 bra E{n}; {0} E{n}:",
+    "setp.gt.u32 %p1, %r0, 9; @%p1 bra E{n}; {0} E{n}:",
+    "setp.gt.u32 %p1, %r0, 9; @%p1 bra E{n}; add.u32 %r6, %r6, 7; {0} E{n}:",
+    "setp.gt.u32 %p1, %r2, 3; @%p1 bra E{n}; add.u32 %r6, %r6, 7; {0} E{n}:",
+    "shr.u32 %r14, %r0, 5; setp.eq.u32 %p1, %r14, 0; @%p1 bra E{n}; {0} E{n}:",
+    "setp.gt.u32 %p1, %r0, 13; @%p1 exit; {0}",
+    "setp.eq.u32 %p1, %r2, 6; @%p1 exit; {0}",
+    "setp.gt.u32 %p1, %r0, 9; @%p1 {0}",
+    "mov.u32 %r4, 0; L{n}: {0} add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r0; @%p1 bra L{n};",
+)
+"""Where a shuffle stands."""
+
+
+def body(seed: int) -> str:
+    """A store to a place that some shuffles make."""
+    source = random.Random(seed)
+    lines = [source.choice(BEGINS), "shr.u32 %r12, %r0, 2; xor.b32 %r12, %r12, %r1; mov.u32 %r13, %r6;"]
+    for number in range(source.choice((1, 1, 2, 3))):
+        mode = source.choice(("up", "down", "bfly", "idx"))
+        control = source.choice(("0", *CONTROLS[2:])) if mode == "up" else source.choice(CONTROLS)
+        target = source.choice(("%r13", "%r13", "%r13|%p3"))
+        shuffle = (
+            f"shfl.sync.{mode}.b32 {target}, {source.choice(('%r6', '%r13'))}, {source.choice(STEPS)}, {control}, -1;"
+        )
+        lines.append(source.choice(AROUND).format(shuffle, n=number))
+        lines.append("@%p3 add.u32 %r13, %r13, 100;" if "|" in target else "")
+        lines.append(source.choice(("", "add.u32 %r13, %r13, %r6;", "xor.b32 %r13, %r13, 9;")))
+    lines.append(STORE.format("%r13"))
+    return "\n".join(lines)
+
+
+def held(start: int, shapes: tuple[BlockShape, ...] = SHAPES, most: int = 10) -> int:
+    """How many stores of some kernels have an address that coordinates and the parameter decide; all
+    executions that are decided have to be explained.
+    """
+    known = 0
+    for seed in range(start, start + most):
+        text, shape = text_of(body(seed)), shapes[seed % len(shapes)]
+        tally = compared(text, shape, 1 + seed % 7, seed)
+        assert tally.wrong == (), (seed, tally.wrong)
+        module = read_module(text, "k.ptx")
+        kernel = module.function("k")
+        assert kernel is not None
+        known += own(accesses(module, kernel, shape)[-1]) == []
+    return known
+
+
+@pytest.mark.parametrize("start", range(0, 60, 10))
+def test_every_execution_is_explained(start: int) -> None:
+    assert held(start) > 2
+
+
+def test_blocks_with_a_warp_in_part_say_nothing() -> None:
+    # A lane that the block does not have may be the one that is asked.
+    assert own(last("shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; " + AT, (64, 1, 1))) == []
+    for shape in IN_PARTS:
+        assert own(last("shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; " + AT, shape)) == ["opaque"]
+        held(0, (shape,))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(60, 2000, 10))
+def test_every_execution_of_many_kernels_is_explained(start: int) -> None:
+    held(start)
+
+
+AT = "mad.lo.u32 %r50, %r4, 4, %r3; st.shared.u32 [%r50], %r9;"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shfl.sync.bfly.b32 %r4, %r1, 1, 31, 0xffff;",
+        "shfl.sync.bfly.b32 %r4, %r1, 1, 31, %r2;",
+        "shfl.sync.bfly.b32 %r4, %r1, 1, %r2, -1;",
+        "ld.global.u32 %r5, [%d1]; shfl.sync.bfly.b32 %r4, %r5, 1, 31, -1;",
+        "ld.global.u32 %r5, [%d1]; shfl.sync.down.b32 %r4, %r1, %r5, 31, -1;",
+        "setp.lt.u32 %p1, %r1, 40; @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
+        "setp.lt.u32 %p1, %r1, 40; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
+        "setp.lt.u32 %p1, %r1, 40; @%p1 shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
+        "mov.u32 %r5, 0; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3;"
+        " @%p1 bra L;",
+    ],
+)
+def test_these_say_nothing(text: str) -> None:
+    assert "opaque" in own(last(text + AT))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "setp.lt.u32 %p1, %r2, 40; @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
+        "setp.lt.u32 %p1, %r2, 40; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
+        "setp.lt.u32 %p1, %r1, 32; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
+    ],
+)
+def test_whole_warps_exchange_what_is_known(text: str) -> None:
+    # The register is written nowhere else: a warp that passes by has what the kernel begins with.
+    assert own(last("mov.u32 %r4, 0;" + text + AT)) == []
+
+
+# ---- planted mistakes
+
+
+def found_by_some(shapes: tuple[BlockShape, ...] = SHAPES) -> None:
+    with pytest.raises(AssertionError):
+        held(0, shapes, 100)
+
+
+def test_steps_that_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lane whose step leads out of range gets the value of a lane at the other end."""
+    original = evaluate.source_lane
+
+    def source_lane(mode: str, lane: Any, step: Any, control: int) -> Any:
+        place, is_in = original(mode, lane, step, control)
+        away = {"up": sub(lane, step), "down": add(lane, step)}.get(mode, place)
+        return bit_and(away, const(31, 32)), is_in
+
+    monkeypatch.setattr(evaluate, "source_lane", source_lane)
+    found_by_some()
+
+
+def test_segments_that_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = evaluate.source_lane
+    monkeypatch.setattr(
+        evaluate, "source_lane", lambda mode, lane, step, control: original(mode, lane, step, control & 31)
+    )
+    found_by_some()
+
+
+def test_a_warp_in_part_taken_for_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes.Threads, "are_whole_warps", True)
+    found_by_some(IN_PARTS)
+
+
+def test_a_row_taken_for_a_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes.Threads, "number", lambda self, leaves: leaves.lane("tid.x", self._block[0]))
+    found_by_some()
+
+
+def test_lanes_that_went_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices.Slices, "_is_one", lambda *_: True)
+    found_by_some()
