@@ -84,7 +84,10 @@ class Sampler:
             else:
                 env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
         found = self._priced(env)
-        return None if found is None else replace(found, least=_least(self.row, found), always=_always(self.row, found))
+        if found is None:
+            return None
+        least = _least(found.active, lambda at: price(self.row, found.addresses[at], found.active[at]))
+        return replace(found, least=least, always=_always(self.row, found))
 
     def shared_values(self, point: Mapping[str, int]) -> Sampled | None:
         """The worst where all lanes have one value of everything; `point` is one more sample."""
@@ -157,9 +160,10 @@ class Sampler:
         conflicts = np.zeros(len(rows), dtype=np.bool_)
         busy = np.zeros(len(rows), dtype=np.bool_)
         samples = len(found.addresses)
+        prices = [price(self.row, *each) for each in zip(found.addresses, found.active, strict=True)]
         for at in range(len(rows)):
             which = at if samples > 1 else 0
-            one = price(self.row, found.addresses[which], found.active[which])
+            one = prices[which]
             conflicts[at] = one is not None and not one.is_free
             busy[at] = bool((found.active[which].sum(axis=-1) > 1).any())
         for fixed in chosen:
@@ -168,17 +172,18 @@ class Sampler:
                 free.append(fixed)
             running = [at for at in inside if busy[at]]
             if samples > 1 and running and all(conflicts[at] for at in running):
-                stuck.append(self._stuck(found, fixed, running, rows))
+                least = _least(found.active[running], lambda at, here=running: prices[here[at]])
+                stuck.append(Stuck(fixed, self._pairs(found, running, rows), least))
         stuck.sort(key=lambda each: -each.least)
         free.sort(key=lambda fixed: (-len(set(fixed.values()) - {0}), sum(fixed.values())))
         return replace(found, free_values=tuple(free), always=_always(self.row, found), stuck=tuple(stuck))
 
-    def _stuck(self, found: Sampled, fixed: Mapping[str, int], running: list[int], rows: list[dict[str, int]]) -> Stuck:
+    def _pairs(self, found: Sampled, running: list[int], rows: list[dict[str, int]]) -> tuple[tuple[int, int], ...]:
+        """The pairs that always collide in running samples and that a first trip has."""
         here = replace(found, addresses=found.addresses[running], active=found.active[running])
         first = [at for at in running if not any(rows[at][name] for name in self.counters)]
         taking_part = found.active[first, 0, :]
-        pairs = [(a, b) for a, b in _always(self.row, here) if (taking_part[:, a] & taking_part[:, b]).any()]
-        return Stuck(fixed, tuple(pairs), _least(self.row, here))
+        return tuple((a, b) for a, b in _always(self.row, here) if (taking_part[:, a] & taking_part[:, b]).any())
 
     def fixed(self, values: Mapping[str, int]) -> Parts:
         """The parts with values put in for the blamed leaves."""
@@ -261,11 +266,10 @@ def _always(row: Instruction, found: Sampled) -> tuple[tuple[int, int], ...]:
     return tuple(result)
 
 
-def _least(row: Instruction, found: Sampled) -> int:
+def _least(active: Mask, price_at: Callable[[int], Price | None]) -> int:
     """The fewest ways of a sample, of those with the most active lanes."""
-    counts = found.active.sum(axis=(1, 2))
-    full = np.flatnonzero(counts == counts.max())
-    prices = [price(row, found.addresses[at], found.active[at]) for at in full]
+    counts = active.sum(axis=(1, 2))
+    prices = [price_at(int(at)) for at in np.flatnonzero(counts == counts.max())]
     return min((each.ways for each in prices if each is not None), default=1)
 
 

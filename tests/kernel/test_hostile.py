@@ -11,6 +11,7 @@ from swzverify.kernel import accesses
 from swzverify.ptx import PtxError, read_module
 from tests.kernel.programs import program
 from tests.kernel.texts import TOP
+from tests.nightly import share
 
 WORDS = (
     "ld.shared.v4.u32",
@@ -72,7 +73,7 @@ def spoiled(seed: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("start", range(0, 400, 50))
+@pytest.mark.parametrize("start", share(range(0, 400, 50), 4))
 def test_spoiled_kernels_are_read_or_refused(start: int) -> None:
     for seed in range(start, start + 50):
         try:

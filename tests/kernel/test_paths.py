@@ -13,6 +13,7 @@ from swzverify.kernel import Kind, accesses, paths
 from swzverify.ptx import read_module
 from tests.kernel.differential import coordinates, watched
 from tests.kernel.path_programs import GRID, NUMBERS, SHAPE, program
+from tests.nightly import share
 from tests.ptx_oracle import Buffer, launch
 
 
@@ -54,7 +55,7 @@ def held(seed: int, numbers: tuple[int, ...] = tuple(NUMBERS)) -> Counter[str]:
     return total
 
 
-@pytest.mark.parametrize("start", range(0, 24, 8))
+@pytest.mark.parametrize("start", share(range(0, 24, 8), 3))
 def test_conditions_say_who_gets_there(start: int) -> None:
     total: Counter[str] = Counter()
     for seed in range(start, start + 8):

@@ -9,6 +9,7 @@ from swzverify.ptx import read_module
 from tests.kernel.differential import Tally, compare_all, watched
 from tests.kernel.programs import program
 from tests.kernel.traps import BODIES, text_of
+from tests.nightly import share
 from tests.ptx_oracle import launch
 from tests.ptx_oracle.spaces import SHARED_BASE
 
@@ -47,7 +48,7 @@ def all_explained(start: int) -> None:
     assert total.explained
 
 
-@pytest.mark.parametrize("start", range(0, 10, 5))
+@pytest.mark.parametrize("start", share(range(0, 10, 5), 2))
 def test_every_execution_is_explained(start: int) -> None:
     all_explained(start)
 

@@ -1,0 +1,17 @@
+"""Long runs: a share in the ordinary run, the rest marked `nightly`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def share(values: Iterable[Any], every: int) -> list[Any]:
+    """The values as parameters, of which one in `every` is part of the ordinary run.
+
+    >>> [bool(each.marks) for each in share(range(4), 2)]
+    [False, True, False, True]
+    """
+    return [pytest.param(each, marks=[pytest.mark.nightly] * (at % every > 0)) for at, each in enumerate(values)]
