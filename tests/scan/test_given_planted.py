@@ -5,13 +5,12 @@ that the interpreter runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 
 from swzverify.ir import integers
-from swzverify.ir.expr import Expr, Var
-from swzverify.kernel import Arguments, Kind, Leaf, parameter_variable
+from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, const, negation
+from swzverify.kernel import Arguments, Leaf, parameter_variable
 from swzverify.ptx import read_module
 from swzverify.scan import Given, collide, given, scan_module
 from tests.ptx_oracle import Buffer, run_kernel
@@ -93,11 +92,11 @@ def test_values_that_are_tried_taken_for_all(monkeypatch: pytest.MonkeyPatch) ->
     right = collide.found_of
 
     def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
-        told = {
-            name: replace(leaf, kind=Kind.CARRIED, values=leaf.candidates) if leaf.candidates else leaf
-            for name, leaf in leaves.items()
-        }
-        return right(read, told)
+        found = right(read, leaves)
+        for each in read:
+            tried = [compare(Comparison.EQ, each, const(value, each.width)) for value in leaves[each.name].candidates]
+            found += [negation(conjunction([negation(one) for one in tried]))] if tried else []
+        return found
 
     monkeypatch.setattr(collide, "found_of", found_of)
     assert CASES["tried"]()
