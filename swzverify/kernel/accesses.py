@@ -256,6 +256,7 @@ class _Reader:
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
         of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
         if self.threads is not None:
+            # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
         shared = Uniformity(*of_choices)
         known = with_results(slices, forms)

@@ -15,8 +15,9 @@ from swzverify.kernel.effects import DETERMINED, written
 from swzverify.kernel.flow import base_name
 from swzverify.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.kernel.linear import Sum, normal, sum_of
-from swzverify.kernel.meaning import Operation, operation, source_lane
+from swzverify.kernel.meaning import Operation, operation
 from swzverify.kernel.parameters import Piece
+from swzverify.kernel.shuffles import source_lane
 from swzverify.kernel.slices import MaybeSteps, Slices, Steps, Wanted, width_of
 from swzverify.kernel.special import MOST_WARPS
 from swzverify.ptx import (

@@ -203,7 +203,8 @@ def in_one_trip(
 def _place(slices: Slices, loop: Loop, count: int, turn: int) -> Leaf:
     """The leaf for the place of a trip among so many; after the last one comes the one at `turn`."""
     line = slices.line_of(loop.header)
-    made = var(f"place among {count} in the loop at {line}.{loop.header}", count)
+    # Places that turn back elsewhere are others: accesses with equal terms have one distance in every trip.
+    made = var(f"place among {count} that turns to {turn} in the loop at {line}.{loop.header}", count)
     reason = "how often the loop has gone back to its begin, up to where its registers repeat"
     leaf = Leaf(made, Kind.CARRIED, reason, line, loop.header, values=tuple(range(count)))
     is_last = compare(Comparison.EQ, made, const(count - 1, made.width))

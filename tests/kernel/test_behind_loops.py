@@ -14,9 +14,9 @@ from swzverify.ir.evaluate import evaluate_many
 from swzverify.kernel import Kind, counts, induction
 from swzverify.kernel.lanes import Threads
 from swzverify.kernel.leaves import Leaves
-from tests.kernel.test_programs import SHAPES, compared
+from tests.kernel.test_programs import explained
 from tests.kernel.texts import last
-from tests.kernel.traps import COUNT, STORE, text_of
+from tests.kernel.traps import COUNT, STORE
 
 reader = import_module("swzverify.kernel.accesses")  # the package has a function of this name
 LIMITS = (
@@ -58,25 +58,15 @@ def body(seed: int) -> str:
     return "\n".join(lines)
 
 
-def held(start: int, most: int = 6) -> int:
-    """How many executions of some kernels are explained; all that are decided have to be."""
-    explained = 0
-    for seed in range(start, start + most):
-        tally = compared(text_of(body(seed)), SHAPES[seed % len(SHAPES)], 1 + seed % 7, seed)
-        assert tally.wrong == (), seed
-        explained += tally.explained
-    return explained
-
-
 @pytest.mark.parametrize("start", range(0, 24, 6))
 def test_every_execution_is_explained(start: int) -> None:
-    assert held(start) > 10
+    assert explained(body, start) > 10
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("start", range(24, 600, 6))
 def test_every_execution_of_many_kernels_is_explained(start: int) -> None:
-    held(start)
+    explained(body, start)
 
 
 BEHIND = (
@@ -124,7 +114,7 @@ def test_a_function_of_the_thread_has_its_values(shape: tuple[int, int, int]) ->
 
 def found_by_some(most: int = 60) -> None:
     with pytest.raises(AssertionError):
-        held(0, most)
+        explained(body, 0, most)
 
 
 def test_the_last_trip_put_in_within_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:

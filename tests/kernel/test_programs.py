@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from swzverify.kernel import accesses
@@ -20,6 +22,16 @@ WIDE = 0x1_0000_0003
 def held(seed: int, depth: int = 3) -> Tally:
     """Run a random kernel, and hold what it did against its accesses."""
     return compared(program(seed, depth), SHAPES[seed % len(SHAPES)], seed % 7, seed)
+
+
+def explained(body: Callable[[int], str], start: int, most: int = 6) -> int:
+    """How many executions of some drawn kernels are explained; all that are decided have to be."""
+    found = 0
+    for seed in range(start, start + most):
+        tally = compared(text_of(body(seed)), SHAPES[seed % len(SHAPES)], 1 + seed % 7, seed)
+        assert tally.wrong == (), seed
+        found += tally.explained
+    return found
 
 
 def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1) -> Tally:

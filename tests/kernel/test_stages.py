@@ -10,9 +10,9 @@ import pytest
 
 from swzverify.kernel import induction, uniform
 from swzverify.kernel.leaves import Kind
-from tests.kernel.test_programs import SHAPES, compared
+from tests.kernel.test_programs import explained
 from tests.kernel.texts import last, own
-from tests.kernel.traps import COUNT, STORE, text_of
+from tests.kernel.traps import COUNT, STORE
 
 STARTS = (
     "mad.lo.u32 %r6, %r0, 3, 40;",
@@ -71,25 +71,15 @@ def body(seed: int) -> str:
     return "\n".join(lines)
 
 
-def held(start: int, most: int = 6) -> int:
-    """How many executions of some kernels are explained; all that are decided have to be."""
-    explained = 0
-    for seed in range(start, start + most):
-        tally = compared(text_of(body(seed)), SHAPES[seed % len(SHAPES)], 1 + seed % 7, seed)
-        assert tally.wrong == (), seed
-        explained += tally.explained
-    return explained
-
-
 @pytest.mark.parametrize("start", range(0, 12, 6))
 def test_every_execution_is_explained(start: int) -> None:
-    assert held(start) > 20
+    assert explained(body, start) > 20
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("start", range(12, 600, 6))
 def test_every_execution_of_many_kernels_is_explained(start: int) -> None:
-    held(start)
+    explained(body, start)
 
 
 TOGGLED = "mov.u32 %r5, 0; mad.lo.u32 %r20, %r1, 16, %r3; LOOP: ld.shared.v4.u32 {{%r30,%r31,%r32,%r33}}, [%r20]; {0}"
@@ -129,7 +119,7 @@ def test_other_pointers_do_not(move: str) -> None:
 
 def found_by_some(most: int = 60) -> None:
     with pytest.raises(AssertionError):
-        held(0, most)
+        explained(body, 0, most)
 
 
 def test_choices_of_lanes_taken_for_shared(monkeypatch: pytest.MonkeyPatch) -> None:
