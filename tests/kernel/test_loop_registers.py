@@ -162,8 +162,10 @@ TO_AND_FRO = "shr.u32 %r7, %r6, 1; xor.b32 %r8, %r6, 1; setp.gt.u32 %p2, %r6, 1;
 
 def test_places_that_turn_back_elsewhere_are_not_one() -> None:
     load = "mad.lo.u32 %r20, %r1, {0}, %r3; ld.shared.u32 %r30, [%r20];"
-    text = "mov.u32 %r5, 0; mov.u32 %r6, 4; LOOP: " + load.format("%r5") + load.format("%r6") + TO_AND_FRO
-    text += "add.u32 %r5, %r5, 1; and.b32 %r5, %r5, 3; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, %r2; @%p1 bra LOOP;"
+    text = "mov.u32 %r5, 1; mov.u32 %r6, 4; LOOP: " + load.format("%r5") + load.format("%r6") + TO_AND_FRO
+    text += (
+        "mul.lo.u32 %r5, %r5, 3; and.b32 %r5, %r5, 15; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, %r2; @%p1 bra LOOP;"
+    )
     first, second = found_in(text)
     ((one,), (other,)) = place_of(first), place_of(second)
     assert one != other
