@@ -94,6 +94,8 @@ def _parts(wanted: _Low) -> list[_Low]:
             return [_Low(left, width), _Low(right, width)]
         case Binary(BinaryOperator.SHL, left, Const(count)):
             return [_Low(left, width - count)] if count < width else []
+        case Binary(_, left, Const(count)) if _is_low_shift(node, width):
+            return [_Low(left, count + width)]
         case Extend(operand):
             return [_Low(operand, min(width, operand.width))]
         case Extract(operand, low):
@@ -115,6 +117,8 @@ def _combined(wanted: _Low, parts: list[Expr]) -> Expr:
             return binary(operator, *parts)
         case Binary(BinaryOperator.SHL, _, Const(count)):
             return _shifted(parts[0], width, count) if parts else const(0, width)
+        case Binary(_, _, Const(count)) if _is_low_shift(node, width):
+            return extract(parts[0], count, width)
         case Binary(operator, _, Const(count)) if operator in _RIGHT and count < node.width:
             whole = _back(parts[0], count, signed=operator is BinaryOperator.ASHR)
             return extract(binary(operator, *parts) if whole is None else whole, 0, width)
@@ -126,6 +130,16 @@ def _combined(wanted: _Low, parts: list[Expr]) -> Expr:
             return ite(*parts)
         case _:
             return extract(rebuilt(node, dict(zip(operands(node), parts, strict=True))), 0, width)
+
+
+def _is_low_shift(node: Binary, width: int) -> bool:
+    """Whether a shift to the right by a number takes all of the wanted bits from its operand. What was
+    shifted to the left before goes another way: see `_back`.
+    """
+    shifted, by = node.left, node.right
+    if node.operator not in _RIGHT or not isinstance(by, Const) or by.value + width > node.width:
+        return False
+    return not (isinstance(shifted, Binary) and shifted.operator is BinaryOperator.SHL)
 
 
 def _mask(node: Binary) -> int | None:

@@ -2,13 +2,13 @@
 
 `scan_module` is the way in. `given` is what the user says of parameters, `split` sorts an address's
 terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
-`octets` for the octet rule, `mixed` and `data` for the rest. They ask `collide` whether two lanes
-meet, and `price` what warps cost, in plain numbers. `claims` are `aligned` and `bounds`: `claimed`
-asks whether some lane breaks one, `evaluated` tries in plain numbers. `asker` has the answers, by
-folding or the SMT engine. `spell` writes addresses for people, `written` and `c_text` for a spec;
-`stated` says exactly what an access does, for a spec that names it. `joined` finds the machine
-instructions of an access, and `on_chip` what they cost. Imports `kernel`, `prover`, `ptx`, `sass`,
-`hardware`, `ir` and `errors`.
+`octets` for the octet rule, `mixed` and `data` for the rest. `cost_goal` writes an access as the
+cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are
+`aligned` and `bounds`: `claimed` asks whether some lane breaks one, `evaluated` tries in plain
+numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written` and
+`c_text` for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
+finds the machine instructions of an access, and `on_chip` what they cost. Imports `kernel`,
+`prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
 """
 
 from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane

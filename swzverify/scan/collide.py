@@ -10,6 +10,7 @@ out of the difference; narrower ones are compared word by word.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNKS_PER_LINE, LANES, Instruction
@@ -142,7 +143,9 @@ def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:
         apart = normal(sub(first.of(parts.varying), second.of(parts.varying)))
         one_bank = is_zero(normal(extract(apart, 0, bits)))
         return one_bank if row.counts_equal_words else conjunction((one_bank, negation(is_zero(apart))))
-    address = add(parts.shared.expression(), parts.varying)
+    # Whole words that all lanes add turn the banks round: without them more questions are equal.
+    shared = replace(parts.shared, number=parts.shared.number % BANK_WORD_BYTES)
+    address = add(shared.expression(), parts.varying)
     words = [extract(lane.of(address), 2, 30) for lane in (first, second)]
     one_bank = compare(Comparison.EQ, *(extract(word, 0, 5) for word in words))
     aligned = [is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE for lane in (first, second)]

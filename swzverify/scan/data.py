@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from swzverify.hardware import LANES
+from swzverify.engines.gather import NAME as MATCHING
 from swzverify.kernel import Kind
-from swzverify.obligations import Answer
+from swzverify.obligations import Answer, WorstCost
 from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import DisagreementError
 from swzverify.scan.question import Question
@@ -27,42 +27,34 @@ MOST_WAYS: Final = 8
 """The most ways that are shown to be the worst that data can cause."""
 
 
-def limited_by_data(question: Question, sure: Question) -> Decision | None:
-    """A conflict of as many ways as the worst data give, shown to be the worst; None if data may
-    give more than a few, or need not be the lane's own inputs. `sure` has the guard under which
-    lanes surely make the access: so many ways happen; no lane that may make it adds to them.
+def limited_by_data(question: Question, sure: Question, worst: WorstCost | None) -> Decision | None:
+    """A conflict of as many ways as the worst data give, which an engine has found; None without it, or
+    if data need not be the lane's own inputs. `sure` has the guard under which lanes surely make the
+    access: so many ways happen; no lane that may make it adds to them.
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
     data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]
     if not all(leaf.is_input and from_places_of_their_own(question.block, leaf) for leaf in data):
         return None
-    least, most = 2, MOST_WAYS
-    if not _can_meet(question, MOST_WAYS + 1, Answer.EMPTY) or not _can_meet(sure, least, Answer.HOLDS):
+    if worst is None or question.row.group_lanes < question.row.address_lanes:
+        return None  # of several groups the engine has the sum
+    ways = worst.most_conflicts.wavefronts
+    if ways > MOST_WAYS or not _can_meet(sure, ways):
         return None
-    while least < most:
-        middle = (least + most + 1) // 2
-        if _can_meet(sure, middle, Answer.HOLDS):
-            least = middle
-        elif _can_meet(question, middle, Answer.EMPTY):
-            most = middle - 1
-        else:
-            return None
     names = ", ".join(dict.fromkeys(map(spell_leaf, data)))
     reason = f"for some data of the lanes ({names}); no data give more"
     found = Sampler(sure.row, sure.parts, sure.block, sure.guard).own_values()
     if found is None:
         return None
-    if found.price.ways > least:
+    if found.price.ways > ways:
         raise DisagreementError
-    if found.price.ways < least:
-        return Decision(Verdict.CONFLICT, reason, least, is_for_some=True, engines=(SMT,))
-    worst = sure.conflict(found.price, found.addresses, found.active, least)
-    if question.row.group_lanes < LANES:
-        worst = replace(worst, wavefronts=None, minimum=None)
-    return replace(worst, reason=reason, is_for_some=True)
+    if found.price.ways < ways:
+        return Decision(Verdict.CONFLICT, reason, ways, is_for_some=True, engines=(MATCHING, SMT))
+    shown = sure.conflict(found.price, found.addresses, found.active, ways)
+    return replace(shown, reason=reason, is_for_some=True)
 
 
-def _can_meet(question: Question, count: int, wanted: Answer) -> bool:
-    """Whether the SMT engine gives an answer for so many lanes that meet."""
+def _can_meet(question: Question, count: int) -> bool:
+    """Whether the SMT engine finds so many lanes that meet."""
     asked = lanes_meet(question.row, question.block.shape, question.parts, question.guard, count)
-    return question.possible(asked).answer is wanted
+    return question.possible(asked).answer is Answer.HOLDS

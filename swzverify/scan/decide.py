@@ -1,9 +1,8 @@
 """From an access of a kernel to a verdict.
 
-Where lanes' distances are plain numbers, all warps are priced, and `free` needs the SMT engine to
-find no two lanes that meet. Elsewhere the SMT engine decides, and prices at some hundred values of
-what is not known must not contradict it; a conflict needs such a price. Whatever does not fit
-together, or is not decided within the budget, is `unknown`.
+Every verdict of `free` is a cost that the prover's engines decide (`cost_goal`): an engine that
+enumerates, and Z3. Prices at some values must not contradict them, and a conflict needs such a
+price. Whatever does not fit together, or is not decided within the budget, is `unknown`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from swzverify.scan.question import Question, in_each_place
 from swzverify.scan.spell import spell
 from swzverify.scan.split import Parts, split
 from swzverify.scan.tried import Kernel, tried
-from swzverify.scan.verdict import FAULT, NO_BLOCK, NOT_DECIDED, Decision, Verdict, unknown
+from swzverify.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.scan.written import Written, written
 
 if TYPE_CHECKING:
@@ -254,7 +253,7 @@ class _Judge:
 
     def __init__(self, shape: BlockShape | None, target: str) -> None:
         self._shape, self._target = shape, target
-        self._possible, self._briefly = Asker(*_COSTS).possible, Asker(*_BRIEF).possible
+        self._asker, self._briefly = Asker(*_COSTS), Asker(*_BRIEF)
 
     def safely(self, access: KernelAccess) -> Decision:
         """As `decide`; what cannot be computed is unknown."""
@@ -270,7 +269,7 @@ class _Judge:
     def may(self, condition: Expr) -> bool:
         """Whether a condition is known to be possible."""
         try:
-            return self._possible(condition).answer is Answer.HOLDS
+            return self._asker.possible(condition).answer is Answer.HOLDS
         except OutOfClockError:
             return False
 
@@ -322,19 +321,10 @@ class _Judge:
         return decided if of_words is False else unknown(MAY_INCREMENT)
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
-        return in_each_place(Question(row, parts, block_of(shape), self._possible, loops), self._decided)
+        return in_each_place(Question(row, parts, block_of(shape), self._asker, loops), self._decided)
 
     def _decided(self, question: Question) -> Decision:
-        row, parts = question.row, question.parts
-        # Lanes that are free together are free whoever of them comes; octets are not.
-        anyone = question if row.by_octets else replace(question, parts=replace(parts, other_guard=TRUE))
-        if anyone is not question and parts.is_exact and parts.other_guard is not TRUE:
-            found = exact(anyone)
-            if found.verdict is Verdict.FREE:
-                return replace(question, possible=self._briefly).not_made() or found
-        decided = octets if row.by_octets else exact if parts.is_exact else mixed
-        if (never := question.never_made()) is None:
-            return decided(question)
-        if never.reason == NOT_DECIDED and (found := decided(anyone)).verdict is Verdict.FREE:
-            return found
-        return never
+        found = (octets if question.row.by_octets else exact if question.parts.is_exact else mixed)(question)
+        if found.verdict is Verdict.FREE:
+            return replace(question, asker=self._briefly).not_made() or found
+        return found if found.reason == FAULTS else question.never_made() or found

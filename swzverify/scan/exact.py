@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES
-from swzverify.ir.expr import TRUE, Expr, conjuncts
+from swzverify.ir.expr import TRUE, conjuncts
 from swzverify.obligations import Answer
-from swzverify.scan.collide import lanes_meet
 from swzverify.scan.price import Array, DisagreementError, Mask, Price, price
 from swzverify.scan.question import Question
 from swzverify.scan.reach import reachable_ways
 from swzverify.scan.surely import NOT_SURE
-from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, Decision, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, Decision, unknown
 
 
 def exact(question: Question) -> Decision:
@@ -32,14 +31,16 @@ def exact(question: Question) -> Decision:
     found = price(row, aligned, active)
     if found is None:
         return unknown("no lane with an address makes this access")
-    if found.is_free:
-        # With fewer lanes, by the other parts of the guard, it is free too.
-        return _free(question, found, parts.own_guard)
-    if not (parts.other_guard is TRUE or row.warp_wide):
-        whole = question.guard
-        apart = question.possible(lanes_meet(row, block.shape, parts, whole))
-        if apart.answer is Answer.EMPTY:
-            return question.free(apart.engine, whole)
+    if found.is_free or not (parts.other_guard is TRUE or row.warp_wide):
+        guard = parts.own_guard if found.is_free else question.guard
+        proof = question.cost(guard)
+        if proof.answer is Answer.HOLDS:
+            return question.free(proof.engines, guard)
+        if found.is_free:
+            # With fewer lanes, by the other parts of the guard, it is free too.
+            if proof.answer is Answer.FAILS:
+                raise DisagreementError
+            return unknown(NOT_DECIDED)
     sure = question.surely()
     if isinstance(sure, str):
         return unknown(sure)
@@ -76,13 +77,3 @@ def _aligned(question: Question, addresses: Array, active: Mask) -> Array | None
     if width < BANK_WORD_BYTES:
         return addresses if rest[0] == 0 else None
     return addresses - rest[0]
-
-
-def _free(question: Question, found: Price, guard: Expr) -> Decision:
-    asked = question.possible(lanes_meet(question.row, question.block.shape, question.parts, guard))
-    if asked.answer is Answer.HOLDS:
-        raise DisagreementError
-    if asked.answer is not Answer.EMPTY:
-        return unknown(NOT_DECIDED)
-    engines = (asked.engine, COUNTING)
-    return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=engines)

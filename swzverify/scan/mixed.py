@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
-from swzverify.ir.expr import TRUE, Expr, Var, const, substitute
+from swzverify.ir.expr import Expr, Var, const, substitute
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.linear import Sum, normal
 from swzverify.kernel.special import is_place
-from swzverify.obligations import Answer, Finding
-from swzverify.scan.collide import lanes_meet
+from swzverify.obligations import Answer
+from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.data import limited_by_data
 from swzverify.scan.exact import exact
 from swzverify.scan.question import Question, in_each_place
@@ -26,23 +28,50 @@ NOT_FOUND: Final = "two lanes can meet, but no warp instruction was found in whi
 
 def mixed(question: Question) -> Decision:
     """The verdict where lanes' distances depend on parameters, loops or data."""
-    row, parts, shape = question.row, question.parts, question.block.shape
-    whole = question.guard
-    asked = question.possible(lanes_meet(row, shape, parts, parts.own_guard))
-    if asked.answer is not Answer.EMPTY and parts.other_guard is not TRUE and not row.warp_wide:
-        asked = question.possible(lanes_meet(row, shape, parts, whole))
+    parts, whole = question.parts, question.guard
+    samples = _Samples(Sampler(question.row, parts, question.block, whole, question.around))
+    asked = question.cost(whole, samples.show_conflict)
+    if asked.answer is Answer.HOLDS:
+        return question.free(asked.engines, whole)
     if asked.answer is Answer.EMPTY:
-        return question.free(asked.engine, whole)
+        return unknown(NEVER_MADE)
     data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
     if data:
-        sure = question.surely() if asked.answer is Answer.HOLDS else NOT_DECIDED
-        if not isinstance(sure, str) and (found := _always(sure) or limited_by_data(question, sure)):
+        sure = question.surely() if asked.answer is Answer.FAILS else NOT_DECIDED
+        if not isinstance(sure, str) and (found := _always(sure) or limited_by_data(question, sure, asked.worst)):
             return found
         reasons = dict.fromkeys(f"{spell_leaf(leaf)} ({leaf.reason})" for leaf in data)
         return unknown(f"the address depends on values of each lane: {', '.join(reasons)}")
-    if asked.answer is not Answer.HOLDS:
+    if asked.answer is not Answer.FAILS:
         return unknown(NOT_DECIDED)
-    return _contended(question, asked, whole)
+    found = _contended(question, samples, asked.point)
+    if found.verdict is Verdict.UNKNOWN and not asked.point:
+        # Values that Z3 finds may be free ones, or conflict where samples do not.
+        asked = question.cost(whole)
+        found = _contended(question, samples, asked.point) if asked.point else found
+    return found
+
+
+class _Samples:
+    """The samples of one access, drawn when they are first needed."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        self.sampler = sampler
+
+    @cached_property
+    def plain(self) -> Sampled | None:
+        """Those without the point of an engine."""
+        return self.sampler.shared_values({})
+
+    def show_conflict(self) -> bool:
+        """Whether some sample conflicts, with values of their own of lanes that have such."""
+        shared = all(map(is_shared, self.sampler.free))
+        found = self.plain if shared else self.sampler.own_values()
+        return found is not None and not found.price.is_free
+
+    def at(self, point: Mapping[str, int]) -> Sampled | None:
+        """Those with a point, if there is one."""
+        return self.sampler.shared_values(point) if point else self.plain
 
 
 def _always(question: Question) -> Decision | None:
@@ -99,10 +128,9 @@ def _conflict_with(question: Question, values: dict[Var, Expr]) -> Decision | No
     return replace(found, at_least=True) if found.verdict is Verdict.CONFLICT else None
 
 
-def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
-    """The verdict where two lanes can meet."""
-    sampler = Sampler(question.row, question.parts, question.block, guard, question.around)
-    found = sampler.shared_values(asked.point or {})
+def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) -> Decision:
+    """The verdict where two lanes can meet, as they do at a point."""
+    sampler, found = samples.sampler, samples.at(point)
     blamed = sampler.blamed
     if found is None or found.price.is_free:
         return unknown(NOT_FOUND)
@@ -116,7 +144,7 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
     sure = question.surely()
     if isinstance(sure, str):
         return unknown(sure)
-    witness = Sampler(sure.row, sure.parts, sure.block, sure.guard).shared_values(asked.point or {})
+    witness = Sampler(sure.row, sure.parts, sure.block, sure.guard).shared_values(point)
     if witness is None or witness.price.is_free:
         return unknown(NOT_FOUND)
     names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
@@ -141,12 +169,12 @@ def _contended(question: Question, asked: Finding, guard: Expr) -> Decision:
 
 
 def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
-    """Values of the blamed leaves, in words, for which the SMT engine finds no two lanes that meet;
+    """Values of the blamed leaves, in words, for which engines prove that no two lanes meet;
     empty where no such values were found.
     """
     for values in found.free_values[:_PARAMETERS_TRIED]:
-        meet = lanes_meet(question.row, question.block.shape, sampler.fixed(values), sampler.fixed_guard(values))
-        if question.possible(meet).answer is Answer.EMPTY:
+        fixed = replace(question, parts=sampler.fixed(values))
+        if fixed.cost(fixed.guard).answer is Answer.HOLDS:
             shown = ", ".join(f"{spell_leaf(leaf)} = {values[leaf.name]}" for leaf in sampler.blamed)
             return f"free for {shown}; not for all values"
     return ""

@@ -20,7 +20,7 @@ from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
 from swzverify.scan.collide import known_of, octet_parts
-from swzverify.scan.price import Array, Mask, Price, are_coalesced, price, price_of_copies
+from swzverify.scan.price import Array, DisagreementError, Mask, Price, are_coalesced, price, price_of_copies
 from swzverify.scan.question import Question
 from swzverify.scan.samples import thread_values
 from swzverify.scan.sources import ONE_LINE, Sources, are_alike, octets_share, rows_of, sources_of
@@ -105,10 +105,23 @@ def _at_places(question: Question, active: Mask, sources: Sources | None) -> Dec
     if is_partial and any(read is not None and octets_share(read // CHUNKS_PER_LINE, active) for read in reads):
         return unknown(SPLIT)
     decided = _priced(question, active, prices)
-    if any(read is not None and not are_coalesced(read, active) for read in reads):
+    if all(read is None or are_coalesced(read, active) for read in reads):
+        return _proved(question, decided, prices, is_partial=is_partial)
+    if decided.verdict is not Verdict.UNKNOWN:
         # The tables and pictures of lanes are those of octets that read one line each.
         return replace(decided, is_of_source=True, lanes=(), addresses=())
     return decided
+
+
+def _proved(question: Question, decided: Decision, prices: Sequence[_Placed], *, is_partial: bool) -> Decision:
+    """Free by the engines that prove the costs of specs, too: what they find to fail is no verdict."""
+    if decided.verdict is not Verdict.FREE:
+        return decided
+    first = question.parts.shared.number
+    proof = question.cost_by_octets([first + each.shift for each in prices], is_partial=is_partial)
+    if proof.answer is Answer.FAILS:
+        raise DisagreementError
+    return replace(decided, engines=proof.engines) if proof.answer is Answer.HOLDS else decided
 
 
 def _priced(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:

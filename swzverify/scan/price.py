@@ -161,6 +161,32 @@ def are_coalesced(chunks: Array, active: Mask) -> bool:
     return bool(in_order.all() and ((same_line == same_octet) | ~both).all())
 
 
+def ways_of_samples(row: Instruction, addresses: Array, active: Mask) -> Array:
+    """The most words of one bank in one group, of each sample of all warps: arrays of samples by
+    warps by 32 lanes; 0 where no lane is active. By the octet rule as in `Price`.
+
+    Warp instructions that differ in nothing but the line at which they begin are priced once.
+    """
+    row, shape = alone(row), addresses.shape[:2]
+    active = active.reshape(-1, LANES) & (np.arange(LANES) < row.address_lanes)
+    addresses = addresses.reshape(-1, LANES) & 0xFFFFFFFF
+    found = np.zeros(len(active), dtype=np.int64)
+    busy = np.flatnonzero(active.any(axis=1))
+    if not busy.size:
+        return found.reshape(shape).max(axis=1)
+    lines = np.where(active[busy], addresses[busy], 1 << 32).min(axis=1, keepdims=True)
+    kept = np.where(active[busy], addresses[busy] - lines // BANK_PERIOD_BYTES * BANK_PERIOD_BYTES, -1)
+    _, first, which = np.unique(kept.view(f"V{kept.itemsize * LANES}"), return_index=True, return_inverse=True)
+    kept = kept[first]
+    on = kept >= 0
+    if row.by_octets:
+        ways = np.maximum(1, cost_many(row, np.where(on, kept, 0), on).bank_conflicts + 1)
+    else:
+        ways = _ways(row, np.where(on, kept, 0), on)
+    found[busy] = ways[which.reshape(-1)]
+    return found.reshape(shape).max(axis=1)
+
+
 def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:
     """The most words of one bank in one group, of each warp: each group priced by itself."""
     found = np.zeros(len(addresses), dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
@@ -11,14 +11,15 @@ from swzverify.kernel import LoopAround
 from swzverify.kernel.linear import Sum
 from swzverify.kernel.powers import power_of_terms
 from swzverify.obligations import Answer
-from swzverify.scan.asker import Possible
+from swzverify.scan.asker import Asker, Possible, Proof
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.collide import lane_runs
+from swzverify.scan.cost_goal import cost_goal, octet_goal
 from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.surely import surely
-from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, SMT, Decision, LaneRow, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SMT, Decision, LaneRow, Verdict, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,29 @@ class Question:
     row: Instruction
     parts: Parts
     block: Block
-    possible: Possible
+    asker: Asker
     loops: tuple[LoopAround, ...]
+
+    @property
+    def possible(self) -> Possible:
+        """Asks the SMT engine whether a condition can hold."""
+        return self.asker.possible
+
+    def cost(self, guard: Expr, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
+        """Whether lanes that a guard lets through have no bank conflict: those that only coordinates
+        choose, if that is not more than enough, else all of the guard. `is_refuted` tells whether
+        plain numbers show a conflict under the whole guard: then Z3 is not asked.
+        """
+        found = self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard), is_refuted)
+        if found.answer in (Answer.HOLDS, Answer.EMPTY) or guard is self.parts.own_guard or self.row.warp_wide:
+            return found
+        again = self.asker.cost(cost_goal(self.row, self.parts, self.block, guard), is_refuted)
+        # No more than any lanes give is a bound for those that come.
+        return again if again.worst is not None else replace(again, worst=found.worst)
+
+    def cost_by_octets(self, places: Sequence[int], *, is_partial: bool) -> Proof:
+        """The same by the octet rule, at any of some places modulo 128 bytes; see `octet_goal`."""
+        return self.asker.cost(octet_goal(self.row, self.parts, self.block, places, is_partial=is_partial))
 
     @property
     def around(self) -> frozenset[int]:
@@ -103,15 +125,15 @@ class Question:
         here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
         return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
-    def free(self, engine: str, guard: Expr) -> Decision:
-        """Free, since an engine found no two lanes that meet. A `DisagreementError` where some
-        sample contradicts that.
+    def free(self, engines: tuple[str, ...], guard: Expr) -> Decision:
+        """Free, since engines found no two lanes that meet. A `DisagreementError` where some sample
+        contradicts that.
         """
         found = Sampler(self.row, self.parts, self.block, guard).own_values()
         if found is not None and not found.price.is_free:
             raise DisagreementError
         wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
-        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=(engine, SAMPLES))
+        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=engines)
 
 
 def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:

@@ -15,7 +15,7 @@ from swzverify.kernel.arithmetic import is_zero, sub, widened
 from swzverify.kernel.linear import Sum
 from swzverify.scan.collide import assumed_of, found_of
 from swzverify.scan.drawn import drawn, fulfilled, words
-from swzverify.scan.price import Array, Block, Mask, Price, price
+from swzverify.scan.price import Array, Block, Mask, Price, price, ways_of_samples
 from swzverify.scan.split import Parts, is_shared
 
 _SEED = 20_250_101
@@ -86,7 +86,7 @@ class Sampler:
         found = self._priced(env)
         if found is None:
             return None
-        least = _least(found.active, lambda at: price(self.row, found.addresses[at], found.active[at]))
+        least = _least(found.active, ways_of_samples(self.row, found.addresses, found.active))
         return replace(found, least=least, always=_always(self.row, found))
 
     def shared_values(self, point: Mapping[str, int]) -> Sampled | None:
@@ -100,7 +100,7 @@ class Sampler:
             fixed = {leaf.name: _value(leaf, draw, 99 if group > len(_NUMBERS) else group) for leaf in self.blamed}
             chosen.append(fixed)
         if point:
-            chosen.append({name: point[name] for name in blamed if name in point} if blamed else {})
+            chosen.append({name: point.get(name, 0) for name in blamed})
         trips = _TRIPS if blamed else _TRIPS * 8
         known = min((len(leaf.values or ()) for leaf in self.free if _is_listed(leaf)), default=trips)
         for fixed in chosen:
@@ -157,22 +157,20 @@ class Sampler:
     def _told(self, found: Sampled, rows: list[dict[str, int]], chosen: list[dict[str, int]]) -> Sampled:
         free: list[Mapping[str, int]] = []
         stuck: list[Stuck] = []
-        conflicts = np.zeros(len(rows), dtype=np.bool_)
-        busy = np.zeros(len(rows), dtype=np.bool_)
         samples = len(found.addresses)
-        prices = [price(self.row, *each) for each in zip(found.addresses, found.active, strict=True)]
-        for at in range(len(rows)):
-            which = at if samples > 1 else 0
-            one = prices[which]
-            conflicts[at] = one is not None and not one.is_free
-            busy[at] = bool((found.active[which].sum(axis=-1) > 1).any())
+        ways = np.broadcast_to(ways_of_samples(self.row, found.addresses, found.active), len(rows))
+        busy = np.broadcast_to((found.active.sum(axis=-1) > 1).any(axis=1), len(rows))
+        blamed = [leaf.name for leaf in self.blamed]
+        of_values: dict[tuple[int, ...], list[int]] = {}
+        for at, row in enumerate(rows):
+            of_values.setdefault(tuple(row[name] for name in blamed), []).append(at)
         for fixed in chosen:
-            inside = [at for at, row in enumerate(rows) if all(row[name] == value for name, value in fixed.items())]
-            if fixed and any(busy[at] for at in inside) and not any(conflicts[at] for at in inside):
-                free.append(fixed)
+            inside = of_values.get(tuple(fixed[name] for name in blamed), []) if fixed else [*range(len(rows))]
             running = [at for at in inside if busy[at]]
-            if samples > 1 and running and all(conflicts[at] for at in running):
-                least = _least(found.active[running], lambda at, here=running: prices[here[at]])
+            if fixed and running and not (ways[inside] > 1).any():
+                free.append(fixed)
+            if samples > 1 and running and (ways[running] > 1).all():
+                least = _least(found.active[running], ways[running])
                 stuck.append(Stuck(fixed, self._pairs(found, running, rows), least))
         stuck.sort(key=lambda each: -each.least)
         free.sort(key=lambda fixed: (-len(set(fixed.values()) - {0}), sum(fixed.values())))
@@ -266,11 +264,10 @@ def _always(row: Instruction, found: Sampled) -> tuple[tuple[int, int], ...]:
     return tuple(result)
 
 
-def _least(active: Mask, price_at: Callable[[int], Price | None]) -> int:
+def _least(active: Mask, ways: Array) -> int:
     """The fewest ways of a sample, of those with the most active lanes."""
     counts = active.sum(axis=(1, 2))
-    prices = [price_at(int(at)) for at in np.flatnonzero(counts == counts.max())]
-    return min((each.ways for each in prices if each is not None), default=1)
+    return max(1, int(ways[counts == counts.max()].min()))
 
 
 def _runs(leaf: Leaf) -> bool:

@@ -31,6 +31,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return ENDED
 
     monkeypatch.setattr(Panel, "possible", possible)
+    monkeypatch.setattr(Panel, "smt", possible)
     return asked
 
 

@@ -12,7 +12,7 @@ import pytest
 from swzverify.ir.expr import const, variables
 from swzverify.kernel import Kind, accesses, evaluate, meaning, special
 from swzverify.ptx import read_module
-from swzverify.scan import collide, mixed, samples, scan_module, surely
+from swzverify.scan import collide, cost_goal, mixed, samples, scan_module, surely
 from swzverify.scan.verdict import Decision
 from tests.ptx_oracle import Access
 from tests.ptx_oracle.launch import Launch
@@ -299,9 +299,8 @@ def no_facts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(collide, "launch_facts", lambda _: [])
 
 
-def facts_of_guards_alone(patch: pytest.MonkeyPatch) -> None:
-    known = collide.Lane.known
-    patch.setattr(collide.Lane, "known", lambda self, *values: known(self, values[0]))
+def no_facts_in_costs(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(cost_goal, "known_of", lambda *_: [])
 
 
 def extents_run(patch: pytest.MonkeyPatch) -> None:
@@ -333,12 +332,11 @@ PLANTED: list[tuple[Callable[[pytest.MonkeyPatch], None], Callable[[], None]]] =
     (other_bytes, test_two_reads_of_a_parameter_have_the_same_bytes),
     (no_limits, lambda: test_no_launch_has_such_values("mov.u32 %r4, %ctaid.z; setp.eq.u32 %p1, %r4, 70000;")),
     (no_facts, lambda: test_no_launch_has_such_values("mov.u32 %r4, %nctaid.x; setp.eq.u32 %p1, %r4, 0;")),
-    (facts_of_guards_alone, test_the_address_and_the_guard_are_of_one_launch),
+    (no_facts_in_costs, test_the_address_and_the_guard_are_of_one_launch),
     (extents_run, test_the_extent_of_the_grid_is_the_launches_choice),
     (extents_run, test_the_place_of_a_block_depends_on_the_launch_too),
     (no_first_block, test_a_conflict_of_the_first_block_is_one_of_every_launch),
     (one_place, test_a_conflict_of_even_numbers_is_not_one_of_all),
-    (one_place, test_a_conflict_of_odd_numbers_is_no_fault),
     (spaces_unasked, test_a_generic_address_that_is_asked_for_its_space),
     (nothing_related, test_what_a_rounded_number_cannot_be_is_no_conflict),
 ]

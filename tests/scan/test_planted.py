@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from swzverify.ir.expr import TRUE, const
+from swzverify.ir.expr import TRUE
 from swzverify.kernel import atomics, counts, evaluate
-from swzverify.obligations import Answer
+from swzverify.obligations import Answer, Finding, WarpCost, WorstCost
+from swzverify.prover.panel import Panel
 from swzverify.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
 from swzverify.scan.question import Question
 from swzverify.scan.split import Parts
+from tests.scan import test_cost_goal as goals
 from tests.scan import test_verdicts as verdicts
 from tests.scan.texts import WHOLE, last, strided, verdict
 
@@ -52,9 +54,9 @@ def of_rows(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     monkeypatch.setattr(decide, "Question", lambda row, *rest: original(change(row), *rest))
 
 
-def no_lanes_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (exact, mixed):
-        monkeypatch.setattr(module, "lanes_meet", lambda *_: const(0, 1))
+def engines_see_no_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Panel, "natives", lambda *_: [Finding("gf2", Answer.HOLDS)])
+    monkeypatch.setattr(Panel, "smt", lambda *_: Finding("z3", Answer.HOLDS))
 
 
 def test_a_guard_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,9 +93,8 @@ def test_a_shared_addend_dropped_from_narrow_accesses(monkeypatch: pytest.Monkey
     found_by(verdicts.test_of_narrow_accesses_what_is_shared_counts)
 
 
-def test_one_engine_that_sees_no_lanes_meet_is_contradicted_or_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`free` of the SMT engine alone is not enough where warps are priced."""
-    no_lanes_meet(monkeypatch)
+def test_engines_that_see_no_conflict_change_nothing_where_warps_are_priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines_see_no_conflict(monkeypatch)
     assert verdict(strided(8)) == ("conflict", 2)
 
 
@@ -103,8 +104,8 @@ def test_pricing_that_sees_no_conflict_is_contradicted(monkeypatch: pytest.Monke
     assert FAULT in last(strided(8), WHOLE).decision.reason
 
 
-def test_samples_contradict_an_smt_engine_that_sees_no_lanes_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    no_lanes_meet(monkeypatch)
+def test_samples_contradict_engines_that_see_no_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines_see_no_conflict(monkeypatch)
     assert FAULT in last(verdicts.SKEWED).decision.reason
     assert FAULT in last(verdicts.OF_LANE + verdicts.DATA).decision.reason
 
@@ -134,27 +135,31 @@ def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_narrow_access_that_is_decided_for_one_place_of_its_array(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question, "power_of_terms", lambda *_: 4)
-    assert FAULT in last(verdicts.STRADDLING, WHOLE, verdicts.BYTES).decision.reason
-
-
-def test_lanes_of_which_not_all_have_a_word_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collide, "combinations", lambda lanes, _: list(pairwise(lanes)))
-    found_by(verdicts.test_data_that_can_do_no_more_than_so_much)
+    found_by(verdicts.test_an_array_of_bytes_may_begin_anywhere)
 
 
 def test_a_bound_on_data_that_samples_exceed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four lanes have one column; the SMT engine says that no three of them meet."""
+    """Four lanes have one column; an engine says that no three of them meet."""
     load = verdicts.OF_LANE + "ld.global.u32 %r10, [%d1]; and.b32 %r10, %r10, 15; shl.b32 %r10, %r10, 7;"
     column = (
         "and.b32 %r11, %r1, 7; mad.lo.u32 %r11, %r11, 8, %r10; add.u32 %r20, %r3, %r11; ld.shared.u32 %r30, [%r20];"
     )
     assert last(load + column).decision.ways == 4
 
-    def wrong(_question: object, count: int, wanted: Answer) -> bool:
-        return (count <= 2) == (wanted is Answer.HOLDS)
-
-    monkeypatch.setattr(data, "_can_meet", wrong)
+    two = WarpCost(2, 1, {})
+    original = mixed.limited_by_data
+    monkeypatch.setattr(mixed, "limited_by_data", lambda *given: original(*given[:2], WorstCost.of_one(two)))
     assert FAULT in last(load + column).decision.reason
+
+
+def test_lanes_of_which_not_all_have_a_word_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data choose one of 2 words of a bank for each lane: no three of them have three words."""
+    load = "mul.wide.u32 %rd2, %r1, 4; ld.param.u64 %rd1, [g]; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r3, [%rd1]; "
+    asked = goals.asked(load + "and.b32 %r3, %r3, 1; shl.b32 %r3, %r3, 7; ", (32, 1, 1))
+    assert data._can_meet(asked, 2)
+    assert not data._can_meet(asked, 3)
+    monkeypatch.setattr(collide, "combinations", lambda lanes, _: list(pairwise(lanes)))
+    assert data._can_meet(asked, 3)
 
 
 def test_data_that_every_lane_loads_from_one_place(monkeypatch: pytest.MonkeyPatch) -> None:

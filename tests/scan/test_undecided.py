@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.ir.expr import Expr
 from swzverify.obligations import Answer, Finding
+from swzverify.prover.panel import Panel
 from swzverify.scan.asker import Asker
 from swzverify.scan.verdict import NOT_DECIDED, Decision
 from tests.scan.texts import last, strided
@@ -17,10 +17,11 @@ STORE = "@%p1 st.shared.u32 [%r20], %r1;"
 
 @pytest.fixture(autouse=True)
 def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def undecided(_self: object, _condition: Expr) -> Finding:
+    def undecided(_self: object, _question: object) -> Finding:
         return Finding("smt", Answer.UNDECIDED, {})
 
     monkeypatch.setattr(Asker, "possible", undecided)
+    monkeypatch.setattr(Panel, "smt", undecided)
 
 
 def decision(condition: str, factor: int = 8) -> Decision:

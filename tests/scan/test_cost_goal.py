@@ -1,0 +1,199 @@
+"""An access as the cost that engines of specs decide: two readings that share no code agree at
+points, and mistakes planted in it are found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from swzverify.hardware import Instruction
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr
+from swzverify.kernel import accesses
+from swzverify.obligations import Answer, Cost, GatherCost
+from swzverify.ptx import read_module
+from swzverify.scan import asker
+from swzverify.scan import cost_goal as room
+from swzverify.scan.asker import Asker
+from swzverify.scan.cost_goal import banks_goal, coordinates, cost_goal, octet_goal
+from swzverify.scan.price import Block, DisagreementError, block_of
+from swzverify.scan.question import Question
+from swzverify.scan.split import Parts, split
+
+Shape = tuple[int, int, int]
+
+_HEAD = (
+    ".version 8.3 .target sm_90 .address_size 64 .shared .align 128 .b8 s[65536]; "
+    ".entry k(.param .u32 n, .param .u64 g)"
+)
+_REGISTERS = "{ .reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; "
+_LOAD = "mov.u32 %r4, s; add.u32 %r4, %r4, %r3; ld.shared.u32 %r5, [%r4]; ret; }"
+_ROWS = "mad.lo.u32 %r3, %r2, 40, %r1; shl.b32 %r3, %r3, 2; "
+_PITCH = "ld.param.u32 %r6, [n]; mad.lo.u32 %r3, %r2, %r6, %r1; shl.b32 %r3, %r3, 2; "
+_DATA = (
+    "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r3, [%rd1]; "
+    "and.b32 %r3, %r3, 255; shl.b32 %r3, %r3, 2; "
+)
+_BAD_LANES_OF_SECOND_WARP = (
+    "mov.u32 %r7, %laneid; setp.ge.u32 %p1, %r7, 8; shl.b32 %r8, %r7, 7; shl.b32 %r9, %r7, 2; "
+    "selp.b32 %r8, %r8, %r9, %p1; shr.u32 %r10, %r1, 5; mul.lo.u32 %r3, %r10, %r8; "
+)
+"""Words of one bank for lanes 8 to 31 of the second warp."""
+
+
+def asked(body: str, shape: Shape) -> Question:
+    """The load of a kernel whose body computes the place `%r3` in an array."""
+    module = read_module(_HEAD + _REGISTERS + body + _LOAD, "k.ptx")
+    access = accesses(module, module.functions[0], shape)[-1]
+    assert access.row is not None
+    assert access.address is not None
+    return Question(access.row, split(access, access.address), block_of(shape), Asker(9, 1), ())
+
+
+def _of(question: Question) -> tuple[Instruction, Parts, Block]:
+    return question.row, question.parts, question.block
+
+
+def _cost(body: str, shape: Shape) -> tuple[Cost | GatherCost, Cost]:
+    question = asked(body, shape)
+    goal = cost_goal(*_of(question), question.guard)
+    return goal, goal.cost if isinstance(goal, GatherCost) else goal
+
+
+def _readings_differ(goal: Cost | GatherCost) -> bool:
+    cost, own = (goal.cost, goal.own) if isinstance(goal, GatherCost) else (goal, ())
+    draw = np.random.default_rng(1)
+    arrays = {node.name: draw.integers(0, node.limit, 4096) for node in (*cost.domain.variables, *own)}
+    formula = evaluate_many((cost.domain.assumption, cost.address, cost.active), arrays)
+    facts, address, active = (np.broadcast_to(each, 4096) for each in formula)
+    counts, plain_address, plain_active = (np.broadcast_to(each, 4096) for each in cost.definition(arrays))
+    on = (active != 0) & (facts != 0)
+    same = (on == (plain_active & counts)).all() and (address == plain_address)[on].all()
+    return not same
+
+
+@pytest.mark.parametrize("body", [_ROWS, _PITCH, _DATA, _BAD_LANES_OF_SECOND_WARP])
+@pytest.mark.parametrize("shape", [(32, 1, 1), (8, 16, 1), (40, 1, 1), (5, 3, 7), (4, 2, 9)])
+def test_both_readings_agree(body: str, shape: Shape) -> None:
+    goal = _cost(body, shape)[0]
+    banks = banks_goal(goal)
+    assert banks is not None
+    assert not _readings_differ(goal)
+    assert not _readings_differ(banks)
+
+
+def test_swapped_axes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def swapped(shape: Shape, lane: Expr, warp: Expr) -> dict[str, Expr]:
+        found = coordinates(shape, lane, warp)
+        return {**found, "tid.x": found["tid.y"], "tid.y": found["tid.x"]}
+
+    monkeypatch.setattr(room, "coordinates", swapped)
+    assert _readings_differ(_cost(_ROWS, (8, 16, 1))[0])
+
+
+def _engines(body: str, shape: Shape) -> tuple[str, ...]:
+    proof = Asker(9, 1).cost(_cost(body, shape)[0])
+    return proof.engines if proof.answer is Answer.HOLDS else ()
+
+
+def test_values_that_lanes_share_are_proved_for_all() -> None:
+    assert _engines("ld.param.u32 %r6, [n]; add.u32 %r3, %r6, %r1; shl.b32 %r3, %r3, 2; ", (64, 1, 1))[1:] == ("z3",)
+    assert _engines(_PITCH, (8, 16, 1)) == ()
+
+
+def test_data_taken_for_shared_would_be_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _engines(_DATA, (32, 1, 1)) == ()
+    monkeypatch.setattr(room, "is_shared", lambda _leaf: True)
+    assert _engines(_DATA, (32, 1, 1)) != ()
+
+
+def test_lanes_that_do_not_exist_cost_nothing() -> None:
+    assert len(_engines(_BAD_LANES_OF_SECOND_WARP, (40, 1, 1))) == 2
+    assert _engines(_BAD_LANES_OF_SECOND_WARP, (64, 1, 1)) == ()
+
+
+def test_equal_questions_are_equal_obligations() -> None:
+    assert _cost(_ROWS, (8, 16, 1))[0] == _cost(_ROWS, (8, 16, 1))[0]
+
+
+_MANY_TRIPS = (
+    "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r6, [%rd1]; "
+    "mov.u32 %r9, 0; L: add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, %r6; @%p1 bra L; "
+    "shl.b32 %r3, %r9, 9; mad.lo.u32 %r3, %r1, 4, %r3; "
+)
+"""Each thread adds a number of lines of its own; nothing lists these numbers."""
+
+
+def test_a_bank_for_each_lane_needs_no_more_of_the_address() -> None:
+    question = asked(_MANY_TRIPS, (64, 1, 1))
+    proof = Asker(9, 1).cost(cost_goal(*_of(question), question.parts.own_guard))
+    assert (proof.answer, len(proof.engines), proof.engines[-1]) == (Answer.HOLDS, 2, "z3")
+
+
+@pytest.mark.parametrize(("stride", "is_apart"), [(4, True), (8, False), (128, False)])
+def test_lanes_in_one_bank_fail_the_question_of_banks(stride: int, is_apart: bool) -> None:
+    banks = banks_goal(_cost(f"mul.lo.u32 %r3, %r1, {stride}; ", (32, 1, 1))[0])
+    assert banks is not None
+    assert (Asker(9, 1).cost(banks).answer is Answer.HOLDS) == is_apart
+
+
+def test_lines_taken_for_one_are_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes in one bank of many lines, which are taken for one word that they all read."""
+    whole = asker.banks_goal
+
+    def wrong(goal: Cost) -> Cost:
+        banks = whole(goal)
+        assert isinstance(banks, Cost)
+        return replace(banks, instruction=goal.instruction)
+
+    goal = _cost("ld.param.u32 %r6, [n]; and.b32 %r6, %r6, 128; mul.lo.u32 %r3, %r1, %r6; ", (32, 1, 1))[0]
+    monkeypatch.setattr(asker, "banks_goal", wrong)
+    mine = Asker(9, 1)
+    monkeypatch.setattr(Asker, "_native", lambda self, each: None if each is goal else _first_native(self, each))
+    with pytest.raises(DisagreementError):
+        mine.cost(goal)
+
+
+def _first_native(mine: Asker, goal: Cost) -> object:
+    return next(iter(mine._panel.natives(goal)), None)
+
+
+_COPIES = "mad.lo.u32 %r3, %r1, {0}, 0; "
+
+
+@pytest.mark.parametrize("is_partial", [False, True])
+@pytest.mark.parametrize("places", [[0], [0, 64], [16 * at for at in range(8)]])
+def test_both_readings_of_octets_agree(places: list[int], is_partial: bool) -> None:
+    goal = octet_goal(*_of(_octets(16)), places, is_partial=is_partial)
+    assert not _readings_differ(goal)
+
+
+def _octets(stride: int) -> Question:
+    copy = "mov.u32 %r4, s; add.u32 %r4, %r4, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; ret; }"
+    module = read_module(_HEAD + _REGISTERS + _COPIES.format(stride) + "ld.param.u64 %rd1, [g]; " + copy, "k.ptx")
+    access = accesses(module, module.functions[0], (64, 1, 1))[-1]
+    assert access.row is not None
+    assert access.row.by_octets
+    assert access.address is not None
+    return Question(access.row, split(access, access.address), block_of((64, 1, 1)), Asker(9, 1), ())
+
+
+@pytest.mark.parametrize(("stride", "answer"), [(16, Answer.HOLDS), (144, Answer.FAILS), (128, Answer.FAILS)])
+@pytest.mark.parametrize("is_partial", [False, True])
+def test_octets_are_proved_by_engines(stride: int, answer: Answer, is_partial: bool) -> None:
+    assert Asker(9, 1).cost(octet_goal(*_of(_octets(stride)), [0], is_partial=is_partial)).answer is answer
+
+
+def test_a_place_that_is_left_out_changes_the_answer() -> None:
+    """Rows of 16 bytes begin anywhere in a line; at 64 an octet takes two lines, and is as free."""
+    question = _octets(16)
+    proof = Asker(9, 1).cost(octet_goal(*_of(question), [0, 16], is_partial=False))
+    assert proof.answer is Answer.HOLDS or proof.point["place modulo 128"] == 1
+
+
+def test_lanes_that_are_not_as_far_beyond_a_multiple_do_not_count() -> None:
+    """Of a stride of 6 bytes two lanes that meet would not both be aligned: such an access faults."""
+    assert _engines("mul.lo.u32 %r3, %r1, 6; ", (32, 1, 1)) != ()
