@@ -13,6 +13,7 @@ from swzverify.kernel.symbols import Symbols
 from swzverify.ptx import SymbolRef, read_module
 from swzverify.scan import scan_module
 from tests.kernel.texts import TOP
+from tests.nightly import share
 from tests.ptx_oracle import launch
 
 THREADS = 64
@@ -77,7 +78,7 @@ def held_all(seeds: Iterable[int]) -> Counter[str]:
     return sum(map(held, seeds), Counter[str]())
 
 
-@pytest.mark.parametrize("start", range(0, 60, 20))
+@pytest.mark.parametrize("start", share(range(0, 60, 20), 3))
 def test_arrays_of_one_name(start: int) -> None:
     total = held_all(range(start, start + 20))
     assert min(total["proved"], total["refuted"], total["depends"]) > 0

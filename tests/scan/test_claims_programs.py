@@ -15,6 +15,7 @@ from swzverify.scan import Claim, ScannedAccess, scan_module
 from tests.kernel import programs
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.traps import BODIES, text_of
+from tests.nightly import share
 from tests.ptx_oracle import Access, Buffer, launch
 from tests.scan.claim_programs import Drawn, drawn
 
@@ -93,7 +94,7 @@ def witness(claim: Claim, seed: int, is_broken: Callable[[Access], bool]) -> Non
             assert not access.executed or is_broken(access), (seed, other, claim)
 
 
-@pytest.mark.parametrize("start", range(0, 120, 20))
+@pytest.mark.parametrize("start", share(range(0, 120, 20), 3))
 def test_random_accesses(start: int) -> None:
     total: Counter[str] = Counter()
     for seed in range(start, start + 20):
@@ -126,7 +127,7 @@ def against(text: str, shape: tuple[int, int, int], seed: int = 1) -> Counter[st
     return Counter(each.in_bounds.verdict.value for here in scanned.values() for each in here)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", share(range(6), 3))
 def test_random_kernels(seed: int) -> None:
     assert against(programs.program(seed), SHAPES[seed % len(SHAPES)], seed)["proved"]
 

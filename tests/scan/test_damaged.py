@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.nightly import share
+
 ROOT = Path(__file__).parents[2]
 TEXTS = [ROOT / "tests" / "ptx" / "rows.ptx", ROOT / "tests" / "data" / "sass" / "k.ptx"]
 
@@ -27,7 +29,7 @@ FUZZER = fuzzer()
 KERNELS: list[str] = [each for path in TEXTS for each in FUZZER.kernels_of(path.read_text("utf-8"))]
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", share(range(24), 3))
 def test_a_damaged_kernel_is_scanned_or_refused(seed: int) -> None:
     draw = random.Random(seed)
     text = "\n".join(FUZZER.damaged(draw.choice(KERNELS).split("\n"), draw))

@@ -14,6 +14,7 @@ import pytest
 from swzverify.ir.expr import FALSE
 from swzverify.scan import ScannedAccess, collide, decide, octets, sources
 from swzverify.scan.verdict import FAULT
+from tests.nightly import share
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last
 
@@ -157,7 +158,7 @@ def check(copy: Copy) -> str:
     return decision.verdict.value
 
 
-@pytest.mark.parametrize("start", range(0, 320, 40))
+@pytest.mark.parametrize("start", share(range(0, 320, 40), 4))
 def test_random_copies(start: int) -> None:
     verdicts = {check(drawn(seed)) for seed in range(start, start + 40)}
     assert verdicts >= {"conflict", "depends", "unknown"}

@@ -14,9 +14,11 @@ from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.test_stages import body as stages
 from tests.kernel.traps import BODIES, text_of
+from tests.nightly import share
 from tests.ptx_oracle import launch
 
 NUMBERS = (0, 1, 3, 6)
+BLOCKS = ((16, 4, 1), (32, 2, 1), (8, 5, 1))
 
 
 def compared(text: str, shape: tuple[int, int, int], seed: int = 1) -> Counter[str]:
@@ -37,7 +39,7 @@ def compared(text: str, shape: tuple[int, int, int], seed: int = 1) -> Counter[s
     return Counter(each.decision.verdict.value for here in scanned.values() for each in here)
 
 
-@pytest.mark.parametrize("start", range(0, 6, 3))
+@pytest.mark.parametrize("start", share(range(0, 6, 3), 2))
 def test_random_kernels(start: int) -> None:
     total: Counter[str] = Counter()
     for seed in range(start, start + 3):
@@ -67,7 +69,20 @@ def test_many_random_stages(start: int) -> None:
         compared(text_of(stages(seed)), SHAPES[seed % len(SHAPES)], seed)
 
 
-@pytest.mark.parametrize("name", BODIES)
-def test_traps(name: str) -> None:
-    for shape in ((16, 4, 1), (32, 2, 1), (8, 5, 1)):
-        compared(text_of(BODIES[name]), shape)
+TRAPS = [(name, BLOCKS[(at + turn) % len(BLOCKS)]) for turn in range(len(BLOCKS)) for at, name in enumerate(BODIES)]
+"""Every trap in one block first, and then in the others."""
+
+
+def traps(cases: list[tuple[str, tuple[int, int, int]]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(("name", "shape"), cases, ids=[f"{name}-{shape}" for name, shape in cases])
+
+
+@traps(TRAPS[: len(BODIES)])
+def test_traps(name: str, shape: tuple[int, int, int]) -> None:
+    compared(text_of(BODIES[name]), shape)
+
+
+@pytest.mark.nightly
+@traps(TRAPS[len(BODIES) :])
+def test_traps_in_other_blocks(name: str, shape: tuple[int, int, int]) -> None:
+    compared(text_of(BODIES[name]), shape)
