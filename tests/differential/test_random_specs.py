@@ -13,8 +13,10 @@ import os
 import pytest
 
 from tests.differential.comparison import Comparison, compare_seed
+from tests.nightly import share
 
-ORDINARY_SPECS = 1_000
+SPECS = 1_000
+ORDINARY_SPECS = 250
 CHUNK = 100
 FIRST_SEED = 20_000
 
@@ -31,7 +33,7 @@ def said(outcome: Comparison) -> str:
     return "\n".join(f"seed {each.seed}: {each.claim}: {each.problem}" for each in outcome.disagreements)
 
 
-@pytest.mark.parametrize("start", range(FIRST_SEED, FIRST_SEED + ORDINARY_SPECS, CHUNK))
+@pytest.mark.parametrize("start", share(range(FIRST_SEED, FIRST_SEED + SPECS, CHUNK), SPECS // ORDINARY_SPECS))
 def test_every_verdict_is_the_oracles(start: int) -> None:
     outcome = run(range(start, start + CHUNK), starve=False)
     assert not outcome.disagreements, said(outcome)
@@ -64,7 +66,7 @@ def test_unknown_has_its_share() -> None:
 
     One test for all kinds: in several, two processes would each draw and judge the specs.
     """
-    starved = run(range(FIRST_SEED + ORDINARY_SPECS, FIRST_SEED + ORDINARY_SPECS + STARVED_SPECS))
+    starved = run(range(FIRST_SEED + SPECS, FIRST_SEED + SPECS + STARVED_SPECS))
     assert not starved.disagreements, said(starved)
     shares = {kind: starved.verdicts[kind]["unknown"] / starved.verdicts[kind].total() for kind in OFTEN_OPEN}
     assert min(shares.values()) >= LEAST_UNKNOWN, shares

@@ -10,12 +10,13 @@ from swzverify.errors import SwzError
 from swzverify.explanations import explain_access, explain_tile
 from swzverify.spec import load_spec
 from tests.explanations.judge import Judge, check
+from tests.nightly import share
 
 SPECS = Path(__file__).parents[2] / "specs"
 FILES = sorted(path.relative_to(SPECS).as_posix() for path in SPECS.rglob("*.swz.yaml"))
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", share(FILES, 4))
 def test_what_is_said_of_the_library_is_so(name: str) -> None:
     case = load_spec(SPECS / name).cases[-1]
     for access in case.accesses.values():

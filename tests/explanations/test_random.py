@@ -10,6 +10,7 @@ from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
 from tests.differential.comparison import as_yaml
 from tests.explanations.judge import Judge, check
+from tests.nightly import share
 from tests.oracle.random_parts import seeded
 from tests.oracle.random_specs import random_spec
 
@@ -17,7 +18,7 @@ SPECS = 40
 """In each part of the test."""
 
 
-@pytest.mark.parametrize("first", range(0, 6 * SPECS, SPECS))
+@pytest.mark.parametrize("first", share(range(0, 6 * SPECS, SPECS), 3))
 def test_what_is_said_of_random_specs_is_so(first: int) -> None:
     kinds: set[type] = set()
     for seed in range(first, first + SPECS):

@@ -25,6 +25,7 @@ from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.ir.intervals import intervals
 from tests.ir.reference import grid
+from tests.nightly import share
 from tests.oracle import c_expr
 from tests.oracle.random_expressions import Source, condition, text_of, wild
 
@@ -71,7 +72,7 @@ def lowered_or_code(text: str) -> Integer | str:
         return error.code
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", share(range(CHUNKS), 5))
 def test_sub_expressions_stay_in_their_intervals(chunk: int) -> None:
     rng = random.Random(chunk)
     lowered = parts = refused = 0

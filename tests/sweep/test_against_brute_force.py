@@ -13,13 +13,14 @@ from swzverify.sweep import bench, measure, soundness
 from swzverify.sweep.cases import Cases
 from swzverify.synth import pricing
 from swzverify.synth.frame import Frame
+from tests.nightly import share
 from tests.sweep.agreement import Row, differences
 from tests.sweep.puzzles import puzzle
 
 SEEDS = range(24)
 
 
-@pytest.mark.parametrize("first", range(0, len(SEEDS), 6))
+@pytest.mark.parametrize("first", share(range(0, len(SEEDS), 6), 2))
 @pytest.mark.parametrize("together", [True, False])
 def test_random_sweeps(first: int, *, together: bool) -> None:
     for seed in SEEDS[first : first + 6]:

@@ -9,6 +9,7 @@ from swzverify.prover import Options
 from swzverify.report.synth_result import is_confirmed
 from swzverify.synth.proof import prove_member
 from swzverify.synth.solution import find
+from tests.nightly import share
 from tests.synth import oracle
 from tests.synth.agreement import Compared, compare, problem_of
 from tests.synth.puzzles import linear_puzzle, puzzle
@@ -18,7 +19,7 @@ QUICK = [seed for seed in range(60) if puzzle(seed).family != "pad+swizzle"] + [
 """Of pads with swizzles few: brute force takes seconds for one."""
 
 
-@pytest.mark.parametrize("first", range(0, len(QUICK), 12))
+@pytest.mark.parametrize("first", share(range(0, len(QUICK), 12), 2))
 def test_random_problems(first: int) -> None:
     for seed in QUICK[first : first + 12]:
         assert not compare(puzzle(seed)).differs, f"seed {seed}\n{puzzle(seed).text()}"
