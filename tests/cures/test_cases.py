@@ -24,6 +24,7 @@ from swzverify.run.one import run_claim
 from swzverify.run.settings import Settings
 from swzverify.spec import Spec, SpecError, parse_spec
 from tests.cures.test_cures import HEAD, SQUARE, draw
+from tests.nightly import share
 from tests.oracle import brute_force
 from tests.oracle.judgement import Judgement
 from tests.oracle.oracle_errors import OracleAmbiguousError, OracleError
@@ -189,10 +190,11 @@ def wrong_answers(seeds: range, kinds: Counter[str]) -> Iterator[str]:
                     yield f"seed {seed}: {cure.text}: lost {lost}, worse {worse}"
 
 
-def test_the_oracle_confirms_what_is_said_of_other_cases() -> None:
+@pytest.mark.parametrize("start", share(range(0, 24, 8), 3))
+def test_the_oracle_confirms_what_is_said_of_other_cases(start: int) -> None:
     kinds: Counter[str] = Counter()
-    assert not list(wrong_answers(range(24), kinds))
-    assert min(kinds[kind] for kind in ("pad", "Swizzle", "told")) > 2, kinds
+    assert not list(wrong_answers(range(start, start + 8), kinds))
+    assert kinds.keys() >= {"pad", "Swizzle", "told"}, kinds
 
 
 def _own_case_only(patch: pytest.MonkeyPatch) -> None:
