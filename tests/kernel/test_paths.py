@@ -13,6 +13,7 @@ from swzverify.kernel import Kind, accesses, paths
 from swzverify.ptx import read_module
 from tests.kernel.differential import coordinates, watched
 from tests.kernel.path_programs import GRID, NUMBERS, SHAPE, program
+from tests.kernel.planted_paths import forget_joins
 from tests.nightly import share
 from tests.ptx_oracle import Buffer, launch
 
@@ -87,13 +88,7 @@ def test_only_the_first_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_joins_that_every_path_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands behind several paths is taken for what all threads reach."""
-    original = paths.Paths._find
-
-    def find(self: paths.Paths, block: int) -> paths.PathCondition:
-        upper = self._flow.dominators.parents[block]
-        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
-
-    monkeypatch.setattr(paths.Paths, "_find", find)
+    forget_joins(monkeypatch)
     _found()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from swzverify.hardware import LANES
 from swzverify.ir.expr import FALSE, TRUE, const, negation
-from swzverify.kernel import paths, repeats
+from swzverify.kernel import repeats
 from swzverify.kernel.arithmetic import less, widened
 from swzverify.kernel.linear import normal
 from swzverify.scan import aligned as of_alignment
@@ -19,6 +19,7 @@ from swzverify.scan import bounds as of_bounds
 from swzverify.scan import claimed as judge
 from swzverify.scan import claims, subject
 from swzverify.scan.subject import Subject
+from tests.kernel.planted_paths import forget_joins
 from tests.scan import test_claims as verdicts
 from tests.scan import test_claims_programs as programs
 
@@ -215,14 +216,7 @@ def test_lanes_without_an_address_that_count(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_way_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = paths.Paths._find
-
-    def one_edge(self: paths.Paths, block: int) -> paths.PathCondition:
-        """The condition of edges alone: none of paths that join."""
-        upper = self._flow.dominators.parents[block]
-        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
-
-    monkeypatch.setattr(paths.Paths, "_find", one_edge)
+    forget_joins(monkeypatch)
     found_by(verdicts.test_a_path_of_two_conditions_depends_on_the_parameter)
 
 

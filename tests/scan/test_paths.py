@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 from swzverify.ir.expr import TRUE
-from swzverify.kernel import paths, uniform
+from swzverify.kernel import uniform
 from swzverify.ptx import read_module
 from swzverify.scan import ScannedAccess, decide, question, scan_module, surely
 from swzverify.scan.verdict import Decision
 from tests.kernel.path_programs import GRID, MORE_NUMBERS, NUMBERS, SHAPE, program
+from tests.kernel.planted_paths import forget_joins
 from tests.ptx_oracle import Access, Buffer, launch
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last, strided
@@ -119,13 +120,7 @@ def test_octets_behind_several_paths_taken_for_whole(monkeypatch: pytest.MonkeyP
     """Conditions of paths that join are dropped, as if every thread came: a part of an octet costs
     more than the whole one.
     """
-    original = paths.Paths._find
-
-    def find(self: paths.Paths, block: int) -> paths.PathCondition:
-        upper = self._flow.dominators.parents[block]
-        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
-
-    monkeypatch.setattr(paths.Paths, "_find", find)
+    forget_joins(monkeypatch)
     monkeypatch.setattr(uniform.Uniformity, "meet", lambda *_: True)
     found_by(8)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swzverify.ir.expr import const
-from swzverify.kernel import accesses, paths
+from swzverify.kernel import accesses
 from swzverify.kernel.arithmetic import bit_and
 from swzverify.kernel.linear import normal
 from swzverify.ptx import read_module
@@ -20,6 +20,7 @@ from swzverify.scan import stated as module
 from swzverify.scan.c_text import NotWrittenError
 from swzverify.scan.stated import Stated, stated
 from tests.kernel.differential import Event, coordinates, watched
+from tests.kernel.planted_paths import forget_joins
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.traps import BODIES, text_of
@@ -207,12 +208,6 @@ def test_loops_that_lanes_leave_taken_for_repeats(monkeypatch: pytest.MonkeyPatc
 
 
 def test_ways_that_may_not_lead_there_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = paths.Paths._find
-
-    def one_edge(self: paths.Paths, block: int) -> paths.PathCondition:
-        upper = self._flow.dominators.parents[block]
-        return original(self, block) if self._flow.entries(block) == [upper] else paths.PathCondition()
-
-    monkeypatch.setattr(paths.Paths, "_find", one_edge)
+    forget_joins(monkeypatch)
     with pytest.raises(AssertionError):
         of_own_bodies()
