@@ -31,19 +31,12 @@ from swzverify.kernel.repeats import NO_AGAIN, Again, Repeats
 from swzverify.kernel.slices import Slices, Steps
 from swzverify.kernel.special import BlockShape
 from swzverify.kernel.uniform import Uniformity
-from swzverify.ptx import Address, Function, Instruction, Location, Module, Operand, PtxError
+from swzverify.ptx import Address, Function, Immediate, Instruction, Location, Module, Operand, PtxError
 
 ANY_SPACE: Final = "the generic address may belong to another space"
 _ORDER: Final = re.compile(
     r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
 )
-_LATE: Final = re.compile(
-    r"(atom|red)((?:\.shared(?:::cta)?)?\.(?!relaxed|acquire|release|acq_rel)\w+)"
-    r"(\.(?:relaxed|acquire|release|acq_rel)(?:\.(?:cta|cluster|gpu|sys))?)(\..*)"
-)
-"""An atomic with its order behind the operation, as some headers write it."""
-_COUNT_FIRST: Final = re.compile(r"^((?:ld|st)matrix\.sync\.aligned)(\.x[124](?:\.trans)?)(\.m8n8)\b")
-"""A matrix instruction with its count before its shape, as CUTLASS writes it."""
 _MOST_STARTS: Final = 8
 """Nested loops that are followed where each begins with what the outer one carries."""
 _MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
@@ -193,9 +186,6 @@ def _blank(instruction: Instruction, use: Use) -> KernelAccess:
 
 def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
-    if found := _LATE.fullmatch(opcode):
-        opcode = f"{found[1]}{found[3]}{found[2]}{found[4]}"
-    opcode = _COUNT_FIRST.sub(r"\1\3\2", opcode)
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"
@@ -204,10 +194,18 @@ def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     if (row := row_of_parts(opcode)) is not None:
         return row, "", IN_PARTS
     try:
-        return find_instruction(f"{opcode} {instruction.text}" if opcode.startswith("cp.") else opcode), "", ""
+        return find_instruction(opcode + _size_of_copy(instruction)), "", ""
     except SwzError as error:
         # the hint says what to write in a spec, which has no place in the report of a scan
         return None, f"{error.code}: {error.message}", ""
+
+
+def _size_of_copy(instruction: Instruction) -> str:
+    """The bytes that a lane copies, as specs write them behind the opcode; PTX has them in any base."""
+    if not instruction.opcode.startswith("cp.async.c") or len(instruction.operands) < 3:
+        return ""
+    size = instruction.operands[2]
+    return f".{size.value}" if isinstance(size, Immediate) else ""
 
 
 @dataclass(frozen=True, slots=True)

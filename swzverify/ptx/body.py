@@ -16,6 +16,7 @@ from swzverify.errors import Problem
 from swzverify.ptx.declaration import SPACES, read_head, read_names, read_prototype, symbol_of
 from swzverify.ptx.instruction import Instruction, Location
 from swzverify.ptx.locations import DebugStrings, Locations
+from swzverify.ptx.modifiers import in_order
 from swzverify.ptx.module import Parameter, Prototype, Symbol
 from swzverify.ptx.names import FUNCTION_SCOPE, Block, ModuleNames, RegisterDeclaration, Registers, is_special, numbered
 from swzverify.ptx.operand_text import read_operands
@@ -71,7 +72,7 @@ class Surroundings:
     """What a body takes from its module: names, strings for `.loc`, and how many statements and names
     the module may still have.
 
-    `opcodes` has every opcode by its spelling.
+    `opcodes` has every opcode, its modifiers in order, by its spelling.
     """
 
     names: ModuleNames
@@ -175,7 +176,7 @@ class BodyReader:
             guard = found[_TURNED] + guard
         opcode = self.opcodes.get(spelling)
         if opcode is None:
-            opcode = self.opcodes[spelling] = "".join(spelling.split())
+            opcode = self.opcodes[spelling] = in_order("".join(spelling.split()))
         if len(operands) > MAX_OPERANDS:
             raise UnreadableError(f"found operands of more than {MAX_OPERANDS} characters", "SWZ533")
         instructions = self.instructions

@@ -125,14 +125,16 @@ class Question:
         here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
         return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
-    def free(self, engines: tuple[str, ...], guard: Expr) -> Decision:
-        """Free, since engines found no two lanes that meet. A `DisagreementError` where some sample
-        contradicts that.
+    def free(self, engines: tuple[str, ...], guard: Expr, found: Price | None = None) -> Decision:
+        """Free, since engines found no two lanes that meet; `found` is the price of all lanes, where it is
+        known. A `DisagreementError` where it or some sample contradicts the engines.
         """
-        found = Sampler(self.row, self.parts, self.block, guard).own_values()
-        if found is not None and not found.price.is_free:
+        if found is None:
+            sampled = Sampler(self.row, self.parts, self.block, guard).own_values()
+            found = None if sampled is None else sampled.price
+        if found is not None and not found.is_free:
             raise DisagreementError
-        wavefronts, minimum = (found.price.wavefronts, found.price.minimum) if found is not None else (None, None)
+        wavefronts, minimum = (found.wavefronts, found.minimum) if found is not None else (None, None)
         return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=engines)
 
 

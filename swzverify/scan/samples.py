@@ -144,15 +144,14 @@ class Sampler:
 
     def _align(self, addresses: Array, active: Mask) -> None:
         """Move each sample so that its active lanes are aligned; take it out where none can be so."""
-        width = self.row.width_bytes
-        for addresses_of, active_of in zip(addresses, active, strict=True):
-            if not active_of.any():
-                continue
-            rest = addresses_of[active_of] % width
-            if (rest != rest[0]).any() or (width < BANK_WORD_BYTES and rest[0]):
-                active_of[:] = False
-            else:
-                np.subtract(addresses_of, rest[0], out=addresses_of)
+        width, samples = self.row.width_bytes, len(addresses)
+        first = np.argmax(active.reshape(samples, -1), axis=1)
+        rest = (addresses.reshape(samples, -1)[np.arange(samples), first] % width)[:, None, None]
+        apart = (active & (addresses % width != rest)).any(axis=(1, 2))
+        if width < BANK_WORD_BYTES:
+            apart |= rest[:, 0, 0] != 0
+        active[apart] = False
+        np.subtract(addresses, rest, out=addresses)
 
     def _told(self, found: Sampled, rows: list[dict[str, int]], chosen: list[dict[str, int]]) -> Sampled:
         free: list[Mapping[str, int]] = []
@@ -195,10 +194,6 @@ class Sampler:
             mixed=substitute(parts.mixed, new),
             other_guard=substitute(parts.other_guard, new),
         )
-
-    def fixed_guard(self, values: Mapping[str, int]) -> Expr:
-        """The guard with values put in for the blamed leaves."""
-        return substitute(self.guard, self._new(values))
 
     def _new(self, values: Mapping[str, int]) -> dict[Var, Expr]:
         return {leaf.variable: const(values[leaf.name], leaf.variable.width) for leaf in self.blamed}

@@ -47,13 +47,21 @@ def test_ldmatrix(factor: int, ways: int) -> None:
 
 
 @pytest.mark.parametrize(("factor", "ways"), [(16, 1), (32, 2), (128, 8)])
-def test_matrices_with_the_count_before_the_shape(factor: int, ways: int) -> None:
+def test_modifiers_of_matrices_in_other_orders(factor: int, ways: int) -> None:
     for access in (
+        "ldmatrix.sync.aligned.trans.m8n8.x4.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];",
         "ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];",
         "stmatrix.sync.aligned.x4.m8n8.shared.b16 [%r20], {%r30,%r31,%r32,%r33};",
         "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16 {%r30,%r31,%r32,%r33}, [%r20];",
     ):
         assert verdict(strided(factor, access))[1] == ways, access
+
+
+@pytest.mark.parametrize("size", ["16", "0x10", "020", "0b10000", "16U"])
+def test_the_size_of_a_copy_in_any_base(size: str) -> None:
+    copy = f"cp.async.ca.shared.global [%r20], [%d1], {size};"
+    source = "ld.param.u64 %d1, [q]; mul.wide.u32 %d2, %r1, 16; add.u64 %d1, %d1, %d2; "
+    assert verdict(source + strided(16, copy))[0] == "free"
 
 
 def test_addresses_that_no_matrix_reads_may_be_anything() -> None:
