@@ -8,9 +8,6 @@ from swzverify.cli.body import run
 from swzverify.cli.reports import format_option, output_option, report_option
 from swzverify.commands.choices import FAILURES
 
-MOST_SHARED = 227 * 1024
-"""Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
-
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
@@ -19,9 +16,13 @@ MOST_SHARED = 227 * 1024
 @click.option("--target", default="sm_90", show_default=True, metavar="SM", help="The GPU whose rules count.")
 @click.option(
     "--smem",
-    type=click.IntRange(0, MOST_SHARED),
     metavar="BYTES",
-    help="Dynamic shared memory of the launch: what `.extern .shared` arrays have.",
+    help="Dynamic shared memory of the launch: what `.extern .shared` arrays have, such as 49152 or 48K.",
+)
+@click.option(
+    "--smem-align",
+    metavar="N",
+    help="Dynamic shared memory begins at a multiple of N bytes, a power of two, whatever PTX says.",
 )
 @click.option(
     "--param",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from enum import IntEnum
@@ -17,15 +18,17 @@ from swzverify.commands.scan_check import DISAGREEMENT, held_against, read_count
 from swzverify.commands.scan_reports import write_scan
 from swzverify.commands.scan_spec import check_written, save_written
 from swzverify.commands.terminal import one_way_out
+from swzverify.hardware import find_target
 from swzverify.report.result import Report
 from swzverify.report.scan_claims import KINDS, report_of
 from swzverify.run.scan import ScanSettings, scan_files
 from swzverify.run.settings import Settings
-from swzverify.scan import Given
+from swzverify.scan import MOST_ALIGN, Given
 
 MOST_THREADS = 1024
 """Threads of a block. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
 _AXES = 3
+_SIZE = re.compile(r"([0-9]{1,9})([kK](?:i?[bB])?)?")
 _MOST_ALONG_Z = 64
 
 
@@ -43,7 +46,8 @@ def scan(
     kernel: str | None,
     block: str | None,
     target: str,
-    smem: int | None,
+    smem: str | None,
+    smem_align: str | None,
     parameters: tuple[str, ...],
     assumptions: tuple[str, ...],
     nvcc_arguments: tuple[str, ...],
@@ -65,9 +69,18 @@ def scan(
     """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
     read = [*files, *cubins]
     with one_way_out():
-        given = Given(parameters, assumptions)
+        given = Given(parameters, assumptions, _aligned_bytes(smem_align))
         settings = ScanSettings(
-            _shape(block), kernel, target, given, jobs, nvcc_arguments, smem, cubins, not no_suggest, trials
+            _shape(block),
+            kernel,
+            target,
+            given,
+            jobs,
+            nvcc_arguments,
+            _bytes(smem, target),
+            cubins,
+            not no_suggest,
+            trials,
         )
         known = Known(baseline, write_baseline)
         if output is not None:
@@ -85,6 +98,7 @@ def scan(
             "--kernel": kernel,
             "--target": None if target == "sm_90" else target,
             "--smem": smem,
+            "--smem-align": smem_align,
             "--param": parameters,
             "--assume": assumptions,
             "--nvcc-arg": nvcc_arguments,
@@ -110,6 +124,32 @@ def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:
     if (KINDS["conflict"], Outcome.UNKNOWN) in new or report.problems:
         found.add("unknown")
     return ExitCode.FOUND if found & set(fail_on) else ExitCode.DONE
+
+
+def _bytes(smem: str | None, target: str) -> int | None:
+    """A number of bytes, or of KiB, that a block of the target can have.
+
+    >>> _bytes("48K", "sm_90"), _bytes("49152", "sm_75")
+    (49152, 49152)
+    """
+    if smem is None:
+        return None
+    most = find_target(target).shared_bytes_per_block
+    found = _SIZE.fullmatch(smem)
+    value = None if found is None else int(found[1]) * (1024 if found[2] else 1)
+    if value is None or value > most:
+        message = f"--smem is {smem!r}; give bytes, such as 49152, or KiB, such as 48K; {target} has {most} at most"
+        raise click.UsageError(message)
+    return value
+
+
+def _aligned_bytes(align: str | None) -> int | None:
+    if align is None:
+        return None
+    value = int(align) if align.isascii() and align.isdigit() and len(align) <= _AXES + 1 else 0
+    if not 1 <= value <= MOST_ALIGN or value & (value - 1):
+        raise click.UsageError(f"--smem-align is {align!r}; give a power of two up to {MOST_ALIGN}, such as 128")
+    return value
 
 
 def _shape(block: str | None) -> tuple[int, int, int] | None:

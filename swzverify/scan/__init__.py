@@ -13,12 +13,13 @@ finds the machine instructions of an access, and `on_chip` what they cost. Impor
 
 from swzverify.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
-from swzverify.scan.given import NOTHING_GIVEN, Given, block_of_launch, facts_of, unknown_names
+from swzverify.scan.given import MOST_ALIGN, NOTHING_GIVEN, Given, block_of_launch, facts_of, unknown_names
 from swzverify.scan.joined import Relation
 from swzverify.scan.on_chip import OnChip
 from swzverify.scan.verdict import LaneRow, Verdict
 
 __all__ = [
+    "MOST_ALIGN",
     "NOTHING_GIVEN",
     "Claim",
     "ClaimVerdict",

@@ -25,7 +25,7 @@ from swzverify.scan.claim import Claim, not_known
 from swzverify.scan.claims import claims_on
 from swzverify.scan.copies import by_cache, filled
 from swzverify.scan.exact import exact
-from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of
+from swzverify.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of, with_alignment
 from swzverify.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.scan.mixed import mixed
 from swzverify.scan.octets import octets
@@ -168,7 +168,8 @@ def scan_function(
     """
     block = block_of_launch(function, block)
     judge, asker = _Judge(block, target), Asker(*_CLAIMS)
-    facts = facts_of(function, given)
+    module, aligned = with_alignment(module, given)
+    facts = replace(facts_of(function, given), aligned=aligned)
     found: list[ScannedAccess] = []
     both = [
         judged(access, lambda each: judge.safely(facts.on(each)))
@@ -238,7 +239,7 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
     if access.assumes:
         return Written(reason="a spec does not say that divisions have a result")
     if facts.texts_on(access):
-        return Written(reason="parameters are given")
+        return Written(reason="parameters, or how an array begins, are given")
     if access.merging.of_words is not False:
         return Written(reason="a spec has no atomic that adds 1 without a result")
     if decision.is_of_source:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final
 
@@ -25,7 +25,7 @@ from swzverify.kernel import Arguments, Field, KernelAccess, Kind, Leaf, paramet
 from swzverify.kernel.arithmetic import either
 from swzverify.kernel.special import BlockShape
 from swzverify.obligations import Answer
-from swzverify.ptx import Function, Parameter, size_of_type
+from swzverify.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.scan.asker import Asker, OutOfClockError
 from swzverify.scan.candidates import candidates
 
@@ -36,12 +36,19 @@ _NUMBERED: Final = re.compile(r"(?:param|arg)?(\d{1,4})", re.ASCII)
 _MOST_SIZE: Final = 8
 
 
+MOST_ALIGN: Final = 1024
+"""The largest alignment that is believed of dynamic shared memory: more would need measurements."""
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
-    """`parameters` are texts such as `lda=128`, `assumptions` C conditions such as `lda % 32 == 0`."""
+    """`parameters` are texts such as `lda=128`, `assumptions` C conditions such as `lda % 32 == 0`.
+    `smem_align` is a number of bytes, a power of two: dynamic shared memory begins at a multiple.
+    """
 
     parameters: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    smem_align: int | None = None
 
 
 NOTHING_GIVEN: Final = Given()
@@ -60,12 +67,14 @@ class Assumed:
 class Facts:
     """What is given of one kernel: its arguments with the texts that say them, and conditions.
 
-    `applied` are all texts that name a parameter of this kernel.
+    `applied` are all texts that name a parameter of this kernel. `aligned` are the arrays of which
+    more is given than PTX says, with the text that says it.
     """
 
     arguments: Arguments
     settings: tuple[str, ...] = ()
     assumed: tuple[Assumed, ...] = ()
+    aligned: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def applied(self) -> tuple[str, ...]:
@@ -86,7 +95,9 @@ class Facts:
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
         """What an access's verdict rests on, by what is given and by the reading of the access."""
         given = (text for each in self._concerned(access) for text in each.texts)
-        return (*self.settings, *given, *access.assumes)
+        arrays = [leaf.symbol for leaf in access.leaves if leaf.symbol is not None and leaf.symbol.is_extern]
+        aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
+        return (*self.settings, *given, *aligned, *access.assumes)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
         if not self.assumed:
@@ -96,6 +107,25 @@ class Facts:
 
 
 NO_FACTS: Final = Facts(Arguments())
+
+
+def with_alignment(module: Module, given: Given) -> tuple[Module, dict[str, str]]:
+    """The module with dynamic shared memory as it is given, and what is given of each of its arrays.
+
+    >>> from swzverify.ptx import read_module
+    >>> module = read_module(".version 8.0 .target sm_90 .extern .shared .align 16 .b8 smem[];", "k.ptx")
+    >>> with_alignment(module, Given(smem_align=128))[1]
+    {'smem': 'smem begins at a multiple of 128 bytes'}
+    """
+    align = given.smem_align or 1
+    raised = [
+        each for each in module.symbols if each.is_extern and each.space is Space.SHARED and each.align_bytes < align
+    ]
+    if not raised:
+        return module, {}
+    symbols = tuple(replace(each, align_bytes=align) if each in raised else each for each in module.symbols)
+    told = {each.name: f"{each.name} begins at a multiple of {align} bytes" for each in raised}
+    return replace(module, symbols=symbols), told
 
 
 def facts_of(function: Function, given: Given) -> Facts:

@@ -15,7 +15,7 @@ from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile, access_lines
 from swzverify.report.scan_claims import place_of
 from swzverify.run.scan import ScanSettings, read_text, scan_files, scan_texts
-from swzverify.scan import Given, ScannedAccess, Verdict
+from swzverify.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
 from swzverify.scan.verdict import Decision
 from swzverify.testing.given import check_int
 
@@ -33,6 +33,7 @@ def assert_scan_free(
     target: str | None = None,
     parameters: Mapping[str, int] | None = None,
     assume: Iterable[str] = (),
+    smem_align: int | None = None,
     allow: Iterable[int | str] = (),
     at_most: int | None = None,
     allow_unknown: bool = False,
@@ -42,7 +43,8 @@ def assert_scan_free(
 
     `code` is PTX text, the path of a file that `swzverify scan` takes, or a kernel that Triton
     compiled: then block and target are those of its metadata. `kernel` is the only kernel to look
-    at. `parameters` and `assume` say what is known of parameters, as `--param` and `--assume` do.
+    at. `parameters` and `assume` say what is known of parameters, as `--param` and `--assume` do;
+    dynamic shared memory begins at a multiple of `smem_align` bytes, a power of two.
 
     `allow` lists accesses that may conflict: a line of the PTX, a source line such as `"k.py:12"`,
     or an opcode or its begin, `"wgmma.mma_async"`; each has to be found. With `at_most` an access
@@ -63,7 +65,8 @@ def assert_scan_free(
     try:
         if at_most is not None:
             check_int("at_most", at_most)
-        files = _scanned(code, kernel, block, target, parameters or {}, tuple(assume), on_chip)
+        given = _given(parameters or {}, tuple(assume), smem_align)
+        files = _scanned(code, kernel, block, target, given, on_chip)
         allowed = _Allowed(tuple(allow))
         if on_chip:
             _need_machine_code(files)
@@ -183,11 +186,9 @@ def _scanned(
     kernel: str | None,
     block: int | Sequence[int] | None,
     target: str | None,
-    parameters: Mapping[str, int],
-    assume: tuple[str, ...],
+    given: Given,
     on_chip: bool,
 ) -> list[ScannedFile]:
-    given = Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume)
     shape = None if block is None else _shape(block)
     if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
         path = os.fspath(cast("os.PathLike[str] | str", code))
@@ -199,6 +200,17 @@ def _scanned(
         machine = machine_of_cubin(compiled.text, compiled.machine, settings.target)
     module = read_module(compiled.text, compiled.name)
     return scan_texts([read_text(compiled.name, "", compiled.text, module, machine)], settings)
+
+
+def _given(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
+    if smem_align is not None:
+        check_int("smem_align", smem_align)
+        if not 1 <= smem_align <= MOST_ALIGN or smem_align & (smem_align - 1):
+            message = f"smem_align={smem_align} is no power of two up to {MOST_ALIGN}"
+            raise SwzError(
+                "SWZ803", message, hint="give the bytes that the launch aligns dynamic memory to, such as 128"
+            )
+    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume, smem_align)
 
 
 def _compiled(code: object) -> _Compiled:

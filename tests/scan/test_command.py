@@ -242,12 +242,18 @@ def test_a_claim_that_is_not_proved_has_a_line(tmp_path: Path) -> None:
 def test_the_size_of_dynamic_memory_is_given(tmp_path: Path) -> None:
     body = strided(4).replace("%r3", "%r4").join(("mov.u32 %r4, z; ", ""))
     outside = ".extern .shared .align 16 .b8 z[];\n"
-    for words, verdict in (((), "unknown"), (("--smem", "256"), "proved"), (("--smem", "255"), "refuted")):
+    for words, verdict in (
+        ((), "unknown"),
+        (("--smem", "256"), "proved"),
+        (("--smem", "1K"), "proved"),
+        (("--smem", "255"), "refuted"),
+    ):
         found = json.loads(claims_of(tmp_path, body, "--format", "json", *words, outside=outside).stdout)
         claim = found["accesses"][0]["in_bounds"]
         assert claim["verdict"] == verdict
     assert claim["witness"]["lanes"] == [{"lane": 31, "warp": 1, "thread": [63, 0, 0], "at": 252}]
-    assert run("none.ptx", "--smem", "-1").exit_code == 2
+    for words in (("--smem", "-1"), ("--smem", "300K"), ("--smem-align", "3"), ("--smem-align", "4096")):
+        assert run("none.ptx", *words).exit_code == 2
 
 
 def test_known_claims_do_not_fail_again(tmp_path: Path) -> None:

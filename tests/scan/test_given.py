@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from swzverify.errors import SwzError
-from swzverify.ptx import read_module
-from swzverify.scan import Given, ScannedAccess, scan_module, unknown_names
+from swzverify.ptx import Module, read_module
+from swzverify.scan import Given, ScannedAccess, decide, scan_module, unknown_names
+from swzverify.scan import given as given_room
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.texts import SKEWED, text_of
@@ -334,3 +337,52 @@ def test_names_that_no_kernel_has() -> None:
     assert "no kernel has a parameter pitch" in unknown_names(Given(("pitch=1",)), functions)
     assert "no kernel has a parameter m" in unknown_names(Given((), ("n == m",)), functions)
     assert "no kernel has a parameter param2" in unknown_names(Given((), ("param2 == 0",)), functions)
+
+
+# ---- where dynamic memory begins
+
+
+DYNAMIC = ".extern .shared .align 16 .b8 dynamic[]; .shared .align 16 .b8 fixed[4096]; "
+ROWS = "mov.u32 %r5, {0}; mad.lo.u32 %r20, %r1, 16, %r5; ld.param.u64 %d1, [q]; mul.wide.u32 %d2, %r1, 16; "
+ROWS += "add.u64 %d1, %d1, %d2; cp.async.cg.shared.global [%r20], [%d1], 16;"
+BEGINS = "dynamic begins at a multiple of 128 bytes"
+
+
+def copied(array: str, align: int | None) -> ScannedAccess:
+    module = read_module(text_of(ROWS.format(array), DYNAMIC), "k.ptx")
+    return scan_module(module, (64, 1, 1), given=Given(smem_align=align))[-1]
+
+
+def test_dynamic_memory_begins_where_it_is_said() -> None:
+    assert copied("dynamic", None).decision.verdict.value == "depends"
+    found = copied("dynamic", 128)
+    assert found.decision.verdict.value == "free"
+    assert BEGINS in found.assumptions
+    assert BEGINS in found.aligned.assumptions
+
+
+@pytest.mark.parametrize(("array", "align"), [("dynamic", 64), ("dynamic", 16), ("fixed", 128)])
+def test_less_or_another_array_says_no_more_than_ptx(array: str, align: int) -> None:
+    found = copied(array, align)
+    assert found.decision.verdict.value == "depends"
+    assert BEGINS not in found.assumptions
+
+
+def test_an_assumption_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        decide, "with_alignment", lambda module, given: (given_room.with_alignment(module, given)[0], {})
+    )
+    with pytest.raises(AssertionError):
+        test_dynamic_memory_begins_where_it_is_said()
+
+
+def test_static_arrays_taken_for_dynamic_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(module: Module, given: Given) -> tuple[Module, dict[str, str]]:
+        raised = tuple(
+            replace(each, align_bytes=max(each.align_bytes, given.smem_align or 1)) for each in module.symbols
+        )
+        return replace(module, symbols=raised), {}
+
+    monkeypatch.setattr(decide, "with_alignment", wrong)
+    with pytest.raises(AssertionError):
+        test_less_or_another_array_says_no_more_than_ptx("fixed", 128)

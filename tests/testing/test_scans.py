@@ -159,6 +159,9 @@ def test_mistakes_in_what_is_given() -> None:
         assert_scan_free(FREE, assume=["n != n"])
     with pytest.raises(SwzError, match="SWZ803"):
         assert_scan_free(FREE, allow=[3.5])  # type: ignore[list-item]
+    for align in (0, 3, 2048):
+        with pytest.raises(SwzError, match="SWZ803: smem_align"):
+            assert_scan_free(FREE, smem_align=align)
     with pytest.raises(SwzError, match="SWZ531"):
         assert_scan_free("x " + TOP)
 
