@@ -21,7 +21,8 @@ pytest.importorskip("bitwuzla")
 KIND = "kernel_conflict_free"
 LOAD = "ld.shared.u32 %r30, [%r20];"
 SWIZZLE = (
-    "shr.u32 %r10, %r1, 3; and.b32 %r11, %r1, 7; xor.b32 %r12, %r11, %r10; and.b32 %r12, %r12, 7; shl.b32 %r13, %r11, 7;"
+    "shr.u32 %r10, %r1, 3; and.b32 %r11, %r1, 7; xor.b32 %r12, %r11, %r10; and.b32 %r12, %r12, 7;"
+    " shl.b32 %r13, %r11, 7;"
     " shl.b32 %r14, %r12, 4; add.u32 %r13, %r13, %r14; add.u32 %r20, %r13, %r3; ld.shared.v4.u32 {%r30, %r31, %r32,"
     " %r33}, [%r20];"
 )
