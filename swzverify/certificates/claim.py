@@ -1,4 +1,4 @@
-"""What a certificate says, as data: a claim, and its tiles, accesses, maps and listings.
+"""What a certificate says, as data: a claim, and its tiles, accesses, maps, listings and kernels.
 
 This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything
 that is asked (`kinds`). Nothing of the front end is used; numbers are in bytes and bits as
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 ADDRESS_LIMIT_BYTES = 1 << 24
 """Open bases lie below this."""
@@ -263,6 +264,53 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenValue:
+    """A value that is not known: `name` in the program, `words` for people. With `own` each lane has
+    one of its own, otherwise the lanes of a warp share it.
+    """
+
+    name: str
+    words: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAccess:
+    """An access of a compiled kernel, as the reader of PTX found it.
+
+    Attributes:
+        name: The name, from the kernel and the line.
+        kernel: The kernel or device function, as the PTX calls it.
+        line: The line of the PTX.
+        text: The instruction as it stands there.
+        instruction: The row of the cost rule.
+        block: The shape of the block.
+        given: What was given of the parameters, and what the verdict assumes.
+        values: The values that are open.
+        program: An expression program over these and `tid.x`, `tid.y`, `tid.z`, `laneid`.
+        address: The line of the byte address, less a number that all lanes of a warp share.
+        guard: The line that is 1 for each lane that may make the access.
+        facts: The line that is 1 for all values that occur.
+    """
+
+    name: str
+    kernel: str
+    line: int
+    text: str
+    instruction: str
+    block: tuple[int, ...]
+    given: tuple[str, ...]
+    values: tuple[OpenValue, ...]
+    program: tuple[str, ...]
+    address: int
+    guard: int
+    facts: int
+
+
+Subject: TypeAlias = Tile | Access | IndexMap | Listing | KernelAccess
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A claim: its kind, its subjects by role and name (`("tile", "A")`), its numbers, and
     everything that these name.
@@ -275,11 +323,19 @@ class Claim:
     accesses: Mapping[str, Access]
     maps: Mapping[str, IndexMap]
     listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
+    kernels: Mapping[str, KernelAccess] = field(default_factory=dict[str, KernelAccess])
 
-    def about(self, index: int) -> Tile | Access | IndexMap | Listing:
+    def about(self, index: int) -> Subject:
         """The index-th subject."""
         role, name = self.of[index]
-        return {"tile": self.tiles, "access": self.accesses, "map": self.maps, "listing": self.listings}[role][name]
+        found: dict[str, Mapping[str, Subject]] = {
+            "tile": self.tiles,
+            "access": self.accesses,
+            "map": self.maps,
+            "listing": self.listings,
+            "kernel": self.kernels,
+        }
+        return found[role][name]
 
     def tile_of(self, access: Access) -> Tile | None:
         """The tile that an access goes to; None for a bare address."""

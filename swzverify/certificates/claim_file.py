@@ -22,6 +22,7 @@ from swzverify.certificates.claim import (
     Base,
     Claim,
     IndexMap,
+    KernelAccess,
     ListedLoop,
     Listing,
     Loop,
@@ -30,10 +31,11 @@ from swzverify.certificates.claim import (
     Tile,
     Unknown,
 )
+from swzverify.certificates.kernel_file import read_kernel
 from swzverify.certificates.kinds import KINDS
-from swzverify.certificates.listing_file import is_of_listings, read_listing
+from swzverify.certificates.listing_file import read_listing
 from swzverify.certificates.reader import MAX_NUMBER, Reader, is_list, is_number
-from swzverify.certificates.warp_rule import warp_rule
+from swzverify.certificates.warp_rule import ALONE, warp_rule
 from swzverify.errors import SwzError
 
 MAX_THREADS = 1024
@@ -41,9 +43,10 @@ MAX_LISTED = 1024
 """Values of a loop that lists them."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,4095}")
+_ROLES = ("tile", "access", "map", "listing", "kernel")
 _TAKEN = THREAD_NAMES | {"stage", "base", "min", "max"}
 _IN_MAPS = frozenset({"base", "stage", "min", "max"})
-Found = TypeVar("Found", Tile, Access, IndexMap, Listing)
+Found = TypeVar("Found", Tile, Access, IndexMap, Listing, KernelAccess)
 
 
 def read_claim(reader: Reader) -> Claim:
@@ -71,7 +74,8 @@ def read_claim(reader: Reader) -> Claim:
         _by_name(reader, "tiles", _tile),
         _by_name(reader, "accesses", _access),
         _by_name(reader, "maps", _map),
-        _by_name(reader, "listings", read_listing) if is_of_listings(form.roles) else {},
+        _by_name(reader, "listings", read_listing) if is_about("listing", form.roles) else {},
+        _by_name(reader, "kernels", read_kernel) if is_about("kernel", form.roles) else {},
     )
     reader.done()
     _check_named(reader, claim)
@@ -80,9 +84,14 @@ def read_claim(reader: Reader) -> Claim:
 
 def _reference(reader: Reader, text: str) -> tuple[str, str]:
     role, _, name = text.partition(" ")
-    if role not in ("tile", "access", "map", "listing") or not _NAME.fullmatch(name):
-        raise reader.refuse("of", "'tile', 'access', 'map' or 'listing' and a name")
+    if role not in _ROLES or not _NAME.fullmatch(name):
+        raise reader.refuse("of", f"one of {', '.join(_ROLES)} and a name")
     return role, name
+
+
+def is_about(role: str, roles: Sequence[Sequence[str]]) -> bool:
+    """Whether a kind of claim is about subjects of a role; only then a statement has some."""
+    return any(role in each for each in roles)
 
 
 def _by_name(reader: Reader, field: str, read: Callable[[Reader], Found]) -> Mapping[str, Found]:
@@ -98,7 +107,7 @@ def _by_name(reader: Reader, field: str, read: Callable[[Reader], Found]) -> Map
 
 def _check_named(reader: Reader, claim: Claim) -> None:
     """Check that the statement has everything that it names, and nothing else."""
-    used: dict[str, set[str]] = {"tile": set(), "access": set(), "map": set(), "listing": set()}
+    used: dict[str, set[str]] = {role: set() for role in _ROLES}
     for role, name in claim.of:
         used[role].add(name)
     used["tile"] |= {access.tile for access in claim.accesses.values() if access.tile}
@@ -107,6 +116,7 @@ def _check_named(reader: Reader, claim: Claim) -> None:
         ("access", "accesses", claim.accesses),
         ("map", "maps", claim.maps),
         ("listing", "listings", claim.listings),
+        ("kernel", "kernels", claim.kernels),
     ):
         if used[role] != set(there):
             raise reader.refuse(field, f"what the claim names ({', '.join(sorted(used[role])) or 'nothing'})")
@@ -253,6 +263,8 @@ def _access(reader: Reader) -> Access:
         raise SwzError("SWZ604", f"{reader.place}.instruction: {error}") from None
     if not 1 <= len(access.block) <= 3 or prod(access.block) > MAX_THREADS:
         raise reader.refuse("block", f"one to three extents, at most {MAX_THREADS} threads together,")
+    if access.instruction.endswith(ALONE):
+        raise reader.refuse("instruction", "one whose groups may join")
     if rule.whole_warps and (access.predicate is not None or access.threads % 32):
         raise reader.refuse("instruction", "one that may run without all 32 lanes")
     if bool(access.tile) == (access.address is not None):

@@ -4,16 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swzverify.certificates.claim import Access, Base, Claim, IndexMap, Line, ListedLoop, Listing, Loop, Placing, Tile
+from swzverify.certificates.claim import (
+    Access,
+    Base,
+    Claim,
+    IndexMap,
+    KernelAccess,
+    Line,
+    ListedLoop,
+    Listing,
+    Loop,
+    Placing,
+    Tile,
+)
 from swzverify.certificates.kinds import sentence_of
 
 
 def sentences(claim: Claim) -> tuple[str, ...]:
-    """The claim, then each access, tile, map and listing that it is about."""
+    """The claim, then each access, tile, map, listing and kernel that it is about."""
     tiles = [_tile(tile) for tile in claim.tiles.values()]
     accesses = [_access(access) for access in claim.accesses.values()]
     maps = [_map(index) for index in claim.maps.values()]
-    return (sentence_of(claim), *accesses, *tiles, *maps, *(_listing(each) for each in claim.listings.values()))
+    listings = [_listing(each) for each in claim.listings.values()]
+    kernels = [line for each in claim.kernels.values() for line in _kernel(each)]
+    return (sentence_of(claim), *accesses, *tiles, *maps, *listings, *kernels)
+
+
+def _kernel(access: KernelAccess) -> list[str]:
+    """An access of a kernel: where it stands, what is open, and its program."""
+    block = " x ".join(map(str, access.block))
+    where = f"line {access.line} of {access.kernel}: {_plain(access.text)}"
+    parts = [f"kernel {access.name}: {where}; by a block of {block} threads; costs as {access.instruction}"]
+    parts += [f"given: {_plain(text)}" for text in access.given]
+    for value in access.values:
+        who = "each lane has its own" if value.own else "all lanes of a warp share it"
+        parts.append(f"open: {value.name} is {_plain(value.words)}; {who}")
+    roles = f"address: line {access.address}; lanes if line {access.guard}; for values for which line {access.facts}"
+    program = "; ".join(access.program)
+    return [*parts, f"{roles}, of the program {program}"]
 
 
 def _listing(listing: Listing) -> str:

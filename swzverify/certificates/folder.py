@@ -4,7 +4,7 @@ of all.
     certificates.json      every claim with its file's fingerprint; written last
     claims/NAME.json       a claim's certificate
     formulas/SHA256.smt2   scripts, shared by all claims that ask the same
-    specs/SHA256.yaml      the specs' texts
+    specs/SHA256.yaml      the specs' texts; those of kernels are SHA256.ptx
 
 The list is written when a run ends: a folder without it is of a run that did not.
 """
@@ -29,7 +29,7 @@ CLAIMS, FORMULAS, SPECS = "claims", "formulas", "specs"
 MAX_BYTES = 256 * 1024 * 1024
 """A file larger than this is refused before it is read."""
 _OURS = re.compile(
-    r"(claims/[A-Za-z0-9._-]+\.json|formulas/[0-9a-f]{64}\.smt2|specs/[0-9a-f]{64}\.yaml|certificates\.json)(\.[0-9]+\.part)?"
+    r"(claims/[A-Za-z0-9._-]+\.json|formulas/[0-9a-f]{64}\.smt2|specs/[0-9a-f]{64}\.(yaml|ptx)|certificates\.json)(\.[0-9]+\.part)?"
 )
 """What a run writes, and what an interrupted run leaves."""
 
@@ -101,10 +101,10 @@ def save(folder: str, name: str, text: str) -> None:
         raise _unwritable(str(path), error) from error
 
 
-def save_shared(folder: str, kind: str, text: str) -> str:
+def save_shared(folder: str, kind: str, text: str, suffix: str) -> str:
     """Write a text under its fingerprint, once; returns the fingerprint."""
     digest = fingerprint(text)
-    name = f"{kind}/{digest}.{'smt2' if kind == FORMULAS else 'yaml'}"
+    name = f"{kind}/{digest}.{suffix}"
     if not Path(folder, name).exists():
         save(folder, name, text)
     return digest
@@ -184,7 +184,7 @@ def _check_listed(folder: str, name: str, entries: Sequence[Entry]) -> None:
         raise SwzError("SWZ603", f"{folder}/{CLAIMS}/{unlisted[0]} is not in the list", hint=_HOW)
 
 
-_HOW = "swzverify prove PATH --certificates DIR writes one"
+_HOW = "swzverify prove PATH --certificates DIR writes one, and so does swzverify scan"
 
 
 def read_text(folder: str, name: str, sha256: str = "") -> str:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from swzverify.certificates import goals_accesses, goals_listings, goals_maps, goals_tiles
-from swzverify.certificates.claim import Access, Claim, IndexMap, Listing, Tile
+from swzverify.certificates import goals_accesses, goals_kernels, goals_listings, goals_maps, goals_tiles
+from swzverify.certificates.claim import Access, Claim, IndexMap, KernelAccess, Listing, Tile
 from swzverify.certificates.draft import Goals, MeaninglessError
 
-_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing)
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, KernelAccess)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _equivalent(claim: Claim) -> Goals:
     first, other = claim.about(0), claim.about(1)
     if isinstance(first, Access) and isinstance(other, Access):
         return goals_accesses.equal_lanes(claim, first, other)
-    if isinstance(first, Access | Listing) or isinstance(other, Access | Listing):
+    if isinstance(first, Access | Listing | KernelAccess) or isinstance(other, Access | Listing | KernelAccess):
         raise _meaningless(claim)
     return goals_maps.equal_places(first, other)
 
@@ -172,6 +172,12 @@ KINDS: Mapping[str, Kind] = {
         "the arithmetic instructions of {0} have at most {at_most} register bank conflicts",
         (_LISTING,),
         (("at_most", 0),),
+    ),
+    "kernel_conflict_free": Kind(
+        lambda claim: goals_kernels.conflict_free(_about(claim, KernelAccess)),
+        "no two lanes of {0} have a bank conflict, if all lanes that make it are equally far beyond a multiple of the"
+        " width; that the expressions below are what the PTX computes is not rechecked: the reader of PTX is trusted",
+        (("kernel",),),
     ),
 }
 """The kinds."""

@@ -100,7 +100,12 @@ class _Reading:
         self.fixed: dict[str, Exact] = {name: numbers.number(value) for name, value in access.constants.items()}
         for loop, index in zip(access.loops, self.indices, strict=True):
             self.fixed[loop.name] = _loop_value(numbers, loop, index)
-        self.names = {**self.fixed, **thread_names(numbers, access, self.tid), "lane": self.lane, "warp": self.warp}
+        self.names = {
+            **self.fixed,
+            **thread_names(numbers, access.block, self.tid),
+            "lane": self.lane,
+            "warp": self.warp,
+        }
         self.own = [numbers.variable(each.name, each.count) for each in access.unknowns]
         for each, index in zip(access.unknowns, self.own, strict=True):
             self.names[each.name] = numbers.add(numbers.times(index, each.step), numbers.number(each.start))
@@ -204,7 +209,7 @@ class _Reading:
         return self.out.all(list(dict.fromkeys(inside)))
 
     def _names_in(self, thread: int) -> dict[str, Exact]:
-        return {**self.fixed, **thread_names(self.numbers, self.access, self.numbers.number(thread))}
+        return {**self.fixed, **thread_names(self.numbers, self.access.block, self.numbers.number(thread))}
 
     def counts_until(self, counted: int) -> dict[str, int]:
         """For each unbounded loop the values beyond which bounds show a one-bit line to be 0."""
@@ -248,9 +253,9 @@ def _from_zero(numbers: Arithmetic, value: Exact) -> Exact:
     return numbers.clamp(value, 0, max(0, value.high))
 
 
-def thread_names(numbers: Arithmetic, access: Access, tid: Exact) -> dict[str, Exact]:
+def thread_names(numbers: Arithmetic, block: tuple[int, ...], tid: Exact) -> dict[str, Exact]:
     """What the names of a thread stand for."""
-    extents = (*access.block, 1, 1)[:3]
+    extents = (*block, 1, 1)[:3]
     parts = {
         "x": numbers.remainder(tid, numbers.number(extents[0])),
         "y": numbers.remainder(numbers.divide(tid, numbers.number(extents[0])), numbers.number(extents[1])),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from swzverify.certificates.claim import Line, Listing
 from swzverify.certificates.reader import Reader, is_list, is_number
@@ -12,11 +11,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
 _WORKS = ("arithmetic", "other", "control", "call", "unknown")
 _SLOTS = (0, 2, 3, 4)
 _REGISTERS = 255
-
-
-def is_of_listings(roles: Sequence[Sequence[str]]) -> bool:
-    """Whether a kind of claim is about listings; only then a statement has some."""
-    return any("listing" in each for each in roles)
 
 
 def read_listing(reader: Reader) -> Listing:

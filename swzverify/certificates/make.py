@@ -51,11 +51,11 @@ def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mappi
     """
     verdict = judgement.verdict
     stated, goals = _stated(judgement.claim)
-    points = _Points(judgement)
+    points = Points(judgement.point, _asked(judgement))
     certificate = Certificate(
         id=claimed.id,
         spec=claimed.spec,
-        spec_sha256=save_shared(folder, SPECS, claimed.spec_text),
+        spec_sha256=save_shared(folder, SPECS, claimed.spec_text, "yaml"),
         line=claimed.line,
         case=dict(claimed.case),
         claim=stated,
@@ -67,7 +67,7 @@ def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mappi
             assumptions=_assumptions(judgement),
             versions=versions,
         ),
-        goals=tuple(_goal(folder, asked, points) for asked in goals.asked),
+        goals=tuple(goal_of(folder, asked, points) for asked in goals.asked),
         exists=None if goals.exists is None else points.possible(goals.exists),
     )
     save(folder, claim_file(claimed.id), write_certificate(certificate))
@@ -82,7 +82,14 @@ def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
             f"exactly {claim.reaches} wavefronts, and certificates state bounds only",
             hint=f"claim `at_most: {claim.reaches}`, and `at_most: {claim.reaches - 1}` with `expect: refuted`",
         )
-    stated = describe(claim)
+    return checked(describe(claim))
+
+
+def checked(stated: st.Claim) -> tuple[st.Claim, Goals]:
+    """A statement, as a recheck reads it, and its goals.
+
+    Errors: SWZ607 where a recheck would refuse it.
+    """
     try:
         read_claim(Reader(claim_data(stated), "claim"))
         return stated, goals_of(stated)
@@ -91,14 +98,18 @@ def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
         raise SwzError("SWZ607", f"no certificate can state this: {why}") from None
 
 
-def _goal(folder: str, asked: Asked, points: _Points) -> Goal:
+def goal_of(folder: str, asked: Asked, points: Points) -> Goal:
+    """A goal with its formulas, which are written, and its witness.
+
+    Errors: SWZ606 where one cannot be written; SWZ607 where no point shows that it says anything.
+    """
     statement = asked.statement
     possible = points.possible(statement)
     try:
         questions, unwritten = parts(statement), ""
     except UnwrittenError as error:
         questions, unwritten = (), str(error)
-    formulas = tuple(Formula(part.name, save_shared(folder, FORMULAS, script(part))) for part in questions)
+    formulas = tuple(Formula(part.name, save_shared(folder, FORMULAS, script(part), "smt2")) for part in questions)
     if questions and all(is_folded(part) for part in questions):
         return Goal(asked.what, possible, Shown.FOLDED, formulas, {})
     found = find_witness(statement)
@@ -106,17 +117,15 @@ def _goal(folder: str, asked: Asked, points: _Points) -> Goal:
     return Goal(asked.what, possible, shown, formulas, {} if found is None else dict([found]), unwritten)
 
 
-class _Points:
-    """Points at which statements say something: by trial, else the solver's for the prover's goals.
+class Points:
+    """Points at which statements say something: by trial, else those that are suggested.
 
-    The prover's variables have the same names; whatever point they suggest is evaluated in the
-    statement itself.
+    Whatever point is suggested is evaluated in the statement itself.
     """
 
-    def __init__(self, judgement: Judgement) -> None:
-        self._judgement = judgement
-        self._found = [] if judgement.point is None else [judgement.point]
-        self._left: Iterator[Mapping[str, int]] = self._asked()
+    def __init__(self, first: Mapping[str, int] | None, others: Iterator[Mapping[str, int]]) -> None:
+        self._found = [] if first is None else [first]
+        self._left = others
 
     def possible(self, statement: Statement) -> Possible:
         """A statement with a point at which it says something.
@@ -147,11 +156,13 @@ class _Points:
             self._found.append(point)
             yield point
 
-    def _asked(self) -> Iterator[Mapping[str, int]]:
-        for goal in self._judgement.plan.goals:
-            point = self._judgement.panel.possible(_presumed(goal.obligation)).point
-            if point is not None:
-                yield point
+
+def _asked(judgement: Judgement) -> Iterator[Mapping[str, int]]:
+    """The solver's points for the prover's goals, whose variables have the same names."""
+    for goal in judgement.plan.goals:
+        point = judgement.panel.possible(_presumed(goal.obligation)).point
+        if point is not None:
+            yield point
 
 
 def _presumed(goal: ob.Obligation) -> Expr:

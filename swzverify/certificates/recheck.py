@@ -129,7 +129,8 @@ class Recheck:
         if certificate.id != entry.id:
             raise SwzError("SWZ603", f"{name}: the certificate of {certificate.id!r} is listed as {entry.id!r}")
         check_identity(name, certificate)
-        read_text(self.folder, f"{SPECS}/{certificate.spec_sha256}.yaml", certificate.spec_sha256)
+        suffix = "ptx" if certificate.claim.kernels else "yaml"
+        read_text(self.folder, f"{SPECS}/{certificate.spec_sha256}.{suffix}", certificate.spec_sha256)
         return certificate
 
     def _goal(self, where: str, goal: Goal, statement: Statement, found: _Findings) -> None:

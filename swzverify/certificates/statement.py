@@ -180,13 +180,18 @@ def write_statement(statement: Statement) -> str:
     assumption 1
     holds 1
     """
-    lines = [HEAD, *(f"{place} {_line_text(line)}" for place, line in enumerate(statement.program)), ""]
+    lines = [HEAD, *write_program(statement.program), ""]
     lines.append(f"kind {kind_of(statement)}")
     for item in fields(statement)[1:]:
         value: object = getattr(statement, item.name)
         parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
         lines.append(" ".join([item.name, *map(json.dumps, parts)]))
     return "\n".join(lines) + "\n"
+
+
+def write_program(program: Sequence[Operation]) -> tuple[str, ...]:
+    """The lines of a program, each with its place in front."""
+    return tuple(f"{place} {_line_text(line)}" for place, line in enumerate(program))
 
 
 def _line_text(line: Operation) -> str:
@@ -210,8 +215,19 @@ def read_statement(text: str) -> Statement:
     if "" not in lines or lines[-1] != "":
         raise _broken(len(lines), lines[-1], "the text breaks off")
     end = lines.index("")
+    statement = _read_fields(read_program(lines[1:end], 2), lines[end + 1 : -1], end + 2)
+    if write_statement(statement) != text:
+        raise _broken(1, lines[0], "the text is not in its one normal form")
+    return statement
+
+
+def read_program(lines: Sequence[str], first: int = 1) -> Program:
+    """The program of some lines; `first` is the number of the first one in messages.
+
+    Errors: SWZ605 with the line.
+    """
     program: list[Operation] = []
-    for number, line in enumerate(lines[1:end], start=2):
+    for number, line in enumerate(lines, start=first):
         try:
             operation = _read_line(line, len(program))
             check_operation(operation, program)
@@ -223,11 +239,8 @@ def read_statement(text: str) -> Statement:
     try:
         check_names(program)
     except ValueError as error:
-        raise _broken(2, lines[1], str(error)) from None
-    statement = _read_fields(tuple(program), lines[end + 1 : -1], end + 2)
-    if write_statement(statement) != text:
-        raise _broken(1, lines[0], "the text is not in its one normal form")
-    return statement
+        raise _broken(first, lines[0], str(error)) from None
+    return tuple(program)
 
 
 def _read_line(line: str, place: int) -> Operation:

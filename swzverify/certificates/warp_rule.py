@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 LANES = 32
@@ -57,6 +57,8 @@ _MATRIX = re.compile(r"(?:ld|st)matrix\.x([124])(?:\.trans)?")
 _PLAIN = re.compile(r"(ld|st)\.shared\.(?:v([24])\.)?b(8|16|32|64)")
 _GLOBAL = re.compile(r"(?:ld|st)\.global\.(?:v([24])\.)?b(8|16|32|64)")
 _COPY = re.compile(r"cp\.async\.(ca\.)?(4|8|16)")
+ALONE = " alone"
+"""After an instruction's name: its groups do not join."""
 _ATOMIC = re.compile(r"atom\.shared\.add\.u32")
 
 
@@ -68,6 +70,8 @@ def warp_rule(name: str) -> WarpRule:
     >>> warp_rule("ld.shared.v4.b32").group_lanes, warp_rule("ldmatrix.x2").address_lanes
     (8, 16)
     """
+    if name.endswith(ALONE):
+        return replace(warp_rule(name.removesuffix(ALONE)), joins=False)
     if found := _MATRIX.fullmatch(name):
         return WarpRule(16, 8, 8 * int(found[1]), joins=False, repeats=False, octets=False, whole_warps=True)
     if found := _PLAIN.fullmatch(name):

@@ -40,9 +40,9 @@ from swzverify.commands.choices import SOLVERS
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: one per CPU]")
 @click.option("-v", "--verbose", is_flag=True, help="List what was rechecked too.")
 def recheck(**given: object) -> None:
-    """Prove certificates again, without Z3 and without reading the specs.
+    """Prove certificates again, without Z3 and without reading specs or kernels.
 
-    DIR is a folder that `swzverify prove PATH --certificates DIR` wrote.
+    DIR is a folder that `swzverify prove PATH --certificates DIR` wrote, or `swzverify scan`.
 
     \b
     Exit codes:

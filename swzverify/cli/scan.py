@@ -73,6 +73,9 @@ from swzverify.commands.choices import FAILURES
     help="Write a spec with each decided access and a claim of its verdict, which `swzverify prove` proves.",
 )
 @click.option(
+    "--certificates", metavar="DIR", help="Write a certificate of every free access, for `swzverify recheck DIR`."
+)
+@click.option(
     "--check",
     "exports",
     multiple=True,

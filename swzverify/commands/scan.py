@@ -14,6 +14,7 @@ from swzverify.claims.verdict import Outcome
 from swzverify.commands.choices import FAILURES, Format, ReportFile
 from swzverify.commands.files import Known, check_output
 from swzverify.commands.reports import check_reports, wants_pictures
+from swzverify.commands.scan_certificates import prepare_certificates, save_certificates
 from swzverify.commands.scan_check import DISAGREEMENT, held_against, read_counters, spelled
 from swzverify.commands.scan_reports import write_scan
 from swzverify.commands.scan_spec import check_written, save_written
@@ -59,6 +60,7 @@ def scan(
     baseline: str | None,
     write_baseline: str | None,
     write_spec: str | None,
+    certificates: str | None,
     exports: tuple[str, ...],
     check_run: str | None,
     no_suggest: bool,
@@ -81,6 +83,7 @@ def scan(
             cubins,
             not no_suggest,
             trials,
+            certificates,
         )
         known = Known(baseline, write_baseline)
         if output is not None:
@@ -91,6 +94,7 @@ def scan(
         check_reports(reports, read, taken)
         accepted = known.prepare(Settings(), output, read)
         counters = read_counters(exports, check_run, kernel)
+        prepare_certificates(certificates)
         begin = time.monotonic()
         found = scan_files(files, settings)
         asked = {
@@ -113,6 +117,7 @@ def scan(
         write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet, check=check)
         known.save(report)
         save_written(write_spec, found, target)
+        save_certificates(certificates, found)
     sys.exit(int(code))
 
 

@@ -43,7 +43,8 @@ class ScanSettings:
     to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
     `jobs` the number of processes (None: one for every usable processor, and no other process for
     a few functions), `cubins` files with the machine code of PTX texts, `suggest` whether to look
-    for changes that free conflicts, `trials` the most launches of each kernel to try.
+    for changes that free conflicts, `trials` the most launches of each kernel to try,
+    `certificates` the folder, made ready, where those of free accesses are written.
     """
 
     block: BlockShape | None = None
@@ -56,6 +57,7 @@ class ScanSettings:
     cubins: tuple[str, ...] = ()
     suggest: bool = False
     trials: int | None = None
+    certificates: str | None = None
 
     def processes(self, functions: int) -> int:
         """How many processes to scan so many functions in.
@@ -102,13 +104,14 @@ def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[Scanne
         for place in scanned_functions(text.module, settings.kernel)
     ]
     found: dict[tuple[int, int], Told] = {}
-    processes = settings.processes(len(jobs))
+    processes, paths = settings.processes(len(jobs)), _paths(texts)
     if processes == 1:
         for job in jobs:
             text = texts[job[0]]
-            found[job] = _scanned(text.module, job[1], settings, text.machine)
+            told_here = _scanned(text.module, job[1], settings, text.machine)
+            found[job] = _certified(told_here, paths[job[0]], text.text, settings)
     else:
-        sent: _Sent = tuple((each.name, each.text, each.machine) for each in texts)
+        sent: _Sent = tuple((path, each.text, each.machine) for path, each in zip(paths, texts, strict=True))
         service: Service[Job, Told] = Service(_serve, (sent, settings), lambda _: True, _death)
         with closing(run_jobs(jobs, processes, service)) as heard:
             for at, news, _ in heard:
@@ -199,6 +202,26 @@ def _scanned(module: Module, place: int, settings: ScanSettings, machine: Listin
     )
 
 
+def _paths(texts: Sequence[ReadText]) -> list[str]:
+    """What certificates call each text: the file, and where the text is in it; no two alike."""
+    found: list[str] = []
+    for each in texts:
+        path = f"{each.name} ({each.origin})" if each.origin else each.name
+        found.append(path if path not in found else f"{path} ({len(found) + 1})")
+    return found
+
+
+def _certified(
+    told: tuple[ScannedAccess, ...], path: str, text: str, settings: ScanSettings
+) -> tuple[ScannedAccess, ...]:
+    """The accesses; certificates of those that are free are written where they are wanted."""
+    if settings.certificates is None:
+        return told
+    from swzverify.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
+
+    return certify_accesses(settings.certificates, path, text, told)
+
+
 def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
     problems = [replace(each, file=text.name) for each in text.module.problems]
@@ -231,7 +254,7 @@ def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) ->
                 name, text, machine = texts[number]
                 if number not in modules:
                     modules[number] = read_module(text, name)
-                told: Told = _scanned(modules[number], place, settings, machine)
+                told: Told = _certified(_scanned(modules[number], place, settings, machine), name, text, settings)
             except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
                 told = Fault(fault(error), is_ours=True)
             pipe.send(told)

@@ -13,6 +13,7 @@ from swzverify.prover import Options
 from swzverify.prover.panel import FOLDING, Panel
 from swzverify.scan.cost_goal import banks_goal
 from swzverify.scan.price import DisagreementError
+from swzverify.scan.verdict import Goals
 
 Possible: TypeAlias = Callable[[Expr], Finding]
 """Asks the SMT engine whether a condition can hold."""
@@ -77,11 +78,12 @@ class Asker:
         if native is None and is_refuted():
             return Proof(Answer.FAILS)
         smt = self._smt(goal)
+        held = goal if smt.answer is Answer.HOLDS else None
         if native is None or native.answer is not Answer.HOLDS:
-            return Proof(smt.answer, (smt.engine,), smt.point or {})
+            return Proof(smt.answer, (smt.engine,), smt.point or {}, goal=held)
         if smt.answer is Answer.FAILS:
             raise DisagreementError
-        return Proof(smt.answer, (native.engine, smt.engine))
+        return Proof(smt.answer, (native.engine, smt.engine), goal=held)
 
     def _smt(self, goal: Cost | GatherCost) -> Finding:
         """Z3's answer, within what is left of the budget."""
@@ -100,13 +102,19 @@ class Asker:
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What engines say of a cost, with the point at which it fails; `worst` is the worst case of all
-    choices, where an engine has it.
+    choices, where an engine has it; `goal` is the cost, where it holds.
     """
 
     answer: Answer
     engines: tuple[str, ...] = ()
     point: Mapping[str, int] = field(default_factory=dict[str, int])
     worst: WorstCost | None = None
+    goal: Cost | GatherCost | None = None
+
+    @property
+    def goals(self) -> Goals:
+        """The cost, if it holds."""
+        return Goals() if self.goal is None else Goals((self.goal,))
 
 
 def _is_narrow(goal: Cost | GatherCost) -> bool:

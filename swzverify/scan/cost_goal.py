@@ -7,8 +7,8 @@ holds only if it does for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -77,7 +77,7 @@ def octet_goal(
 
 
 def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Expr) -> Cost | GatherCost:
-    row, leaves = alone(row), parts.leaves
+    row, leaves, plain = alone(row), parts.leaves, (address, guard)
     address, is_aligned = _aligned(row, address)
     guard = conjunction((guard, is_aligned))
     known = known_of(tuple(each for each in variables(address, guard) if each.name in leaves), leaves)
@@ -85,9 +85,11 @@ def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Ex
     own = tuple(each for each in read if each.name in leaves and not is_shared(leaves[each.name]))
     of_all = [each for each in known if not any(node in own or node.name in block.point for node in variables(each))]
     facts = conjunction(of_all)
-    of_lanes = conjunction((guard, *(each for each in known if each not in of_all)))
+    of_each = [each for each in known if each not in of_all]
+    of_lanes = conjunction((guard, *of_each))
     lane, warp = var(_LANE, LANES), var(_WARP, block.warps)
-    definition = _Definition(block, row.address_lanes, (facts, address, of_lanes))
+    stated = _stated(block.shape, row, (plain[0], conjunction((plain[1], *of_each)), facts), leaves, own)
+    definition = _Definition(block, row.address_lanes, (facts, address, of_lanes), stated)
     places = coordinates(block.shape, lane, warp)
     address = narrowed(address)
     narrow = _narrow_ones((address, facts, of_lanes), [leaves[each.name] for each in read if each.name in leaves])
@@ -170,12 +172,17 @@ def _narrow_ones(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var, Var
     for leaf in read:
         variable = leaf.variable
         limit = 1 << bits.get(variable, variable.width)
-        if leaf.kind is Kind.TRIPS:
-            counted = leaf.most + 1 if leaf.most is not None else variable.limit
-            limit = min(limit, counted if leaf.values is None else len(leaf.values))
+        limit = min(limit, _counted(leaf))
         if limit < variable.limit:
             found[variable] = var(variable.name, limit)
     return found
+
+
+def _counted(leaf: Leaf) -> int:
+    """How many values a leaf has: of a loop whose trips are counted so many."""
+    if leaf.kind is Kind.TRIPS and leaf.values is not None:
+        return len(leaf.values)
+    return leaf.most + 1 if leaf.kind is Kind.TRIPS and leaf.most is not None else leaf.variable.limit
 
 
 def coordinates(shape: BlockShape, lane: Expr, warp: Expr) -> dict[str, Expr]:
@@ -222,6 +229,40 @@ def _aligned(row: Instruction, address: Expr) -> tuple[Expr, Expr]:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What a cost says, over the thread's coordinates and the values that are open; `own` are those of
+    which each lane has its own. The address may be beyond a multiple of the width, by as much in all
+    lanes that count.
+    """
+
+    shape: BlockShape
+    row: Instruction
+    address: Expr
+    guard: Expr
+    facts: Expr
+    own: tuple[Var, ...]
+
+
+def _stated(
+    shape: BlockShape, row: Instruction, roots: tuple[Expr, Expr, Expr], leaves: Mapping[str, Leaf], own: Sequence[Var]
+) -> Stated:
+    """The address, the guard and the facts, with variables of as many values as they have."""
+    counted = {each: _counted(leaves[each.name]) for each in variables(*roots) if each.name in leaves}
+    few = {each: var(each.name, count) for each, count in counted.items() if count < each.limit}
+    new: dict[Var, Expr] = {each: widened(less_wide, each.width) for each, less_wide in few.items()}
+    address, guard, facts = (bounded(substitute(each, new)) for each in roots)
+    return Stated(shape, row, address, guard, facts, tuple(few.get(each, each) for each in own))
+
+
+def stated(goal: Cost | GatherCost) -> Stated:
+    """What a cost of this module says."""
+    definition = (goal.cost if isinstance(goal, GatherCost) else goal).definition
+    if not isinstance(definition, _Definition):
+        raise AssertionError(goal)
+    return definition.stated
+
+
+@dataclass(frozen=True, slots=True)
 class _Definition:
     """The plain reading of a cost: the thread's coordinates are looked up, not computed. Equal ones are
     of equal questions, which are asked once.
@@ -230,6 +271,7 @@ class _Definition:
     block: Block
     address_lanes: int
     roots: tuple[Expr, Expr, Expr]
+    stated: Stated = field(compare=False)
 
     def __call__(self, arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
         number = np.asarray(arrays[_WARP]) * LANES + arrays[_LANE]

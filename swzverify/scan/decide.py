@@ -58,7 +58,8 @@ class ScannedAccess:
     depends on, and what its verdict assumes of divisions. `block` is the shape that was judged,
     `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
     is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
-    exactly once. `cures` are changes of its array that were proved to free it.
+    exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
+    of the one that was written of a free access, `no_certificate` says why there is none.
     """
 
     kernel: str
@@ -79,6 +80,8 @@ class ScannedAccess:
     loops: tuple[int, ...] = ()
     is_certain: bool = False
     cures: tuple[Cure, ...] = ()
+    certificate: str = ""
+    no_certificate: str = ""
 
     @property
     def settled(self) -> Decision:

@@ -35,7 +35,7 @@ def exact(question: Question) -> Decision:
         guard = parts.own_guard if found.is_free else question.guard
         proof = question.cost(guard)
         if proof.answer is Answer.HOLDS:
-            return question.free(proof.engines, guard, found if found.is_free else None)
+            return question.free(proof, guard, found if found.is_free else None)
         if found.is_free:
             # With fewer lanes, by the other parts of the guard, it is free too.
             if proof.answer is Answer.FAILS:

@@ -32,7 +32,7 @@ def mixed(question: Question) -> Decision:
     samples = _Samples(Sampler(question.row, parts, question.block, whole, question.around))
     asked = question.cost(whole, samples.show_conflict)
     if asked.answer is Answer.HOLDS:
-        return question.free(asked.engines, whole)
+        return question.free(asked, whole)
     if asked.answer is Answer.EMPTY:
         return unknown(NEVER_MADE)
     data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]

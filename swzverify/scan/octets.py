@@ -121,7 +121,7 @@ def _proved(question: Question, decided: Decision, prices: Sequence[_Placed], *,
     proof = question.cost_by_octets([first + each.shift for each in prices], is_partial=is_partial)
     if proof.answer is Answer.FAILS:
         raise DisagreementError
-    return replace(decided, engines=proof.engines) if proof.answer is Answer.HOLDS else decided
+    return replace(decided, engines=proof.engines, goals=proof.goals) if proof.answer is Answer.HOLDS else decided
 
 
 def _priced(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:

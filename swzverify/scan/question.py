@@ -19,7 +19,7 @@ from swzverify.scan.price import Array, Block, DisagreementError, Mask, Price, a
 from swzverify.scan.samples import Sampled, Sampler
 from swzverify.scan.split import Parts
 from swzverify.scan.surely import surely
-from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SMT, Decision, LaneRow, Verdict, unknown
+from swzverify.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SMT, Decision, Goals, LaneRow, Verdict, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Question:
         here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
         return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
-    def free(self, engines: tuple[str, ...], guard: Expr, found: Price | None = None) -> Decision:
+    def free(self, proof: Proof, guard: Expr, found: Price | None = None) -> Decision:
         """Free, since engines found no two lanes that meet; `found` is the price of all lanes, where it is
         known. A `DisagreementError` where it or some sample contradicts the engines.
         """
@@ -135,7 +135,7 @@ class Question:
         if found is not None and not found.is_free:
             raise DisagreementError
         wavefronts, minimum = (found.wavefronts, found.minimum) if found is not None else (None, None)
-        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=engines)
+        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=proof.engines, goals=proof.goals)
 
 
 def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:
@@ -158,7 +158,8 @@ def in_each_place(question: Question, decide: Callable[[Question], Decision]) ->
     if not possible:
         return unknown(FAULTS)
     least = min(possible, key=lambda each: each.ways or 0)
-    return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1)
+    goals = Goals(goal for each in possible for goal in each.goals)
+    return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1, goals=goals)
 
 
 def _all_mixed(parts: Parts) -> Parts:

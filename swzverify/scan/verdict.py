@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from swzverify.hardware import Instruction
+from swzverify.obligations import Cost, GatherCost
 from swzverify.trial import Launch
 
 SMT: Final = "z3"
@@ -47,6 +48,21 @@ class LaneRow:
     collides: bool
 
 
+class Goals(tuple[Cost | GatherCost, ...]):
+    """Costs that engines proved. No other process gets them: their expressions are of this one.
+
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(Goals()))
+    ()
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the costs behind."""
+        return (Goals, ())
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A verdict with its figures; `at_least` tells that `ways` may be exceeded, `is_for_some` that
@@ -55,7 +71,8 @@ class Decision:
     `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are
     its bytes by lane, None where a lane is not active, and `instruction` the row that priced
     them. `launch` is the one of the trial that met it. `assumes` is what the verdict takes for
-    granted; `is_of_source` tells that a copy reads from places that a spec cannot say.
+    granted; `is_of_source` tells that a copy reads from places that a spec cannot say. `goals` are the
+    costs that show a verdict of `free`.
     """
 
     verdict: Verdict
@@ -74,6 +91,7 @@ class Decision:
     launch: Launch | None = field(default=None, compare=False)
     assumes: tuple[str, ...] = ()
     is_of_source: bool = False
+    goals: Goals = field(default=Goals(), compare=False, repr=False)
 
 
 def unknown(reason: str) -> Decision:
