@@ -10,7 +10,7 @@ from typing import Final
 
 from swzverify.ptx.syntax import compiled
 
-_BASES: Final = compiled(r"(ld|st|atom|red|ldmatrix|stmatrix|cp\.async)\.(.+)")
+_BASES: Final = compiled(r"((?:ld|st)(?:matrix)?|atom|red|cp\.async)\.(.+)")
 _RANKS: Final = tuple(
     compiled(each)
     for each in (
