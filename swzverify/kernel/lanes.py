@@ -91,14 +91,13 @@ class Threads:
 
     def of_lane(self, value: Expr, lane: Expr, leaves: Leaves) -> Expr:
         """A value that depends on coordinates, as the given lane of the same warp has it."""
-        across, down, _ = self._block
+        across = self._block[0]
         number = bit_or(bit_and(self.number(leaves), const(-LANES, 32)), lane)
         if across % LANES == 0:
             own = leaves.lane("tid.x", across)
             places = {"tid.x": bit_or(bit_and(own, const(-LANES, 32)), lane)}
         else:
-            row = _quotient(number, across)
-            places = {"tid.x": _rest(number, across), "tid.y": _rest(row, down), "tid.z": _quotient(row, down)}
+            places = places_of(number, self._block)
         places["laneid"] = lane
         read = [each for each in variables(value) if each.name in places]
         return substitute(value, {each: widened(places[each.name], each.width) for each in read})
@@ -144,6 +143,19 @@ class Threads:
     def are_alike(self, values: NDArray[np.int64]) -> bool:
         """Whether all threads of each warp have one value."""
         return bool((values == values[self.first_of_warp]).all())
+
+
+def places_of(number: Expr, block: BlockShape) -> dict[str, Expr]:
+    """The coordinates of a thread from its number in the block.
+
+    >>> from swzverify.ir.evaluate import evaluate
+    >>> found = places_of(const(73, 16), (8, 4, 3))
+    >>> [evaluate(found[name], {}) for name in ("tid.x", "tid.y", "tid.z")]
+    [1, 1, 2]
+    """
+    across, down, _ = block
+    row = _quotient(number, across)
+    return {"tid.x": _rest(number, across), "tid.y": _rest(row, down), "tid.z": _quotient(row, down)}
 
 
 def _is_small(value: Expr) -> bool:

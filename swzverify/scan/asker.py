@@ -48,7 +48,7 @@ class Asker:
         if condition is FALSE or condition is TRUE:
             return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
         read = variables(condition)
-        # Loads of one shape at many lines ask the same of values by other names.
+        # Equal accesses at many lines ask one question; only the names of their values differ.
         names = {each.name: f"v{at}" for at, each in enumerate(read)}
         key = substitute(condition, {each: var(names[each.name], each.limit) for each in read})
         if key not in self._asked:

@@ -19,13 +19,11 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import (
     TRUE,
-    BinaryOperator,
     Comparison,
     Const,
     Expr,
     Extract,
     Var,
-    binary,
     compare,
     conjunction,
     const,
@@ -38,6 +36,7 @@ from swzverify.ir.expr import (
 )
 from swzverify.kernel import Kind, Leaf
 from swzverify.kernel.arithmetic import add, is_zero, less, mul, shift_left, shift_right, sub, widened
+from swzverify.kernel.lanes import places_of
 from swzverify.kernel.linear import normal
 from swzverify.kernel.narrow import low_bits, narrowed
 from swzverify.kernel.special import BlockShape
@@ -194,20 +193,7 @@ def coordinates(shape: BlockShape, lane: Expr, warp: Expr) -> dict[str, Expr]:
     [1, 9, 0]
     """
     number = add(widened(lane, 16), shift_left(widened(warp, 16), const(5, 16)))
-    rest, found = number, {"number": number, "laneid": lane}
-    for axis, extent in zip("xy", shape, strict=False):
-        found[f"tid.{axis}"] = _apart(BinaryOperator.UREM, rest, extent)
-        rest = _apart(BinaryOperator.UDIV, rest, extent)
-    return {**found, "tid.z": rest}
-
-
-def _apart(operator: BinaryOperator, number: Expr, extent: int) -> Expr:
-    """A number divided by an extent, or the rest of it, by its bits where that is possible."""
-    bits = extent.bit_length() - 1
-    if extent != 1 << bits or bits == 0:
-        return binary(operator, number, const(extent, number.width))
-    low = operator is BinaryOperator.UREM
-    return widened(extract(number, 0, bits) if low else extract(number, bits, number.width - bits), number.width)
+    return {**places_of(number, shape), "number": number, "laneid": lane}
 
 
 def _fitted(value: Expr, width: int) -> Expr:

@@ -329,6 +329,6 @@ class _Judge:
 
     def _decided(self, question: Question) -> Decision:
         found = (octets if question.row.by_octets else exact if question.parts.is_exact else mixed)(question)
-        if found.verdict is Verdict.FREE:
+        if found.verdict is Verdict.FREE and question.is_free_for_all:
             return replace(question, asker=self._briefly).not_made() or found
         return found if found.reason == FAULTS else question.never_made() or found

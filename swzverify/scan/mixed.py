@@ -15,6 +15,7 @@ from swzverify.obligations import Answer
 from swzverify.scan.claim import NEVER_MADE
 from swzverify.scan.data import limited_by_data
 from swzverify.scan.exact import exact
+from swzverify.scan.price import DisagreementError
 from swzverify.scan.question import Question, in_each_place
 from swzverify.scan.samples import Sampled, Sampler, Stuck
 from swzverify.scan.spell import spell_leaf
@@ -48,6 +49,8 @@ def mixed(question: Question) -> Decision:
     if found.verdict is Verdict.UNKNOWN and not asked.point:
         # Values that Z3 finds may be free ones, or conflict where samples do not.
         asked = question.cost(whole)
+        if asked.answer is Answer.HOLDS:
+            raise DisagreementError  # a sample conflicts
         found = _contended(question, samples, asked.point) if asked.point else found
     return found
 

@@ -49,6 +49,15 @@ class Question:
         # No more than any lanes give is a bound for those that come.
         return again if again.worst is not None else replace(again, worst=found.worst)
 
+    @property
+    def is_free_for_all(self) -> bool:
+        """Of a free access: whether it is free whoever of the lanes comes that coordinates let through.
+        Then it needs no lane that is known to come; nothing that only the whole guard frees does without.
+        """
+        if self.row.by_octets or self.parts.other_guard is TRUE or self.row.warp_wide:
+            return True
+        return self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard)).answer is Answer.HOLDS
+
     def cost_by_octets(self, places: Sequence[int], *, is_partial: bool) -> Proof:
         """The same by the octet rule, at any of some places modulo 128 bytes; see `octet_goal`."""
         return self.asker.cost(octet_goal(self.row, self.parts, self.block, places, is_partial=is_partial))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Expr
+from swzverify.kernel import narrow
 from swzverify.kernel.calls import inlined
 from swzverify.kernel.effects import registers_in, registers_of, written
 from swzverify.kernel.flow import Flow, FlowError
@@ -72,7 +73,7 @@ def cut_values(draw: st.DrawFn, depth: int = 4, width: int = 16) -> Expr:
     if depth == 0:
         return draw(values(1, width))
     number = expr.const(draw(st.integers(0, width + 1)), width)
-    kind = draw(st.integers(0, 7))
+    kind = draw(st.integers(0, 8))
     if kind < 2:
         inner, narrow = draw(cut_values(depth - 1, width)), draw(st.integers(1, width))
         return expr.extend(expr.extract(inner, 0, narrow), width, signed=kind == 1)
@@ -91,6 +92,8 @@ def cut_values(draw: st.DrawFn, depth: int = 4, width: int = 16) -> Expr:
         )
         return expr.binary(operator, draw(cut_values(depth - 1, width)), draw(cut_values(depth - 1, width)))
     back = draw(st.sampled_from((BinaryOperator.ASHR, BinaryOperator.LSHR)))
+    if kind == 8:
+        return expr.binary(back, draw(cut_values(depth - 1, width)), number)
     shifted = expr.binary(BinaryOperator.SHL, draw(cut_values(depth - 1, width)), number)
     return shifted if kind == 6 else expr.binary(back, shifted, expr.const(draw(st.integers(0, width + 1)), width))
 
@@ -104,6 +107,16 @@ def test_low_bits_are_those_of_the_value(value: Expr, width: int, numbers: list[
     assert evaluate(found, point) == evaluate(value, point) % (1 << width)
     assert evaluate(narrowed(value), point) == evaluate(value, point)
     assert is_same(value, value)
+
+
+def test_a_shift_to_the_right_taken_one_too_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bits of a row number, `(x + 96) >> 5`: the sum needs no higher bits than these."""
+    x = expr.var("x", 1 << 32)
+    rows = expr.binary(BinaryOperator.LSHR, expr.binary(BinaryOperator.ADD, x, expr.const(96, 32)), expr.const(5, 32))
+    assert evaluate(low_bits(rows, 3), {"x": 4 << 5}) == 7
+    original = narrow.extract
+    monkeypatch.setattr(narrow, "extract", lambda value, low, width: original(value, max(0, low - 1), width))
+    assert evaluate(low_bits(rows, 3), {"x": 4 << 5}) != 7
 
 
 def flow_of(body: str) -> Flow:

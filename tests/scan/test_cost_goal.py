@@ -187,13 +187,37 @@ def test_octets_are_proved_by_engines(stride: int, answer: Answer, is_partial: b
     assert Asker(9, 1).cost(octet_goal(*_of(_octets(stride)), [0], is_partial=is_partial)).answer is answer
 
 
-def test_a_place_that_is_left_out_changes_the_answer() -> None:
-    """Rows of 16 bytes begin anywhere in a line; at 64 an octet takes two lines, and is as free."""
-    question = _octets(16)
-    proof = Asker(9, 1).cost(octet_goal(*_of(question), [0, 16], is_partial=False))
-    assert proof.answer is Answer.HOLDS or proof.point["place modulo 128"] == 1
+def test_each_place_counts() -> None:
+    """Rows of 16 bytes are free where they begin with a line; 16 bytes further an octet has two lines."""
+    assert Asker(9, 1).cost(octet_goal(*_of(_octets(16)), [0], is_partial=False)).answer is Answer.HOLDS
+    proof = Asker(9, 1).cost(octet_goal(*_of(_octets(16)), [0, 16], is_partial=False))
+    assert (proof.answer, proof.point["place modulo 128"]) == (Answer.FAILS, 1)
 
 
 def test_lanes_that_are_not_as_far_beyond_a_multiple_do_not_count() -> None:
     """Of a stride of 6 bytes two lanes that meet would not both be aligned: such an access faults."""
     assert _engines("mul.lo.u32 %r3, %r1, 6; ", (32, 1, 1)) != ()
+
+
+_LAST_TRIP = (
+    "mov.u32 %r9, 0; L: setp.eq.u32 %p2, %r9, 3; selp.b32 %r10, 8, 4, %p2; mul.lo.u32 %r3, %r1, %r10; "
+    "mov.u32 %r4, s; add.u32 %r4, %r4, %r3; ld.shared.u32 %r5, [%r4]; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 4; "
+    "@%p1 bra L; ret; }"
+)
+"""Of four trips the last one has two words in a bank."""
+
+
+def _of_last_trip() -> Answer:
+    module = read_module(_HEAD + _REGISTERS + _LAST_TRIP, "k.ptx")
+    access = accesses(module, module.functions[0], (32, 1, 1))[-1]
+    assert access.row is not None
+    assert access.address is not None
+    question = Question(access.row, split(access, access.address), block_of((32, 1, 1)), Asker(9, 1), ())
+    return question.asker.cost(cost_goal(*_of(question), question.guard)).answer
+
+
+def test_the_last_trip_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _of_last_trip() is Answer.FAILS
+    counted = room._counted
+    monkeypatch.setattr(room, "_counted", lambda leaf: counted(leaf) - 1)
+    assert _of_last_trip() is Answer.HOLDS

@@ -67,3 +67,13 @@ def test_lanes_of_which_none_comes_are_not_taken_for_all() -> None:
     assert last(body).decision.verdict == "free"
     met = launch(text_of(body), "k", [1], [64], 0, [3, Buffer(4096, "iota")]).accesses[-1]
     assert met.ways == 1
+
+
+@pytest.mark.usefixtures("nobody_knows")
+def test_what_only_the_guard_frees_needs_a_lane_that_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lanes at all would be free of conflicts, too."""
+    body = "and.b32 %r11, %r1, 31; setp.eq.u32 %p1, %r11, %r2; " + strided(128, READ)
+    decision = last(body).decision
+    assert (decision.verdict, decision.reason) == ("unknown", NOT_DECIDED)
+    monkeypatch.setattr(Question, "is_free_for_all", True)
+    assert last(body).decision.verdict == "free"
