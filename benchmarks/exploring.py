@@ -13,8 +13,8 @@ from statistics import median
 from time import perf_counter
 
 from benchmarks.measure import Effort, Row, require, time_text
-from swzverify.explorer.fragments import Answer, Ask
-from swzverify.explorer.state import State
+from swzverify.apps.explorer.fragments import Answer, Ask
+from swzverify.apps.explorer.state import State
 from swzverify.hardware import INSTRUCTIONS
 
 GOAL_S = 0.1
@@ -25,9 +25,9 @@ LARGEST = State(rows=256, columns=256, threads=512)
 
 def rows(effort: Effort) -> list[Row]:
     """The median and the worst of all changes, of a usual state and of the largest one."""
-    from swzverify.explorer.app import make_app
-    from swzverify.explorer.guard import authorities
-    from swzverify.explorer.worker import Workers
+    from swzverify.apps.explorer.app import make_app
+    from swzverify.apps.explorer.guard import authorities
+    from swzverify.apps.explorer.worker import Workers
 
     workers = Workers(seconds=60)
     client = make_app(authorities("127.0.0.1", 8765), workers.ask).test_client()
@@ -91,7 +91,7 @@ def _drawn(what: str, start: State, ask: Callable[[str, Ask], Answer]) -> list[R
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         return []
-    from swzverify.explorer.server import link_of, listening, page_server
+    from swzverify.apps.explorer.server import link_of, listening, page_server
 
     options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with listening("127.0.0.1", 0) as place, sync_playwright() as playwright:

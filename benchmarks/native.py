@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from swzverify.claims.in_bounds import tile_bounds_goal
 from swzverify.claims.injective import injective_goal
+from swzverify.engines.obligations import Answer, Obligation
 from swzverify.ir.expr import postorder
 from swzverify.ir.intervals import intervals
 from swzverify.ir.periods import readers
-from swzverify.obligations import Answer, Obligation
 from swzverify.prover.panel import NATIVE
 from swzverify.subjects import Tile
 

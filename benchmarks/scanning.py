@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.library import finish, memory_row
 from benchmarks.measure import Effort, Row, require, time_text
-from swzverify.ptx import read_module
+from swzverify.compiled.ptx import read_module
 
 MAX_SECONDS, MAX_MEGABYTES, MAX_READ_SECONDS, MAX_GROWTH = 2.0, 500.0, 3.0, 1.2
 _HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"

@@ -13,11 +13,11 @@ from benchmarks.measure import Effort, Row, interleaved, require, speedup, time_
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle
+from swzverify.search.synth.pricing import Fields, Path
+from swzverify.search.synth.problem import Form, Problem, Variant
+from swzverify.search.synth.search import price_family
+from swzverify.search.synth.solution import find
 from swzverify.subjects import Access, Loop, Tile
-from swzverify.synth.pricing import Fields, Path
-from swzverify.synth.problem import Form, Problem, Variant
-from swzverify.synth.search import price_family
-from swzverify.synth.solution import find
 
 MANY = 1 << 16
 """Candidates of the row that prices more of them than any tile has."""

@@ -12,11 +12,11 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["swzverify"]):  # pyright: ignore
+    from swzverify.compiled.profiler import fitted
+    from swzverify.compiled.profiler.export import exported
+    from swzverify.compiled.profiler.launches import launches
+    from swzverify.compiled.sass import ListingError, read_listing
     from swzverify.errors import SwzError
-    from swzverify.profiler import fitted
-    from swzverify.profiler.export import exported
-    from swzverify.profiler.launches import launches
-    from swzverify.sass import ListingError, read_listing
 
 LONGEST_MESSAGE = 1000
 STEP_BYTES = 16

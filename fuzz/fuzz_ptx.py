@@ -13,9 +13,9 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["swzverify"]):  # pyright: ignore
-    from swzverify.ptx import Function, Instruction, Module, PtxError, raised, read_module
-    from swzverify.ptx.operand_text import read_operands
-    from swzverify.ptx.problems import UnreadableError
+    from swzverify.compiled.ptx import Function, Instruction, Module, PtxError, raised, read_module
+    from swzverify.compiled.ptx.operand_text import read_operands
+    from swzverify.compiled.ptx.problems import UnreadableError
 
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n.extern .shared .b8 smem[];\n"
 REGISTERS = ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .pred %p<9>;\n"

@@ -20,11 +20,11 @@ with atheris.instrument_imports(include=["swzverify", "ruamel.yaml"]):  # pyrigh
     from swzverify.layout import parse_notation
     from swzverify.report.problems import render_problems
     from swzverify.report.style import TextStyle
-    from swzverify.sources.constants import constant
-    from swzverify.sources.languages import Language
     from swzverify.spec import SpecError, parse_spec
     from swzverify.spec.guard import decoded, is_readable, plain_lines
     from swzverify.spec.problems import Problems, TooManyProblems
+    from swzverify.spec.sources.constants import constant
+    from swzverify.spec.sources.languages import Language
     from swzverify.spec.tree import Mapping
     from swzverify.spec.yaml_tree import read_yaml
     from tests.spec.ruamel_tree import ruamel_shape, shape_of

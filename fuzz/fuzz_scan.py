@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from swzverify.commands.choices import Format
-from swzverify.commands.scan_reports import rendered
+from swzverify.apps.commands.choices import Format
+from swzverify.apps.commands.scan_reports import rendered
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import scan_module
 from swzverify.errors import SwzError
-from swzverify.ptx import read_module
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import report_of
-from swzverify.scan import scan_module
 
 BLOCKS = ((32, 1, 1), (64, 1, 1), (32, 8, 1), (16, 16, 1), (5, 3, 2), None)
 OPCODES = (

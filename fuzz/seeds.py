@@ -11,9 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-from swzverify.sources.languages import Language, language_of
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_tree
+from swzverify.spec.sources.languages import Language, language_of
 from swzverify.spec.tree import Mapping, Node, Scalar, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 4 (Cost), which reproduces all recorded H100 
 
 from __future__ import annotations
 
-from swzverify.theorems import Symbols, Truth, Word
+from swzverify.apps.theorems import Symbols, Truth, Word
 
 BANKS = 32
 LANES = 32

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from swzverify.theorems import Obligation, Sequent, Symbols, Truth, Word
+from swzverify.apps.theorems import Obligation, Sequent, Symbols, Truth, Word
 
 SYMBOLIC = "B, M, |S|"
 SIGNS = "the sign of S (S >= 0 and S <= 0)"

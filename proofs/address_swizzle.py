@@ -7,7 +7,7 @@ base and swizzling may change places.
 
 from __future__ import annotations
 
-from swzverify.theorems import Sequent, Symbols, Theorem, Truth, Word, choose
+from swzverify.apps.theorems import Sequent, Symbols, Theorem, Truth, Word, choose
 
 from ._sources import CUTE
 from ._swizzle import SIGNS, SYMBOLIC, Parameters, both_signs, legal, ones, parameters, span_bits, swizzle, yyy

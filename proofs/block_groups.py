@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swzverify.theorems import (
+from swzverify.apps.theorems import (
     Obligation,
     Outcome,
     Point,

@@ -4,7 +4,7 @@ size.
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Sequent, Symbols, Theorem, Truth, Word
+from swzverify.apps.theorems import Obligation, Sequent, Symbols, Theorem, Truth, Word
 
 from ._sources import CUTLASS_ORDER
 

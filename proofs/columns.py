@@ -7,9 +7,9 @@ Lane l reads element x of row 32 g + l, all with one instruction as wide as the 
 
 from __future__ import annotations
 
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word, greater, lesser
 from swzverify.hardware import access_cost
 from swzverify.layout import Swizzle
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word, greater, lesser
 
 from ._banks import LANES, clash, group_lanes, some_clash, touched
 from ._sources import CUTE_4, LEI_MAO, RULE

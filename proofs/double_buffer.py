@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Sequent, Symbols, Theorem, Word, choose
+from swzverify.apps.theorems import Obligation, Sequent, Symbols, Theorem, Word, choose
 
 from ._sources import MAXAS
 from ._swizzle import ones

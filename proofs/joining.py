@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Word
 from swzverify.hardware import access_cost
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Word
 
 from ._banks import LANES, clash, firsts_in_bank, group_lanes
 from ._sources import RULE

@@ -6,8 +6,8 @@ every column and every first row.
 
 from __future__ import annotations
 
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word
 from swzverify.hardware import access_cost
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word
 
 from ._banks import LANES, WIDTHS_BYTES, bank, clash, group_lanes, touched
 from ._sources import CONFLICTS, RULE

@@ -6,7 +6,7 @@ their vectors. Then a column has 128 / V places in the 128 bytes of all banks.
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Sequent, Symbols, Theorem, Word, greater, lesser
+from swzverify.apps.theorems import Obligation, Sequent, Symbols, Theorem, Word, greater, lesser
 
 from ._banks import WIDTHS_BYTES, bank, clash, group_lanes, touched
 from ._sources import LEI_MAO, RULE

@@ -4,7 +4,7 @@ keeps.
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Sequent, Symbols, Theorem, Truth, choose
+from swzverify.apps.theorems import Obligation, Sequent, Symbols, Theorem, Truth, choose
 
 from ._sources import CONFLICTS, CUTE, CUTE_4, LEI_MAO
 from ._swizzle import (

@@ -6,7 +6,7 @@ The tile has rows of 2^c elements, so that element (y, x) has the offset y 2^c +
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word, choose
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word, choose
 
 from ._sources import CUTE_4
 from ._swizzle import SYMBOLIC, Parameters, change, legal, ones, parameters, span_bits, swizzle, yyy

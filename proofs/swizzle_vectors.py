@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word, choose
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word, choose
 
 from ._sources import CUTE, CUTE_4, LEI_MAO
 from ._swizzle import SIGNS, SYMBOLIC, Parameters, both_signs, legal, ones, parameters, swizzle

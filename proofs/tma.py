@@ -7,8 +7,8 @@ absolute address are XORed.
 
 from __future__ import annotations
 
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word
 from swzverify.layout import Swizzle
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word
 
 from ._sources import CONFLICTS
 from ._swizzle import Parameters, swizzle

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from swzverify.errors import SwzError
-from swzverify.hardware import access_cost
-from swzverify.layout import Swizzle
-from swzverify.theorems import (
+from swzverify.apps.theorems import (
     Obligation,
     Outcome,
     Point,
@@ -26,6 +23,9 @@ from swzverify.theorems import (
     greater,
     lesser,
 )
+from swzverify.errors import SwzError
+from swzverify.hardware import access_cost
+from swzverify.layout import Swizzle
 
 from ._banks import LANES, clash, group_lanes, touched
 from ._sources import CUTE_4, LEI_MAO, RULE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word
+from swzverify.apps.theorems import Obligation, Outcome, Point, Sequent, Symbols, Theorem, Truth, Word
 
 from ._sources import LEI_MAO
 from ._swizzle import ones

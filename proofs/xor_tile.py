@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.theorems import Obligation, Sequent, Symbols, Theorem, Truth, Word
+from swzverify.apps.theorems import Obligation, Sequent, Symbols, Theorem, Truth, Word
 
 from ._sources import CONFLICTS, SIMPLE
 from ._swizzle import ones

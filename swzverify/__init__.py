@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from swzverify.lazy import importer, lister, provide
+from swzverify.core.lazy import importer, lister, provide
 
 if TYPE_CHECKING:
-    from swzverify.costs import AccessCosts, cost
+    from swzverify.explain.notebook import Access, Tile
     from swzverify.hardware import access_cost
     from swzverify.layout import Layout, Swizzle
-    from swzverify.notebook import Access, Tile
     from swzverify.prover import prove
+    from swzverify.search.costs import AccessCosts, cost
     from swzverify.spec import Spec, load_spec
 
 __version__ = "0.1.0"
@@ -22,14 +22,14 @@ __all__ = ["Access", "AccessCosts", "Layout", "Spec", "Swizzle", "Tile", "access
 __getattr__ = importer(
     "swzverify",
     {
-        "Access": ".notebook",
-        "AccessCosts": ".costs",
+        "Access": ".explain.notebook",
+        "AccessCosts": ".search.costs",
         "Layout": ".layout",
         "Spec": ".spec",
         "Swizzle": ".layout",
-        "Tile": ".notebook",
+        "Tile": ".explain.notebook",
         "access_cost": ".hardware",
-        "cost": ".costs",
+        "cost": ".search.costs",
         "load_spec": ".spec",
         "prove": ".prover",
     },
@@ -39,7 +39,7 @@ __dir__ = lister("swzverify", __all__)
 
 def _svg_of(value: object) -> object:
     """Notebooks' pictures are drawn by `notebook`, which is imported with the first of them."""
-    draw = importer("swzverify", {"svg_of": ".notebook.drawing"})("svg_of")
+    draw = importer("swzverify", {"svg_of": ".explain.notebook.drawing"})("svg_of")
     return cast("Callable[[object], str | None]", draw)(value)
 
 

@@ -19,10 +19,10 @@ def main() -> None:
     leave_working_folder_out()
     start_quickly()
     # Only now: these import click, and much else after it.
-    from swzverify.processes import collect_rarely  # noqa: PLC0415
+    from swzverify.core.processes import collect_rarely  # noqa: PLC0415
 
     collect_rarely()
-    from swzverify.cli import main as command  # noqa: PLC0415
+    from swzverify.apps.cli import main as command  # noqa: PLC0415
 
     command(prog_name="swzverify")
 

@@ -27,7 +27,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
-    "before", ["", "import swzverify.prover", "import swzverify.prover.judgement", "import swzverify.run"]
+    "before", ["", "import swzverify.prover", "import swzverify.prover.judgement", "import swzverify.apps.run"]
 )
 def test_prove_is_the_function_and_not_the_folder_of_that_name(before: str) -> None:
     lines = [before, "from swzverify import prove", "assert prove.__name__ == 'prove' and callable(prove), prove"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.pool import Lost, Service, lead_group, run_jobs
+from swzverify.core.pool import Lost, Service, lead_group, run_jobs
 
 
 def serve(pipe: Connection, steps: int) -> None:

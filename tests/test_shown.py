@@ -11,8 +11,8 @@ from IPython.lib.pretty import pretty
 
 from swzverify import Layout, Spec, Tile, access_cost, prove
 from swzverify.claims import ConflictFree, Counterexample, Injective, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.core.shown import html_facts, html_table, html_text, text_facts, text_table
 from swzverify.prover import judge
-from swzverify.shown import html_facts, html_table, html_text, text_facts, text_table
 
 EVIL = "<script>alert(1)</script>\x1b[31m\u202e&'\""
 TAGS = {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}

@@ -10,20 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from swzverify import Access, Layout, Swizzle, Tile
-from swzverify.costs import locality
+from swzverify.apps.run.show import ShowOptions, show
+from swzverify.core.words import counted
+from swzverify.explain.pictures import Cell, Panel, Picture, Scale
+from swzverify.explain.pictures.chosen import chosen
+from swzverify.explain.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures.svg import render_svg
+from swzverify.explain.pictures.views.groups import CLASH, group_panels, groups
+from swzverify.explain.pictures.views.ownership import ownership
+from swzverify.explain.pictures.views.swizzled import swizzled_access
+from swzverify.explain.pictures.views.waves import waves
 from swzverify.ir.c_parse import parse
 from swzverify.layout.tma import TmaMode, tma_layout
-from swzverify.pictures import Cell, Panel, Picture, Scale
-from swzverify.pictures.chosen import chosen
-from swzverify.pictures.scale import LANES_SCALE
-from swzverify.pictures.svg import render_svg
-from swzverify.pictures.views.groups import CLASH, group_panels, groups
-from swzverify.pictures.views.ownership import ownership
-from swzverify.pictures.views.swizzled import swizzled_access
-from swzverify.pictures.views.waves import waves
-from swzverify.run.show import ShowOptions, show
+from swzverify.search.costs import locality
 from swzverify.subjects import IndexMap
-from swzverify.words import counted
 
 
 def column(tile: Tile, instruction: str = "ld.shared.b32", threads: int = 32) -> Access:

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from swzverify import Access, Tile
+from swzverify.core.words import counted
+from swzverify.explain.pictures import Cell, Panel, Picture, Scale
+from swzverify.explain.pictures.chosen import chosen
+from swzverify.explain.pictures.grid import View, grid_of
+from swzverify.explain.pictures.scale import BANKS_SCALE, LANES_SCALE
+from swzverify.explain.pictures.svg import render_svg
+from swzverify.explain.pictures.views.ownership import ownership
 from swzverify.hardware import LANES, SECTOR_BYTES
-from swzverify.pictures import Cell, Panel, Picture, Scale
-from swzverify.pictures.chosen import chosen
-from swzverify.pictures.grid import View, grid_of
-from swzverify.pictures.scale import BANKS_SCALE, LANES_SCALE
-from swzverify.pictures.svg import render_svg
-from swzverify.pictures.views.ownership import ownership
 from swzverify.spec import Spec
 from swzverify.spec.build import SpecCase
 from swzverify.subjects import IndexMap, Listing
-from swzverify.words import counted
 
 DOCS = Path(__file__).parents[1]
 UNNAMED = 64

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from swzverify.explorer.fragments import answer
-from swzverify.explorer.server import link_of, listening, page_server
+from swzverify.apps.explorer.fragments import answer
+from swzverify.apps.explorer.server import link_of, listening, page_server
 
 FILE = Path(__file__).with_name("explore.png")
 QUERY = "rows=32&swizzle=offset&bits=2"

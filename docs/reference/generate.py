@@ -20,7 +20,7 @@ from typing import TypeAlias, cast
 from click import Context, Group
 from click.testing import CliRunner
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from swzverify.spec.schema import json_schema
 
 HERE = Path(__file__).parent

@@ -16,9 +16,9 @@ from dataclasses import astuple, dataclass, fields
 from math import log2
 from pathlib import Path
 
-from swzverify.pictures import Cell as Square
-from swzverify.pictures import Panel, Picture, Scale
-from swzverify.pictures.svg import render_svg
+from swzverify.explain.pictures import Cell as Square
+from swzverify.explain.pictures import Panel, Picture, Scale
+from swzverify.explain.pictures.svg import render_svg
 
 FOLDER = Path(__file__).parent
 CELLS = FOLDER / "cells.csv"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from swzverify import obligations as ob
 from swzverify.certificates import claim as st
 from swzverify.certificates.claim_file import read_claim
 from swzverify.certificates.claim_write import claim_data
@@ -24,6 +23,7 @@ from swzverify.certificates.witnesses import find_witness
 from swzverify.claims import Claim, Coalesced
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.listing_claim import ListingClaim
+from swzverify.engines import obligations as ob
 from swzverify.errors import SwzError
 from swzverify.hardware import basis
 from swzverify.ir.expr import Expr, conjunction

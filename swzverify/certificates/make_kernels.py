@@ -16,6 +16,9 @@ from swzverify.certificates.record import Certificate, Said, write_certificate
 from swzverify.certificates.statement import write_program
 from swzverify.certificates.warp_rule import warp_rule
 from swzverify.certificates.witnesses import find_witness
+from swzverify.compiled.scan import ScannedAccess, Verdict
+from swzverify.compiled.scan.cost_goal import Stated, stated
+from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.errors import SwzError
 from swzverify.ir.expr import (
     TRUE,
@@ -37,11 +40,8 @@ from swzverify.ir.expr import (
     var,
     variables,
 )
-from swzverify.obligations import Cost, GatherCost
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
-from swzverify.scan import ScannedAccess, Verdict
-from swzverify.scan.cost_goal import Stated, stated
 
 _COORDINATES: Final = frozenset({"tid.x", "tid.y", "tid.z", "laneid"})
 _KIND: Final = "kernel_conflict_free"

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from swzverify.certificates.folder import Entry
 from swzverify.certificates.recheck import Limits, Recheck, Rechecked, Status
-from swzverify.pool import Lost, Service, lead_group, run_jobs
+from swzverify.core.pool import Lost, Service, lead_group, run_jobs
 
 GRACE_S = 5.0
 """Seconds beyond a step's limit before it is ended from outside; solvers end themselves first."""

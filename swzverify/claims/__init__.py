@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from swzverify.lazy import importer, lister
+from swzverify.core.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.claims.aligned import Aligned

@@ -13,8 +13,8 @@ from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
+from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.ir.expr import BinaryOperator, binary, negation
-from swzverify.obligations import Always, Arrays, Truths
 from swzverify.subjects import Access
 
 

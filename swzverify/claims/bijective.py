@@ -13,7 +13,7 @@ from swzverify.claims.in_bounds import tile_bounds_goal, tile_outside
 from swzverify.claims.injective import collision, injective_goal
 from swzverify.claims.tile_points import describe
 from swzverify.claims.verdict import Counterexample
-from swzverify.obligations import Injective as InjectiveObligation
+from swzverify.engines.obligations import Injective as InjectiveObligation
 from swzverify.subjects import Tile
 
 

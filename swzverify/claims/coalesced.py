@@ -13,10 +13,10 @@ from swzverify.claims.cost_claim import cost_plan
 from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import Counterexample, SectorMeasure
+from swzverify.engines.obligations import Always
 from swzverify.errors import SwzError
 from swzverify.hardware import SectorCost, Space, evidence, sector_cost
 from swzverify.ir.whole import keep_whole
-from swzverify.obligations import Always
 from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE
 

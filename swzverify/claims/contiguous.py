@@ -15,13 +15,13 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_points import TilePoints, address_span, describe
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Var, conjunction, var
 from swzverify.ir.integers import Integer
 from swzverify.ir.whole import keep_whole
-from swzverify.obligations import Always, Arrays, Numbers, Truths
 from swzverify.subjects import Tile
 
 VECTOR, ITEM = "vector", "item"

@@ -10,12 +10,12 @@ from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample, Measure, WarpMeasure
+from swzverify.core.words import spans
+from swzverify.engines.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Space, access_cost, evidence, turn_bytes
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
-from swzverify.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
 from swzverify.subjects import Access
-from swzverify.words import spans
 
 
 class CostClaim(Claim):

@@ -17,14 +17,14 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import less
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Always, Arrays, Numbers, Point, Truths, second
+from swzverify.engines.obligations import Covers as Obligation
 from swzverify.errors import SwzError
 from swzverify.hardware import Space
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, binary, conjunction, extend, negation, substitute, var
 from swzverify.ir.whole import keep_whole
-from swzverify.obligations import Always, Arrays, Numbers, Point, Truths, second
-from swzverify.obligations import Covers as Obligation
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.iterations import last_active
 from swzverify.subjects.loop import STAGE, WARP

@@ -14,9 +14,9 @@ from swzverify.claims.form import Count, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Apart, Arrays, Numbers, Side
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import TRUE, Comparison, compare, negation
-from swzverify.obligations import Apart, Arrays, Numbers, Side
 from swzverify.subjects import Tile
 from swzverify.subjects.memory import base_text
 

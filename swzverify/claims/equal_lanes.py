@@ -9,13 +9,13 @@ import numpy as np
 from swzverify.claims.stated import equal
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
 from swzverify.hardware import LANES
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, compare, conjunction, negation
 from swzverify.ir.expr import Comparison as Cmp
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Always, Arrays, Numbers, Truths
 from swzverify.subjects import Access
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.plain_access import LaneRecord

@@ -10,11 +10,11 @@ import numpy as np
 from swzverify.claims.stated import equal
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Var, conjunction, substitute
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Always, Arrays, Numbers, Truths
 from swzverify.subjects import IndexMap, Tile
 from swzverify.subjects.memory import Origin
 

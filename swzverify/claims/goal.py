@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from swzverify.engines.obligations import Cost, GatherCost, Obligation
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.obligations import Cost, GatherCost, Obligation
 
 
 @dataclass(frozen=True, slots=True)

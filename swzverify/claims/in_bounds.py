@@ -15,12 +15,12 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Always, Arrays, Truths
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.plain_access import LaneRecord
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle

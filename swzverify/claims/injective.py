@@ -13,13 +13,13 @@ from swzverify.claims.form import OF_A_TILE, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Arrays, Bijection, Numbers, Truths, second
+from swzverify.engines.obligations import Injective as Obligation
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import var
 from swzverify.ir.integers import Integer
 from swzverify.layout import Swizzle
-from swzverify.obligations import Arrays, Bijection, Numbers, Truths, second
-from swzverify.obligations import Injective as Obligation
 from swzverify.subjects import Tile
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 

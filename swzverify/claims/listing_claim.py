@@ -16,14 +16,14 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import at_most
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.core.words import counted, listed
+from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Var, var
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Always, Arrays, Truths
 from swzverify.subjects.listing import SLOTS, Listing, RegisterRead, Work
 from swzverify.subjects.lowered_listing import LoweredListing, table
-from swzverify.words import counted, listed
 
 INSTRUCTION = "instruction"
 """The variable of the goals: the place of an instruction, counted from 0."""

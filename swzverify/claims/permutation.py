@@ -14,14 +14,14 @@ from swzverify.claims.form import Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.core.words import binding_text
+from swzverify.engines.obligations import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import conjunction
-from swzverify.obligations import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.subjects import IndexMap
 from swzverify.subjects.plain_access import base_bytes
-from swzverify.words import binding_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from swzverify.shown import LINES_SHOWN, Line, Shown, html_facts, html_table, text_facts, text_table
-from swzverify.words import binding_text, counted
+from swzverify.core.shown import LINES_SHOWN, Line, Shown, html_facts, html_table, text_facts, text_table
+from swzverify.core.words import binding_text, counted
 
 
 class Outcome(StrEnum):

@@ -7,8 +7,8 @@ chose widths.
 from __future__ import annotations
 
 from swzverify.engines.native import Native, Rules
+from swzverify.engines.obligations import Always, Answer, Finding
 from swzverify.ir.intervals import intervals
-from swzverify.obligations import Always, Answer, Finding
 
 NAME = "intervals"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)

@@ -10,9 +10,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.engines.obligations import Answer, Finding, Injective, Numbers, Point, Truths, second
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr
-from swzverify.obligations import Answer, Finding, Injective, Numbers, Point, Truths, second
 
 
 def grid(counts: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:

@@ -13,9 +13,7 @@ import numpy as np
 
 from swzverify.engines.enumeration import first_overlap, grid
 from swzverify.engines.native import Native, Rules
-from swzverify.engines.worst import judge_rows
-from swzverify.hardware import LANES
-from swzverify.obligations import (
+from swzverify.engines.obligations import (
     Always,
     Answer,
     Apart,
@@ -28,6 +26,8 @@ from swzverify.obligations import (
     Side,
     second,
 )
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import LANES
 
 NAME = "exhaustion"
 MAX_POINTS = 1 << 20

@@ -19,10 +19,7 @@ import numpy as np
 from swzverify.engines.crowd import Choice, Options, crowd
 from swzverify.engines.enumeration import grid
 from swzverify.engines.native import Native, Rules
-from swzverify.engines.prices import Price, price
-from swzverify.engines.worst import RANK, judged
-from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
-from swzverify.obligations import (
+from swzverify.engines.obligations import (
     Answer,
     Finding,
     GatherCost,
@@ -33,6 +30,9 @@ from swzverify.obligations import (
     WorstCost,
     of_lane,
 )
+from swzverify.engines.prices import Price, price
+from swzverify.engines.worst import RANK, judged
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
 
 NAME = "matching"
 MAX_POINTS = 1 << 21

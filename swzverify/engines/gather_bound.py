@@ -12,11 +12,11 @@ from math import gcd, lcm, prod
 import numpy as np
 
 from swzverify.engines.enumeration import everywhere
+from swzverify.engines.obligations import Answer, Finding, GatherCost, Truths
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Var, postorder
 from swzverify.ir.periods import repetition
-from swzverify.obligations import Answer, Finding, GatherCost, Truths
 
 MAX_POINTS = 1 << 21
 

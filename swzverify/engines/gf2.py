@@ -13,11 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from swzverify.engines.native import Native, Rules
-from swzverify.engines.worst import judge_rows, judged
-from swzverify.hardware import LANES, PAIR_DISTANCES, SECTOR_BYTES
-from swzverify.ir.expr import TRUE, Expr, Var, variables
-from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
-from swzverify.obligations import (
+from swzverify.engines.obligations import (
     Always,
     Answer,
     Cost,
@@ -28,6 +24,10 @@ from swzverify.obligations import (
     WorstCost,
     second,
 )
+from swzverify.engines.worst import judge_rows, judged
+from swzverify.hardware import LANES, PAIR_DISTANCES, SECTOR_BYTES
+from swzverify.ir.expr import TRUE, Expr, Var, variables
+from swzverify.ir.gf2 import Bits, VariableBits, affine_bits, looks_affine
 
 NAME = "gf2"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)

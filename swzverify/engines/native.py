@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, assert_never
 
-from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, GatherCost, Injective, Obligation
+from swzverify.engines.obligations import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    GatherCost,
+    Injective,
+    Obligation,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,14 @@ from __future__ import annotations
 
 from swzverify.engines.gf2 import one_to_one
 from swzverify.engines.native import Native, Rules
+from swzverify.engines.obligations import (
+    Answer,
+    Apart,
+    Finding,
+    Injective,
+    Side,
+    second,
+)
 from swzverify.ir.expr import (
     TRUE,
     Binary,
@@ -23,14 +31,6 @@ from swzverify.ir.expr import (
 )
 from swzverify.ir.intervals import intervals
 from swzverify.ir.periods import repetition
-from swzverify.obligations import (
-    Answer,
-    Apart,
-    Finding,
-    Injective,
-    Side,
-    second,
-)
 
 NAME = "radix"
 _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)

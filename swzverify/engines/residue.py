@@ -17,12 +17,7 @@ import numpy as np
 from swzverify.engines.enumeration import everywhere, first_overlap, point_at
 from swzverify.engines.gather_bound import gather_bound
 from swzverify.engines.native import Native, Rules
-from swzverify.engines.worst import judge_rows
-from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
-from swzverify.ir.expr import Expr, Var, postorder
-from swzverify.ir.gf2 import VariableBits, affine_bits
-from swzverify.ir.periods import Repetition, repetition
-from swzverify.obligations import (
+from swzverify.engines.obligations import (
     Always,
     Answer,
     Cost,
@@ -30,6 +25,11 @@ from swzverify.obligations import (
     GatherCost,
     Injective,
 )
+from swzverify.engines.worst import judge_rows
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
+from swzverify.ir.expr import Expr, Var, postorder
+from swzverify.ir.gf2 import VariableBits, affine_bits
+from swzverify.ir.periods import Repetition, repetition
 
 NAME = "residues"
 MAX_POINTS = 1 << 21

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from swzverify.engines.obligations import Answer, Cost, Finding, Numbers, Point, Truths, WarpCost, WorstCost
 from swzverify.engines.prices import MISALIGNED, are_aligned, price_many
-from swzverify.obligations import Answer, Cost, Finding, Numbers, Point, Truths, WarpCost, WorstCost
 
 RANK = 4096
 """More than any warp instruction costs."""

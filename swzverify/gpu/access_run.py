@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.claims.access_points import access_enough
+from swzverify.core.words import binding_text
 from swzverify.gpu.asm import is_transposed, register_words
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
 from swzverify.gpu.launch import MISALIGNED_ADDRESS, PASSES, DeviceAnswer, Launch
@@ -19,7 +20,6 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.hardware.instructions import Kind
 from swzverify.subjects import Access
 from swzverify.subjects.loop import WARP
-from swzverify.words import binding_text
 
 MAX_LANE_BYTES_RUN = 1 << 19
 """At most so many bytes of all lanes together run for each base."""

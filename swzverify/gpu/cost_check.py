@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.core.processes import command_of
 from swzverify.errors import SwzError
 from swzverify.gpu.clocks import ladder, read_slopes
 from swzverify.gpu.comparison import MAX_SHOWN
@@ -19,7 +20,6 @@ from swzverify.gpu.cost_worker import save_patterns
 from swzverify.gpu.costs import Patterns, pattern_text
 from swzverify.gpu.counters import Counted, count
 from swzverify.gpu.seen import CostSeen
-from swzverify.processes import command_of
 
 NOT_COUNTED = -1
 

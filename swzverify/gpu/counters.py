@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.core.processes import command_of
 from swzverify.errors import SwzError
 from swzverify.gpu.cost_worker import save_patterns
 from swzverify.gpu.costs import UNROLL, Patterns, kernel_name
-from swzverify.processes import command_of
 
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"

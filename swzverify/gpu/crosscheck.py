@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from swzverify.claims import Claim, Outcome, Verdict
 from swzverify.claims.cost_claim import CostClaim
+from swzverify.core.processes import command_of
 from swzverify.errors import SwzError
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.comparison import Comparison
@@ -28,7 +29,6 @@ from swzverify.gpu.plan import Key, Plan, not_run, plan
 from swzverify.gpu.seen import CostSeen, Seen, seen
 from swzverify.gpu.source import ALIGNMENT_BYTES
 from swzverify.hardware import LANES, find_target
-from swzverify.processes import command_of
 from swzverify.subjects import Access
 
 MAX_PATTERNS = 256

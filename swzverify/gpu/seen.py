@@ -27,13 +27,13 @@ from swzverify.claims import (
 )
 from swzverify.claims.common_base import related
 from swzverify.claims.cost_claim import CostClaim
+from swzverify.core.words import counted
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.plan import Key, Plan, Run
 from swzverify.gpu.source import NOWHERE, row_variables
 from swzverify.gpu.tile_run import TileRun
-from swzverify.words import counted
 
 Array = NDArray[np.int64]
 

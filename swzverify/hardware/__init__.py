@@ -7,6 +7,7 @@ Imports `errors` and `shown` only. `instructions`, `global_memory` and `targets`
 
 from typing import TYPE_CHECKING
 
+from swzverify.core.lazy import importer, lister
 from swzverify.hardware.global_memory import GLOBAL_INSTRUCTIONS, find_any_instruction
 from swzverify.hardware.instructions import (
     BANK_PERIOD_BYTES,
@@ -34,7 +35,6 @@ from swzverify.hardware.targets import (
     require,
     require_rows,
 )
-from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, CopyCost, copy_cost

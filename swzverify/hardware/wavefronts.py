@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swzverify.core.shown import Line, Shown, html_facts, html_table, text_table
+from swzverify.core.words import counted, spans
 from swzverify.errors import SwzError
 from swzverify.hardware.instructions import BANK_WORD_BYTES, BANKS, LANES, Instruction, find_instruction
 from swzverify.hardware.octets import BoolArray, IntArray, copying, first_of_run, octet_classes, octets_many
 from swzverify.hardware.targets import Evidence, Target, evidence
 from swzverify.ir.whole import whole
-from swzverify.shown import Line, Shown, html_facts, html_table, text_table
-from swzverify.words import counted, spans
 
 PAIR_DISTANCES = (1, 2)
 """Groups join when every lane l agrees with l ^ d for one of these d."""

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import overload
 
+from swzverify.core.shown import Drawn
 from swzverify.errors import SwzError
 from swzverify.layout.int_tuple import Array, Coord, Ints, IntTuple, check_index, check_int
 from swzverify.layout.layout import Layout
 from swzverify.layout.swizzle import Swizzle
-from swzverify.shown import Drawn
 
 MAX_ENUMERATED = 1 << 16
 

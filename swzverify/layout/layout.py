@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import overload
 
+from swzverify.core.shown import Drawn
 from swzverify.errors import SwzError
 from swzverify.layout.int_tuple import (
     MAX_VALUE,
@@ -23,7 +24,6 @@ from swzverify.layout.int_tuple import (
     rank,
 )
 from swzverify.layout.source_text import layout_text
-from swzverify.shown import Drawn
 
 
 def cute_text(value: IntTuple) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import overload
 
+from swzverify.core.shown import Drawn
 from swzverify.errors import SwzError
 from swzverify.ir.whole import whole
 from swzverify.layout.int_tuple import Array, Ints, check_index
 from swzverify.layout.source_text import swizzle_text
-from swzverify.shown import Drawn
 
 MAX_SPAN_BITS = 62  # so that a mask and what it selects fit an int64 array
 

@@ -6,7 +6,7 @@ May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `shown`,
 
 from typing import TYPE_CHECKING
 
-from swzverify.lazy import importer, lister
+from swzverify.core.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.prover.isolation import Limits

@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+from swzverify.engines.obligations import Answer, Finding, Obligation, WarpCost, WorstCost
 from swzverify.ir.expr import Expr
-from swzverify.obligations import Answer, Finding, Obligation, WarpCost, WorstCost
 
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT

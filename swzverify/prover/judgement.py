@@ -25,12 +25,12 @@ from swzverify.claims import (
 from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import ARITHMETIC
+from swzverify.core.shown import Shown, drawn, html_facts
+from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost
 from swzverify.errors import SwzError, graphic
 from swzverify.ir.expr import FALSE, TRUE, Expr
-from swzverify.obligations import Answer, Cost, Finding, GatherCost
 from swzverify.prover.options import Options
 from swzverify.prover.panel import FOLDING, Panel
-from swzverify.shown import Shown, drawn, html_facts
 
 _SEND = "this is a fault of swzverify: please send the spec and this text to the issue tracker"
 

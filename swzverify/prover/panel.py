@@ -9,10 +9,10 @@ from swzverify.engines.bounds import Intervals
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Always, Answer, Engine, Finding, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.obligations import Always, Answer, Engine, Finding, Obligation
 from swzverify.prover.isolation import IsolatedSMT
 from swzverify.prover.options import Options
 

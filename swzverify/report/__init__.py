@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swzverify.lazy import importer, lister
+from swzverify.core.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.report.github import render_github

@@ -27,8 +27,8 @@ from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.listing_claim import ListingClaim
 from swzverify.claims.tile_points import TilePoints
+from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
-from swzverify.obligations import second
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.subjects.loop import LANE, STAGE
 from swzverify.subjects.memory import Origin

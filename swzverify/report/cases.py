@@ -9,10 +9,10 @@ from math import prod
 from typing import TypeAlias
 
 from swzverify.claims.verdict import Verdict
+from swzverify.core.words import listed
 from swzverify.report import words
 from swzverify.report.escape import visible
 from swzverify.report.result import ClaimResult
-from swzverify.words import listed
 
 Case: TypeAlias = Mapping[str, int]
 Box: TypeAlias = Mapping[str, tuple[int, ...]]

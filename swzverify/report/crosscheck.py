@@ -9,12 +9,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from swzverify.core.words import counted
 from swzverify.report.console import indented, rendered
 from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
 from swzverify.report.json import Json, json_text
 from swzverify.report.style import TextStyle
-from swzverify.words import counted
 
 SCHEMA = "swzverify.crosscheck/1"
 _AGREEMENT = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("-", "dim")}

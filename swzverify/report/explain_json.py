@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import cast
 
-from swzverify.explanations import Explanation, Statement
-from swzverify.explanations.statements import Bit, Explained, Rank, SwizzleBits
+from swzverify.explain.explanations import Explanation, Statement
+from swzverify.explain.explanations.statements import Bit, Explained, Rank, SwizzleBits
 from swzverify.layout import Swizzle
 from swzverify.report.explain_words import sentence
 from swzverify.report.json import Json, json_text

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from swzverify.explanations import Explanation, Statement
-from swzverify.explanations.gf2_matrix import matrix_latex
-from swzverify.explanations.statements import BankBit, Bit, Matrix, TileBankBit
-from swzverify.pictures.latex import latex_text
+from swzverify.explain.explanations import Explanation, Statement
+from swzverify.explain.explanations.gf2_matrix import matrix_latex
+from swzverify.explain.explanations.statements import BankBit, Bit, Matrix, TileBankBit
+from swzverify.explain.pictures.latex import latex_text
 from swzverify.report.explain_sections import sections
 from swzverify.report.explain_words import sentence
 

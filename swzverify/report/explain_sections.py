@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swzverify.explanations import Explanation, Statement
-from swzverify.explanations import statements as st
+from swzverify.explain.explanations import Explanation, Statement
+from swzverify.explain.explanations import statements as st
 
 _SECTIONS: dict[str, tuple[type[Statement], ...]] = {
     "What it costs": (st.Cost, st.Limit, st.Unpriced),

@@ -7,12 +7,12 @@ import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 
+from swzverify.core.words import binding_text
 from swzverify.errors import graphic
-from swzverify.explanations import Explanation, Statement
-from swzverify.explanations.statements import BankBit, Explained, Matrix, TileBankBit
+from swzverify.explain.explanations import Explanation, Statement
+from swzverify.explain.explanations.statements import BankBit, Explained, Matrix, TileBankBit
 from swzverify.report.explain_sections import sections
 from swzverify.report.explain_words import sentence
-from swzverify.words import binding_text
 
 FILE_COLUMNS = 110
 _VALUE = re.compile(r"(\w+) = (-?\w+)")

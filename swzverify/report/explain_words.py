@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from swzverify.explanations import Statement
-from swzverify.explanations import statements as st
+from swzverify.core.words import counted, listed, runs
+from swzverify.explain.explanations import Statement
+from swzverify.explain.explanations import statements as st
+from swzverify.explain.pictures.words import at_words
 from swzverify.hardware import BANK_PERIOD_BYTES
-from swzverify.pictures.words import at_words
-from swzverify.words import counted, listed, runs
 
 _MOST_WORDS = 8
 """Words that a sentence lists."""

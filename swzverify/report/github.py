@@ -8,7 +8,7 @@ limits: 10 per level and step, 50 per job).
 
 from __future__ import annotations
 
-from swzverify.error_codes import TITLES
+from swzverify.core.error_codes import TITLES
 from swzverify.errors import Problem
 from swzverify.report.escape import github_message, github_property, shortened
 from swzverify.report.finding import Severity, findings

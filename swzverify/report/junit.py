@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from swzverify.claims.verdict import Outcome
-from swzverify.error_codes import TITLES
+from swzverify.core.error_codes import TITLES
 from swzverify.errors import Problem
 from swzverify.report.escape import prose, xml_text
 from swzverify.report.finding import plain_story

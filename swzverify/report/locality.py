@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from swzverify.costs import Locality
 from swzverify.report.console import rendered
 from swzverify.report.escape import visible
 from swzverify.report.json import Json, json_text
 from swzverify.report.style import TextStyle
+from swzverify.search.costs import Locality
 
 SCHEMA = "swzverify.locality/1"
 WAVES_SHOWN = 16

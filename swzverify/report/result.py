@@ -19,8 +19,8 @@ from swzverify.errors import Problem
 
 if TYPE_CHECKING:
     # Records that a result may hold: a module that only shows results need not import what makes them.
-    from swzverify.cures.cure import Cure
-    from swzverify.pictures import Picture
+    from swzverify.explain.pictures import Picture
+    from swzverify.search.cures.cure import Cure
     from swzverify.spec.deciding import DecidingConstant
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swzverify.claims import claim_types
-from swzverify.error_codes import TITLES
+from swzverify.core.error_codes import TITLES
 from swzverify.report.result import ExitCode
 
 _EXIT_WORDS = {

@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from typing import Any
 
-from swzverify.binaries import NOT_GIVEN
+from swzverify.compiled.binaries import NOT_GIVEN
+from swzverify.compiled.ptx import Location
+from swzverify.compiled.sass import Listing
+from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
+from swzverify.compiled.scan.measured import Measured, Status
+from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import Problem
-from swzverify.ptx import Location
 from swzverify.report.escape import visible
 from swzverify.report.scan_chip import chip_record, chip_words, decision_record, decision_words, differs
 from swzverify.report.scan_counts import counts_lines, counts_record
-from swzverify.sass import Listing
-from swzverify.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
-from swzverify.scan.measured import Measured, Status
-from swzverify.scan.verdict import Decision
 
 
 @dataclass(frozen=True, slots=True)

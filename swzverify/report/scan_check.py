@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from swzverify.compiled.scan import ScannedAccess
+from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.report.escape import markdown_code, markdown_text, shortened, visible
 from swzverify.report.scan import ScannedFile, block_words
 from swzverify.report.scan_chip import chip_words
 from swzverify.report.scan_counts import row_words
-from swzverify.scan import ScannedAccess
-from swzverify.scan.measured import Measured, Status
 
 MOST_ISSUES: Final = 20
 _MOST_ROWS: Final = 1000

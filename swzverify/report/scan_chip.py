@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from swzverify.compiled.scan import OnChip, Relation, ScannedAccess, Verdict
+from swzverify.compiled.scan.verdict import Decision
 from swzverify.report.escape import visible
-from swzverify.scan import OnChip, Relation, ScannedAccess, Verdict
-from swzverify.scan.verdict import Decision
 
 NO_KERNEL: Final = "the machine code has no kernel of this name"
 

@@ -17,18 +17,18 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.compiled.ptx import Location
+from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess
+from swzverify.compiled.scan import Verdict as Scanned
+from swzverify.compiled.scan.measured import Measured, Status
+from swzverify.compiled.scan.verdict import Decision
+from swzverify.explain.pictures import Picture
 from swzverify.hardware import access_cost
-from swzverify.pictures import Picture
-from swzverify.ptx import Location
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
-from swzverify.scan import Claim, ClaimVerdict, ScannedAccess
-from swzverify.scan import Verdict as Scanned
-from swzverify.scan.measured import Measured, Status
-from swzverify.scan.verdict import Decision
 
 KIND: Final = "bank_conflicts"
 ALIGNED: Final = "aligned"
@@ -202,7 +202,7 @@ def _picture(decision: Decision) -> Picture | None:
     cost = access_cost(decision.instruction, decision.addresses)
     if max(group.wavefronts for group in cost.groups) != decision.ways:
         return None
-    from swzverify.pictures.views.refuted import refuted_lanes  # noqa: PLC0415 - few reports have pictures
+    from swzverify.explain.pictures.views.refuted import refuted_lanes  # noqa: PLC0415 - few reports have pictures
 
     return refuted_lanes(decision.instruction, decision.addresses)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from swzverify.compiled.scan.measured import Measured, Row
 from swzverify.report.escape import visible
-from swzverify.scan.measured import Measured, Row
 
 
 def counts_record(found: Measured | None) -> dict[str, Any] | None:
@@ -39,8 +39,8 @@ def counts_lines(found: Measured) -> list[str]:
 def row_words(row: Row) -> str:
     """What was counted of a machine instruction.
 
-    >>> from swzverify.profiler import Counts
-    >>> from swzverify.sass import SassInstruction, opcode_of
+    >>> from swzverify.compiled.profiler import Counts
+    >>> from swzverify.compiled.sass import SassInstruction, opcode_of
     >>> row = Row(SassInstruction("LDS", opcode_of("LDS"), 7, "LDS R1, [R2]", "k", 32), Counts(4, 8, 4), 1)
     >>> row_words(row)
     '0x0020 LDS R1, [R2]: 8 wavefronts of 4 executed, ideal 4, at most 4'

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from swzverify.compiled.scan import ScannedAccess
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
-from swzverify.scan import ScannedAccess
 
 _NOT_IN_NAMES = re.compile(r"\W+", re.ASCII)
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from swzverify.core.words import counted
 from swzverify.report.escape import visible
-from swzverify.words import counted
 
 if TYPE_CHECKING:
     from swzverify.report.style import TextStyle
-    from swzverify.sweep.columns import Cell
-    from swzverify.sweep.summary import AxisLine, Heatmap, Summary
+    from swzverify.spec.sweep.columns import Cell
+    from swzverify.spec.sweep.summary import AxisLine, Heatmap, Summary
 
 
 def render_sweep(path: str, folder: str, summary: Summary, style: TextStyle) -> str:
@@ -34,7 +34,7 @@ def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Sum
     """The same for programs, in one JSON object."""
     return json.dumps(
         {
-            "schema": "swzverify.sweep-summary/1",
+            "schema": "swzverify.spec.sweep-summary/1",
             "spec": path,
             "folder": folder,
             "manifest": dict(manifest),

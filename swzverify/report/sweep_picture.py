@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swzverify.pictures import Cell, Panel, Picture, Scale
+from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 
 if TYPE_CHECKING:
-    from swzverify.sweep.summary import Heatmap
+    from swzverify.spec.sweep.summary import Heatmap
 
 
 def heatmap_picture(path: str, found: Heatmap) -> Picture:
     """The fewest bank conflicts for each pair of values; cells without any are marked.
 
-    >>> from swzverify.sweep.summary import Heatmap
+    >>> from swzverify.spec.sweep.summary import Heatmap
     >>> picture = heatmap_picture("a.yaml", Heatmap("B", "S", (0, 1), (3,), ((4, 0),)))
     >>> [(cell.lines, cell.marked) for cell in picture.panels[0].cells]
     [(('4',), False), (('0',), True)]

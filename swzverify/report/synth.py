@@ -11,16 +11,16 @@ from rich.text import Text
 
 from swzverify.claims import Outcome
 from swzverify.claims.verdict import ARITHMETIC
+from swzverify.core.words import counted
 from swzverify.hardware import evidence
 from swzverify.report.console import rendered
 from swzverify.report.escape import visible
 from swzverify.report.style import TextStyle
 from swzverify.report.synth_code import cuda_text, cute_text
 from swzverify.report.synth_result import SynthResult, is_confirmed
-from swzverify.synth.problem import Problem
-from swzverify.synth.proof import Proof
-from swzverify.synth.search import Member
-from swzverify.words import counted
+from swzverify.search.synth.problem import Problem
+from swzverify.search.synth.proof import Proof
+from swzverify.search.synth.search import Member
 
 
 def render_synth(result: SynthResult, style: TextStyle) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from swzverify.layout import Layout
 from swzverify.report.tile_code import cute_of, swizzled_lines
+from swzverify.search.synth.expressions import as_swizzle, cute_layout, layout_expression, xor_expression
+from swzverify.search.synth.problem import Problem
+from swzverify.search.synth.search import Member
+from swzverify.search.synth.solution import tile_shift
 from swzverify.subjects.offset_map import MODE_NAMES
-from swzverify.synth.expressions import as_swizzle, cute_layout, layout_expression, xor_expression
-from swzverify.synth.problem import Problem
-from swzverify.synth.search import Member
-from swzverify.synth.solution import tile_shift
 
 
 def cute_text(problem: Problem, member: Member) -> str:

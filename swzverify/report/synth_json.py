@@ -5,9 +5,9 @@ from __future__ import annotations
 from swzverify.report.json import Json, json_text
 from swzverify.report.synth_code import cuda_text, cute_text, plain_layout
 from swzverify.report.synth_result import SynthResult
-from swzverify.synth.problem import Problem
-from swzverify.synth.proof import Proof
-from swzverify.synth.search import Member
+from swzverify.search.synth.problem import Problem
+from swzverify.search.synth.proof import Proof
+from swzverify.search.synth.search import Member
 
 SCHEMA = "swzverify.synth/1"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.json import json_text
-from swzverify.words import counted
 
 if TYPE_CHECKING:
     from swzverify.report.synth_listing_result import ListingResult
-    from swzverify.synth.code.found import Price
+    from swzverify.search.synth.code.found import Price
 
 SCHEMA = "swzverify.synth_listing/1"
 

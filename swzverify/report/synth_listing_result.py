@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.claims import Outcome, Verdict
-from swzverify.synth.code.found import Found
+from swzverify.search.synth.code.found import Found
 
 
 @dataclass(frozen=True, slots=True)

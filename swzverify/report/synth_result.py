@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.claims import Outcome
-from swzverify.synth.proof import Proof
-from swzverify.synth.solution import Solution
+from swzverify.search.synth.proof import Proof
+from swzverify.search.synth.solution import Solution
 
 
 def is_confirmed(proof: Proof) -> bool:

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from swzverify.claims.verdict import Counterexample, Row
+from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.words import cell
-from swzverify.words import counted
 
 ROW_LIMIT = 16
 """Rows shown of a longer table."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from swzverify.layout import Layout, Swizzle
+from swzverify.search.synth.expressions import cute_layout, layout_expression, swizzle_expression
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.tile import SwizzleOn
-from swzverify.synth.expressions import cute_layout, layout_expression, swizzle_expression
 
 
 def cute_of(layout: Layout, swizzle: Swizzle | None, on: SwizzleOn) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
+from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.result import Report
-from swzverify.words import counted
 
 
 def duration(time_ms: float) -> str:

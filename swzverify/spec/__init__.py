@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swzverify.core.lazy import importer, lister
 from swzverify.errors import Problem, SpecError
-from swzverify.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.spec.build import SpecClaim

@@ -12,8 +12,8 @@ from typing import TypeVar
 from swzverify.claims import Claim
 from swzverify.claims.form import Subject, role_of
 from swzverify.claims.verdict import Outcome
+from swzverify.explain.notebook import Access, Tile
 from swzverify.hardware import Target, find_target
-from swzverify.notebook import Access, Tile
 from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
 from swzverify.spec.build_lets import build_lets

@@ -7,9 +7,9 @@ from dataclasses import replace
 from math import prod
 
 from swzverify.errors import SwzError
+from swzverify.explain.notebook import Access
 from swzverify.hardware import Instruction, Target, find_any_instruction, require
 from swzverify.ir.c_parse import expression
-from swzverify.notebook import Access
 from swzverify.spec.access_models import AccessPart, LoopPart
 from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_lets import build_lets

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from swzverify.compiled.kernel import KernelAccess
+from swzverify.compiled.ptx import Function, Module, PtxError, read_module_file
+from swzverify.compiled.scan import Given, block_of_launch
+from swzverify.compiled.scan.c_text import NotWrittenError
+from swzverify.compiled.scan.given import named
+from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction, find_instruction
 from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
-from swzverify.kernel import KernelAccess
-from swzverify.ptx import Function, Module, PtxError, read_module_file
-from swzverify.scan import Given, block_of_launch
-from swzverify.scan.c_text import NotWrittenError
-from swzverify.scan.given import named
-from swzverify.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import PTX_SUFFIX, UNREADABLE, below
 from swzverify.spec.read_code import Argument, ReadCode, named_files

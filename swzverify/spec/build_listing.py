@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swzverify.binaries.kinds import Kind, kind_of
+from swzverify.compiled.binaries.kinds import Kind, kind_of
+from swzverify.compiled.sass import ListingError
+from swzverify.compiled.sass.instructions import ReadListing, read_instructions, target_of
 from swzverify.errors import SwzError
 from swzverify.hardware.register_banks import register_banks
-from swzverify.sass import ListingError
-from swzverify.sass.instructions import ReadListing, read_instructions, target_of
 from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.names import Names
@@ -63,7 +63,7 @@ def _of_file(file: str, spec: str) -> str:
         hint = "`cuobjdump -xelf all` takes the cubins out of it"
         raise SwzError(NOT_READ, f"{shown} is neither a listing nor a cubin: {words}", hint=hint)
     if kind is Kind.BINARY:
-        from swzverify.binaries.machine import listing_of_cubin  # noqa: PLC0415 - few specs have a cubin
+        from swzverify.compiled.binaries.machine import listing_of_cubin  # noqa: PLC0415 - few specs have a cubin
 
         return listing_of_cubin(data)
     try:

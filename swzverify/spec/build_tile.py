@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from swzverify.explain.notebook import Tile
 from swzverify.hardware import Target
 from swzverify.layout import Layout, Swizzle, padded_layout, parse_notation, parse_swizzle
 from swzverify.layout.composed import ComposedLayout, PointerLayout
@@ -15,7 +16,6 @@ from swzverify.layout.tma import (
     tma_allocation_bytes,
     tma_layout,
 )
-from swzverify.notebook import Tile
 from swzverify.spec.build_offset import build_offset
 from swzverify.spec.elements import element_bits
 from swzverify.spec.names import Names

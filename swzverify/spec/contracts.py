@@ -7,11 +7,11 @@ everything else is given once. Lines and columns are the source file's.
 from __future__ import annotations
 
 from swzverify.errors import SwzError
-from swzverify.sources.blocks import Block, BlockError, blocks
-from swzverify.sources.languages import Language
 from swzverify.spec.guard import MAX_BYTES
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_tree
+from swzverify.spec.sources.blocks import Block, BlockError, blocks
+from swzverify.spec.sources.languages import Language
 from swzverify.spec.tree import Mapping, Node, Place, Scalar, Sequence, place_of
 
 _REPEATED = ("swzverify", "target")

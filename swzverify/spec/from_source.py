@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swzverify.errors import SwzError
-from swzverify.sources.constants import constant
-from swzverify.sources.languages import SOURCE_SUFFIXES, language_of
 from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.build import ReadName, SpecClaim
 from swzverify.spec.check import Checked
 from swzverify.spec.kernel_source import read_source
 from swzverify.spec.problems import Problems
+from swzverify.spec.sources.constants import constant
+from swzverify.spec.sources.languages import SOURCE_SUFFIXES, language_of
 from swzverify.spec.tree import Node, Sequence, get, key_of
 
 DIFFERENT = "SWZ125"

@@ -6,9 +6,9 @@ import os
 import stat
 from pathlib import Path
 
-from swzverify.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES, language_of
 from swzverify.spec.guard import plain_lines, read_bytes
 from swzverify.spec.problems import Problems
+from swzverify.spec.sources.languages import MAX_SOURCE_BYTES, SOURCE_SUFFIXES, language_of
 
 _CHUNK_BYTES = 2**20
 _LONGEST_MARKER_BYTES = 64
@@ -34,7 +34,7 @@ def holds_contract(path: str | Path) -> bool:
     """
     if language_of(path) is None:
         return False
-    from swzverify.sources.blocks import may_hold_blocks  # noqa: PLC0415 - most folders hold no sources
+    from swzverify.spec.sources.blocks import may_hold_blocks  # noqa: PLC0415 - most folders hold no sources
 
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):

@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from swzverify.core.shown import Shown, html_facts, text_facts
+from swzverify.core.words import binding_text, counted
 from swzverify.errors import Problem, SpecError, SwzError
-from swzverify.shown import Shown, html_facts, text_facts
-from swzverify.sources.languages import Language, language_of
 from swzverify.spec.build import BuiltSpec, SpecClaim, build
 from swzverify.spec.check import check
 from swzverify.spec.guard import MAX_BYTES, decoded, refuse_size
@@ -18,8 +18,8 @@ from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
 from swzverify.spec.problems import Problems, TooManyProblems
 from swzverify.spec.source import read_text, read_tree
+from swzverify.spec.sources.languages import Language, language_of
 from swzverify.spec.tree import Place
-from swzverify.words import binding_text, counted
 
 if TYPE_CHECKING:
     from swzverify.spec.check import Checked

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from swzverify.claims.form import Role, Subject, role_of
+from swzverify.core.words import listed
 from swzverify.errors import nearest
-from swzverify.notebook import Access, Tile
+from swzverify.explain.notebook import Access, Tile
 from swzverify.spec.lets import Lets
 from swzverify.spec.problems import Problems
 from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
 from swzverify.subjects import IndexMap, Listing, Memory
-from swzverify.words import listed
 
 T = TypeVar("T")
 

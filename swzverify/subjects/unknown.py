@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Var, var
 from swzverify.ir.whole import keep_whole
-from swzverify.obligations import of_lane
 from swzverify.subjects.loop import require_c_integer
 
 

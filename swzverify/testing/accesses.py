@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from swzverify.explain.notebook.stated import block_of, expression_of, expressions_of, loops_of
 from swzverify.hardware import find_instruction, find_target
 from swzverify.layout import ComposedLayout, Layout, PointerLayout
-from swzverify.notebook.stated import block_of, expression_of, expressions_of, loops_of
 from swzverify.subjects import Access, Tile
 from swzverify.testing.given import ALL_NAMES, Given
 from swzverify.testing.layouts import Called, tile_or_function

@@ -21,10 +21,10 @@ from typing import TypeAlias, cast
 
 from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Verdict, Wavefronts
 from swzverify.errors import SwzError
+from swzverify.explain.notebook import block_of
+from swzverify.explain.notebook.stated import loops_of
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.whole import whole
-from swzverify.notebook import block_of
-from swzverify.notebook.stated import loops_of
 from swzverify.prover import DEFAULT_RLIMIT, Options, prove
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from swzverify.claims.cost_claim import banks_of, octet_marks
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.core.words import binding_text
 from swzverify.errors import SwzError
 from swzverify.hardware import (
     BANK_WORD_BYTES,
@@ -32,7 +33,6 @@ from swzverify.hardware import (
 from swzverify.ir.whole import whole
 from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.testing.layouts import Called
-from swzverify.words import binding_text
 
 Addresses: TypeAlias = "list[int | None]"
 _Warp: TypeAlias = "tuple[Mapping[str, int], Addresses]"

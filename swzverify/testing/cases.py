@@ -24,9 +24,9 @@ from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
 from swzverify.claims.form import Subject
+from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
-from swzverify.obligations import of_lane
 from swzverify.prover import prove
 from swzverify.spec import load_spec
 from swzverify.subjects import Access, IndexMap, Listing, Tile

@@ -16,10 +16,10 @@ from typing import cast
 
 import pytest
 
+from swzverify.apps.run.collect import collect_specs
 from swzverify.errors import Problem
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle
-from swzverify.run.collect import collect_specs
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
-from swzverify.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
+from swzverify.apps.run.scan import ScanSettings, read_text, scan_files, scan_texts
+from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
+from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
-from swzverify.ptx import read_module
 from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile, access_lines
 from swzverify.report.scan_claims import place_of
-from swzverify.run.scan import ScanSettings, read_text, scan_files, scan_texts
-from swzverify.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
-from swzverify.scan.verdict import Decision
 from swzverify.testing.given import check_int
 
 _LANES = 32

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from swzverify.apps.run.fault import fault, what_to_send
+from swzverify.apps.run.one import run_claim
+from swzverify.apps.run.reading import read_spec
+from swzverify.apps.run.settings import Settings
 from swzverify.errors import Problem
 from swzverify.report.console import rendered
 from swzverify.report.escape import prose, visible, visible_lines
@@ -21,10 +25,6 @@ from swzverify.report.problems import render_problems
 from swzverify.report.result import ClaimResult
 from swzverify.report.story import engine_words, story
 from swzverify.report.style import TextStyle
-from swzverify.run.fault import fault, what_to_send
-from swzverify.run.one import run_claim
-from swzverify.run.reading import read_spec
-from swzverify.run.settings import Settings
 from swzverify.spec import Spec, SpecClaim
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ def only_tool(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str = "", bod
     monkeypatch.setenv("PATH", f"{tools}")
     for variable in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("swzverify.binaries.tools._USUAL", str(folder / "nothing"))
-    monkeypatch.setattr("swzverify.binaries.tools._WHEELS", {})
+    monkeypatch.setattr("swzverify.compiled.binaries.tools._USUAL", str(folder / "nothing"))
+    monkeypatch.setattr("swzverify.compiled.binaries.tools._WHEELS", {})
     if name:
         (tools / name).write_text(f"#!/bin/sh\nPATH=/usr/bin:/bin\n{body}\n", encoding="utf-8")
         (tools / name).chmod(0o755)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.binaries import Held
-from swzverify.binaries.choice import chosen
+from swzverify.compiled.binaries import Held
+from swzverify.compiled.binaries.choice import chosen
 from tests.binaries.fakes import ptx
 
 

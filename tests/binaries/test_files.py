@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.binaries import ptx_of_file
-from swzverify.binaries.fatbin import texts_of_dump
-from swzverify.binaries.tools import find_tool, run_tool
+from swzverify.compiled.binaries import ptx_of_file
+from swzverify.compiled.binaries.fatbin import texts_of_dump
+from swzverify.compiled.binaries.tools import find_tool, run_tool
 from swzverify.errors import SwzError
 from tests.binaries.fakes import cuobjdump, dump, only_tool, ptx
 
@@ -156,7 +156,7 @@ def test_a_tool_without_an_end_is_ended_with_its_children(tmp_path: Path) -> Non
 
 
 def test_a_tool_that_writes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.binaries.tools.MOST_BYTES", 10_000)
+    monkeypatch.setattr("swzverify.compiled.binaries.tools.MOST_BYTES", 10_000)
     with pytest.raises(SwzError, match=r"SWZ543: .*it wrote more than"):
         run_tool([sys.executable, "-c", "while True: print('x' * 1000, flush=True)"], tmp_path)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.binaries.kinds import Kind, kind_of
+from swzverify.compiled.binaries.kinds import Kind, kind_of
 from swzverify.errors import SwzError
 
 ELF = b"\x7fELF\x02\x01" + bytes(12)

@@ -14,7 +14,7 @@ from swzverify.certificates.program import Operation, Program
 from swzverify.certificates.smtlib import script
 from swzverify.certificates.solvers import SolverAnswer, ask
 from swzverify.certificates.statement import Statement
-from swzverify.obligations import Obligation
+from swzverify.engines.obligations import Obligation
 from tests.certificates.export import state
 
 

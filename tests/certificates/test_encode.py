@@ -15,9 +15,9 @@ from swzverify.certificates import statement as st
 from swzverify.certificates.encode import UnwrittenError, meet, parts, trailing_zeros
 from swzverify.certificates.program import Builder, evaluate
 from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.obligations import Answer, Apart, GatherCost
 from swzverify.engines.smt import SMT
 from swzverify.ir.expr import Comparison, compare, extend, negation, var
-from swzverify.obligations import Answer, Apart, GatherCost
 from tests.certificates.export import state
 from tests.certificates.judge import holds, random_program
 from tests.engines import obligations as ob

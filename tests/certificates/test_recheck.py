@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from swzverify.apps.cli import main
+from swzverify.apps.commands.choices import SOLVERS
 from swzverify.certificates.recheck import Status
 from swzverify.certificates.solvers import NAMES
-from swzverify.cli import main
-from swzverify.commands.choices import SOLVERS
 from tests.certificates.conftest import COUNTED, PROVED, SPEC, Folder
 
 pytest.importorskip("bitwuzla")
@@ -98,7 +98,7 @@ def test_neither_z3_nor_the_front_end_is_loaded(folder: Folder) -> None:
     )
     code = (
         "import sys\n"
-        "from swzverify.cli import main\n"
+        "from swzverify.apps.cli import main\n"
         "try:\n"
         "    import z3\n"
         "except ImportError as error:\n"

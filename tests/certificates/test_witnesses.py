@@ -26,10 +26,10 @@ from swzverify.certificates.witness_radix import find_radix
 from swzverify.certificates.witness_residues import find_residues
 from swzverify.certificates.witnesses import CHECKERS
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Answer, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import var
-from swzverify.obligations import Answer, Obligation
 from tests.certificates.export import state
 from tests.certificates.judge import all_points, random_program
 from tests.engines import obligations as ob

@@ -22,9 +22,9 @@ from typing import Any
 import yaml
 
 from swzverify.claims import Claim, Counterexample
+from swzverify.engines.obligations import Apart, Obligation
+from swzverify.engines.obligations import Covers as Cover
 from swzverify.ir.expr import Var
-from swzverify.obligations import Apart, Obligation
-from swzverify.obligations import Covers as Cover
 
 FOLDER = Path(__file__).parent / "golden"
 Entry = dict[str, Any]

@@ -8,9 +8,9 @@ import pytest
 
 from swzverify.claims import Injective
 from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.obligations import Answer
 from swzverify.engines.smt import SMT
 from swzverify.layout import Layout, Swizzle
-from swzverify.obligations import Answer
 from swzverify.subjects import AlignedBase, Base, Memory, MemoryBase, Tile
 from tests.claims.test_replays import WHOLE, made
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from swzverify.claims import Wavefronts
+from swzverify.engines.obligations import Answer, Finding
 from swzverify.errors import SwzError
-from swzverify.obligations import Answer, Finding
 from swzverify.prover import judgement, prove
 from swzverify.prover.panel import Panel
 from swzverify.spec.load import parse_spec

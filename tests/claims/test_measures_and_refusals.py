@@ -16,12 +16,12 @@ from swzverify.claims.cost_claim import cost_at, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Row, Verdict, WarpMeasure
+from swzverify.engines.obligations import Always
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.ir.expr import TRUE
 from swzverify.layout import Layout
-from swzverify.obligations import Always
 from swzverify.prover import Options, prove
 from swzverify.subjects import Access, AlignedBase, Base, FixedBase, IndexMap, Loop, Memory, MemoryBase, Tile
 from swzverify.subjects.memory import Origin

@@ -21,11 +21,11 @@ from swzverify.claims import Claim, Permutation
 from swzverify.claims.goal import Goal
 from swzverify.claims.verdict import Outcome
 from swzverify.engines.enumeration import grid
+from swzverify.engines.obligations import Always, Apart, Cost, Covers, Injective, Side, second
 from swzverify.engines.prices import price_many
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Var
-from swzverify.obligations import Always, Apart, Cost, Covers, Injective, Side, second
 from swzverify.prover import Options, prove
 from tests.claims.edges import OTHERS, PROVED, REFUTED, alone, claims
 from tests.differential.comparison import difference

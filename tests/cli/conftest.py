@@ -74,7 +74,7 @@ def write(here: Path) -> Callable[..., None]:
 @pytest.fixture
 def swzverify() -> Callable[..., Result]:
     """Run the command in this process."""
-    from swzverify.cli import main
+    from swzverify.apps.cli import main
 
     def run(*arguments: str) -> Result:
         result = CliRunner().invoke(main, arguments)
@@ -110,7 +110,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[object]]:
                 counterexample=Counterexample({"base": 0}, "two lanes in one bank", ("lane", "word"), rows),
             )
 
-        monkeypatch.setattr("swzverify.run.one.judge", by_verdict(prove))
+        monkeypatch.setattr("swzverify.apps.run.one.judge", by_verdict(prove))
         return seen
 
     return install

@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
-import swzverify.cli
-from swzverify.cli import COMMANDS, main
+import swzverify.apps.cli
+from swzverify.apps.cli import COMMANDS, main
 
-FOLDER = Path(swzverify.cli.__file__).parent
+FOLDER = Path(swzverify.apps.cli.__file__).parent
 LATE = {"body.py": 2}
 """Files with an import inside a function, and how many."""
 
@@ -22,7 +22,7 @@ LATE = {"body.py": 2}
 def test_a_body_takes_what_the_command_line_gives(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     assert command is not None
-    body = getattr(import_module(f"swzverify.commands.{name}"), name)
+    body = getattr(import_module(f"swzverify.apps.commands.{name}"), name)
     parameters = inspect.signature(body).parameters
     assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in parameters.values())
     assert all(parameter.default is inspect.Parameter.empty for parameter in parameters.values())
@@ -32,7 +32,7 @@ def test_a_body_takes_what_the_command_line_gives(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_calls_the_body_of_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[tuple[str, object]] = []
-    module = import_module(f"swzverify.cli.{name}")
+    module = import_module(f"swzverify.apps.cli.{name}")
     monkeypatch.setattr(module, "run", lambda *given: called.append(given))
     command = main.get_command(click.Context(main), name)
     assert command is not None

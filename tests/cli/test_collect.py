@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from swzverify.run.collect import collect_specs
+from swzverify.apps.run.collect import collect_specs
 
 
 @pytest.fixture

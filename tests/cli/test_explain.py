@@ -131,6 +131,6 @@ def test_latex_compiles(here: Path, write, swzverify) -> None:
 
 
 def test_help_does_not_wait_for_sympy() -> None:
-    code = "import sys, swzverify.cli.explain; print('sympy' in sys.modules, 'numpy' in sys.modules)"
+    code = "import sys, swzverify.apps.cli.explain; print('sympy' in sys.modules, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 
 TEXT = """\
 swzverify: 1

@@ -10,11 +10,11 @@ import multiprocessing
 
 import pytest
 
-from swzverify import pool
-from swzverify.processes import usable_cpus
+from swzverify.apps.run.run import run_specs
+from swzverify.apps.run.settings import FEW_SPECS, Settings
+from swzverify.core import pool
+from swzverify.core.processes import usable_cpus
 from swzverify.report.json import document
-from swzverify.run.run import run_specs
-from swzverify.run.settings import FEW_SPECS, Settings
 
 
 @pytest.fixture

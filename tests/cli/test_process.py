@@ -15,22 +15,22 @@ COMMAND = [sys.executable, "-m", "swzverify"]
 
 SLOW = """\
 import sys, time
-import swzverify.run.one as one
+import swzverify.apps.run.one as one
 
 def prove(claim, *, options):
     print("started", file=sys.stderr, flush=True)
     time.sleep(60)
 
 one.judge = prove
-from swzverify.cli import main
+from swzverify.apps.cli import main
 main(["prove", "a.swz.yaml"])
 """
 
 
 def test_help_and_import_load_nothing_heavy(clean_environment):
     script = (
-        "import sys, click, swzverify.cli\n"
-        "try: swzverify.cli.main(['prove', '--help'])\n"
+        "import sys, click, swzverify.apps.cli\n"
+        "try: swzverify.apps.cli.main(['prove', '--help'])\n"
         "except SystemExit as end: assert end.code == 0\n"
         "heavy = {'z3', 'numpy', 'pydantic', 'rich', 'yaml', 'sympy'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

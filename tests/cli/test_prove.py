@@ -162,7 +162,7 @@ class TestFaults:
     def test_a_reader_that_fails_costs_only_its_spec(self, swzverify, write, specs, answers, monkeypatch):
         write({"a.swz.yaml": specs.good, "b.swz.yaml": specs.good})
         answers()
-        from swzverify.run import reading
+        from swzverify.apps.run import reading
 
         load = reading.load_spec
 
@@ -217,7 +217,7 @@ class TestOptions:
     def test_the_target_overrides_the_spec_s(self, swzverify, write, specs, answers, monkeypatch):
         write({"a.swz.yaml": specs.good})
         answers()
-        from swzverify.run import reading
+        from swzverify.apps.run import reading
 
         seen = []
         load = reading.load_spec
@@ -301,7 +301,7 @@ claims: [{bijective: A}, {bijective: B}]
         judged.append(claim)
         return judge(claim, options=options)
 
-    monkeypatch.setattr("swzverify.run.one.judge", counting)
+    monkeypatch.setattr("swzverify.apps.run.one.judge", counting)
     write({"a.swz.yaml": text})
     document = json.loads(swzverify("prove", "a.swz.yaml", "--format", "json").stdout)
     assert [claim.subject for claim in judged] == ["A"] * 2 + ["B"] * 4
@@ -347,7 +347,7 @@ def test_a_refuted_cost_says_what_would_help(write, swzverify):
 
 def test_no_cures_are_looked_for_where_nobody_asks(write, swzverify, monkeypatch):
     write({"a.swz.yaml": COLUMN, "b.swz.yaml": COLUMN + "    expect: refuted\n"})
-    monkeypatch.setattr("swzverify.run.cures.find_cures", lambda *_: pytest.fail("asked for"))
+    monkeypatch.setattr("swzverify.apps.run.cures.find_cures", lambda *_: pytest.fail("asked for"))
     assert "cure " not in swzverify("prove", "a.swz.yaml", "--no-cures").stdout
     assert swzverify("prove", "b.swz.yaml").exit_code == 0
 
@@ -357,7 +357,7 @@ def test_a_fault_of_the_search_costs_no_verdict(write, swzverify, monkeypatch):
         raise ZeroDivisionError("so it is")
 
     write({"a.swz.yaml": COLUMN})
-    monkeypatch.setattr("swzverify.run.cures.find_cures", broken)
+    monkeypatch.setattr("swzverify.apps.run.cures.find_cures", broken)
     result = swzverify("prove", "a.swz.yaml")
     assert result.exit_code == 1
     assert "looking for changes that would help failed" in result.stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.commands.choices import Format
+from swzverify.apps.commands.choices import Format
 
 FORMATS = [form.value for form in Format]
 
@@ -148,7 +148,7 @@ class TestReportFiles:
         assert json.loads(Path("o.jsonl").read_text("utf-8").splitlines()[-1])["type"] == "summary"
 
     def test_the_version_is_the_installed_one(self, swzverify, write, specs, answers):
-        from swzverify.run.version import installed_version
+        from swzverify.apps.run.version import installed_version
 
         write({"a.swz.yaml": specs.good})
         answers()

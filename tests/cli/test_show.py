@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from swzverify.commands.choices import VIEWS, picture_format
-from swzverify.run.show import ACCESS_VIEWS, TILE_VIEWS
+from swzverify.apps.commands.choices import VIEWS, picture_format
+from swzverify.apps.run.show import ACCESS_VIEWS, TILE_VIEWS
 
 SPEC = """\
 swzverify: 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from swzverify.spec.guard import MAX_BYTES
 
 SPEC = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from tests.sweep.conftest import TEXT
 
 
@@ -34,7 +34,7 @@ def test_json_and_a_heatmap(spec: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["sweep", spec, "-j", "1", "--format", "json", *drawn])
     assert "bank conflicts" in (tmp_path / "map.svg").read_text(encoding="utf-8")
     told = json.loads(result.stdout)
-    assert told["schema"] == "swzverify.sweep-summary/1"
+    assert told["schema"] == "swzverify.spec.sweep-summary/1"
     assert sum(told["statuses"].values()) == told["cases"] == 48
     assert sum(line["cases"] for line in told["axes"]["C"]) == 48
     assert sum(line["free"] for line in told["axes"]["B"]) == told["statuses"]["free"]

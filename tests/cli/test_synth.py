@@ -166,7 +166,7 @@ def test_a_search_that_errs_is_loud(write, swzverify, monkeypatch):
     import numpy as np
 
     write({"a.swz.yaml": IMPOSSIBLE})
-    monkeypatch.setattr("swzverify.synth.pricing.ranks", lambda columns, count: np.full(count, len(columns)))
+    monkeypatch.setattr("swzverify.search.synth.pricing.ranks", lambda columns, count: np.full(count, len(columns)))
     result = swzverify("synth", "a.swz.yaml")
     assert result.exit_code == 2
     assert "SWZ567" in result.stderr

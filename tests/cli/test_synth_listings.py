@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.cli import main
-from swzverify.commands.choices import OF_LISTINGS
-from swzverify.run.synth_listing import SEARCHES
+from swzverify.apps.cli import main
+from swzverify.apps.commands.choices import OF_LISTINGS
+from swzverify.apps.run.synth_listing import SEARCHES
 
 ROWS = ["FFMA R4, R67, R73, R4;", "FFMA R5, R67, R72, R5;", "FFMA R6, R65, R73, R6;", "FFMA R7, R65, R72, R7;"]
 
@@ -70,7 +70,7 @@ def test_the_answer_goes_to_a_file(file: Path) -> None:
 
 @pytest.mark.usefixtures("file")
 def test_an_open_minimum_ends_with_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.synth.code.numbers.MOST_NODES", 0)
+    monkeypatch.setattr("swzverify.search.synth.code.numbers.MOST_NODES", 0)
     result = synth("--family", "registers", "--listing", "rows")
     assert result.exit_code == 3, result.output
     assert "  optimal  open: 0 conflicts at least" in result.output

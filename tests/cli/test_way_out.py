@@ -12,24 +12,24 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from swzverify.cli import COMMANDS as EVERY_COMMAND
-from swzverify.cli import main
+from swzverify.apps.cli import COMMANDS as EVERY_COMMAND
+from swzverify.apps.cli import main
 
 COMMANDS = {
-    "prove": (["prove", "a.swz.yaml"], "swzverify.commands.prove.run_specs"),
-    "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.commands.diff.compare"),
-    "explain": (["explain", "(8,8)"], "swzverify.commands.explain.told"),
-    "explore": (["explore"], "swzverify.commands.explore.serve"),
-    "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.commands.crosscheck.run_crosscheck"),
-    "calibrate": (["calibrate"], "swzverify.commands.calibrate.measure"),
-    "init": (["init", "-"], "swzverify.commands.init.make_starter"),
-    "locality": (["locality", "a.swz.yaml"], "swzverify.commands.locality.count_locality"),
-    "recheck": (["recheck", "."], "swzverify.commands.recheck.load_list"),
-    "scan": (["scan", "a.ptx"], "swzverify.commands.scan.scan_files"),
-    "show": (["show", "(8,8)"], "swzverify.commands.show.draw"),
-    "sweep": (["sweep", "a.swz.yaml"], "swzverify.commands.sweep.run_sweep"),
-    "synth": (["synth", "a.swz.yaml"], "swzverify.commands.synth.synthesize"),
-    "theorems": (["theorems"], "swzverify.commands.theorems.judge_all"),
+    "prove": (["prove", "a.swz.yaml"], "swzverify.apps.commands.prove.run_specs"),
+    "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.apps.commands.diff.compare"),
+    "explain": (["explain", "(8,8)"], "swzverify.apps.commands.explain.told"),
+    "explore": (["explore"], "swzverify.apps.commands.explore.serve"),
+    "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.apps.commands.crosscheck.run_crosscheck"),
+    "calibrate": (["calibrate"], "swzverify.apps.commands.calibrate.measure"),
+    "init": (["init", "-"], "swzverify.apps.commands.init.make_starter"),
+    "locality": (["locality", "a.swz.yaml"], "swzverify.apps.commands.locality.count_locality"),
+    "recheck": (["recheck", "."], "swzverify.apps.commands.recheck.load_list"),
+    "scan": (["scan", "a.ptx"], "swzverify.apps.commands.scan.scan_files"),
+    "show": (["show", "(8,8)"], "swzverify.apps.commands.show.draw"),
+    "sweep": (["sweep", "a.swz.yaml"], "swzverify.apps.commands.sweep.run_sweep"),
+    "synth": (["synth", "a.swz.yaml"], "swzverify.apps.commands.synth.synthesize"),
+    "theorems": (["theorems"], "swzverify.apps.commands.theorems.judge_all"),
 }
 WORDS = {
     "explain": "no explanation",

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from swzverify.ptx import Function, Module, read_module_file
-from swzverify.scan import ScannedAccess, scan_function, scan_module
-from swzverify.trial import Launch
+from swzverify.compiled.ptx import Function, Module, read_module_file
+from swzverify.compiled.scan import ScannedAccess, scan_function, scan_module
+from swzverify.compiled.trial import Launch
 from tests.corpus.witness import chosen, search
 from tests.ptx_oracle import Access, OracleError, run_auto
 from tests.ptx_oracle.summary import Line, Summary

@@ -1,7 +1,7 @@
 """Launches that meet the conflicts of a scan in the interpreter of the tests.
 
 A conflict that is proved for some values has no launch yet. Two things look for one: launches
-with a few chosen values, and the search of `swzverify.trial`, which changes a launch that came
+with a few chosen values, and the search of `swzverify.compiled.trial`, which changes a launch that came
 near. Only the interpreter, which shares no code with either, says whether a conflict was met.
 """
 
@@ -13,11 +13,11 @@ from math import prod
 
 import numpy as np
 
+from swzverify.compiled.kernel import KernelAccess, accesses, inlined
+from swzverify.compiled.ptx import Function, Module
+from swzverify.compiled.scan.price import DisagreementError, price
+from swzverify.compiled.trial import Launch, Launcher, Search, Seen, run
 from swzverify.hardware import LANES
-from swzverify.kernel import KernelAccess, accesses, inlined
-from swzverify.ptx import Function, Module
-from swzverify.scan.price import DisagreementError, price
-from swzverify.trial import Launch, Launcher, Search, Seen, run
 from tests.ptx_oracle import Access, launch
 from tests.ptx_oracle.auto import DYNAMIC_BYTES, automatic
 from tests.ptx_oracle.buffers import Argument

@@ -10,9 +10,9 @@ import pytest
 from swzverify import cost, prove
 from swzverify.claims import Wavefronts
 from swzverify.claims.verdict import Outcome
-from swzverify.costs import access_costs
 from swzverify.errors import SwzError
 from swzverify.hardware import access_cost
+from swzverify.search.costs import access_costs
 from swzverify.spec import SpecError, parse_spec
 from swzverify.subjects import Access
 from tests.differential.comparison import drawn

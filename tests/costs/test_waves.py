@@ -7,10 +7,10 @@ from math import prod
 
 import pytest
 
-from swzverify.costs import waves
-from swzverify.costs.waves import Locality, Wave, fewest, locality
 from swzverify.errors import SwzError
 from swzverify.ir.c_parse import parse
+from swzverify.search.costs import waves
+from swzverify.search.costs.waves import Locality, Wave, fewest, locality
 from swzverify.subjects import IndexMap
 
 VALUES = ("x", "y", "x + y", "(x + 3*y)%5", "(x ^ y)", "x/2 - 1", "y%3", "2", "(x*y)%4", "x*7 - y")

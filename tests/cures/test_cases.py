@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
+from swzverify.apps.run import cures as run_cures
+from swzverify.apps.run.one import run_claim
+from swzverify.apps.run.settings import Settings
 from swzverify.claims import Outcome
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.cures import Cure, find
-from swzverify.cures.cure import Candidate
-from swzverify.cures.work import Work
 from swzverify.prover import Options, prove
-from swzverify.run import cures as run_cures
-from swzverify.run.one import run_claim
-from swzverify.run.settings import Settings
+from swzverify.search.cures import Cure, find
+from swzverify.search.cures.cure import Candidate
+from swzverify.search.cures.work import Work
 from swzverify.spec import Spec, SpecError, parse_spec
 from tests.cures.test_cures import HEAD, SQUARE, draw
 from tests.nightly import share

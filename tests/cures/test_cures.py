@@ -13,11 +13,11 @@ import pytest
 
 from swzverify.claims import Outcome
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.costs import cost
-from swzverify.cures import Cure, Surroundings, find, find_cures
-from swzverify.cures.cure import Candidate
-from swzverify.cures.work import Work
 from swzverify.prover import Options, prove
+from swzverify.search.costs import cost
+from swzverify.search.cures import Cure, Surroundings, find, find_cures
+from swzverify.search.cures.cure import Candidate
+from swzverify.search.cures.work import Work
 from swzverify.spec import Spec, SpecError, parse_spec
 from swzverify.subjects import FixedBase, MemoryBase, Tile
 from tests.nightly import share

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.diff.pair import Placed, pair_claims
-from swzverify.diff.result import ClaimDiff
+from swzverify.apps.diff.pair import Placed, pair_claims
+from swzverify.apps.diff.result import ClaimDiff
 from swzverify.spec import parse_spec
 
 SPEC = """\
@@ -178,7 +178,7 @@ def repository(here: Path) -> Repository:
 @pytest.fixture
 def swzverify() -> Callable[..., Result]:
     """Run the command in this process."""
-    from swzverify.cli import main
+    from swzverify.apps.cli import main
 
     def run(*arguments: str) -> Result:
         result = CliRunner().invoke(main, arguments)

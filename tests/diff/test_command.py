@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.commands.choices import ALLOWED
+from swzverify.apps.diff.result import Allow, Status
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
-from swzverify.commands.choices import ALLOWED
-from swzverify.diff.result import Allow, Status
 from tests.judging import by_verdict
 
 GOOD = """\
@@ -377,7 +377,7 @@ class TestVerdicts:
             seen.append(claim.kind)
             return Verdict(Outcome.PROVED, "", measure=Measure.of_one(WarpMeasure(1, 1, {})))
 
-        monkeypatch.setattr("swzverify.run.one.judge", by_verdict(prove))
+        monkeypatch.setattr("swzverify.apps.run.one.judge", by_verdict(prove))
         document = told(swzverify("diff", "HEAD", "--format", "json", "--rlimit", "7", "-j", "1"), 1)
         assert len(seen) == 6 + 2
         assert all(claim["base"]["verdict"] == "proved" for claim in document["claims"])
@@ -385,7 +385,7 @@ class TestVerdicts:
     def test_a_fault_on_either_side_is_an_error(self, repository, swzverify, monkeypatch):
         repository.commit({"k/a.swz.yaml": GOOD})
         answer = Verdict(Outcome.ERROR, "", reason="a fault")
-        monkeypatch.setattr("swzverify.run.one.judge", by_verdict(lambda *_, **__: answer))
+        monkeypatch.setattr("swzverify.apps.run.one.judge", by_verdict(lambda *_, **__: answer))
         assert swzverify("diff", "HEAD").exit_code == 2
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from swzverify.diff import followed, subjects
+from swzverify.apps.diff import followed, subjects
 from swzverify.spec import read_code
 from swzverify.spec.read_code import ReadCode
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.diff.pair import Placed, pair_claims
+from swzverify.apps.diff.pair import Placed, pair_claims
 from swzverify.spec import parse_spec
 
 SPEC = """

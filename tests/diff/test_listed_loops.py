@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.diff.points import Cover, cover
+from swzverify.apps.diff.points import Cover, cover
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.subjects import Access, Loop

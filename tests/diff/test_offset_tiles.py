@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.diff.canonical import canonical
-from swzverify.diff.subjects import tile_changes
+from swzverify.apps.diff.canonical import canonical
+from swzverify.apps.diff.subjects import tile_changes
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout
 from swzverify.subjects import OffsetMap, Tile

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from swzverify.commands.choices import ALLOWED, PageFormat
-from swzverify.diff.json import SCHEMA
-from swzverify.diff.points import MAX_POINTS
-from swzverify.diff.result import DiffCode, Status
-from swzverify.run.baseline import SCHEMA as BASELINE
+from swzverify.apps.commands.choices import ALLOWED, PageFormat
+from swzverify.apps.diff.json import SCHEMA
+from swzverify.apps.diff.points import MAX_POINTS
+from swzverify.apps.diff.result import DiffCode, Status
+from swzverify.apps.run.baseline import SCHEMA as BASELINE
 from tests.docs.blocks import blocks_of
 from tests.docs.session import Session
 

@@ -4,8 +4,8 @@ be read.
 
 from __future__ import annotations
 
-from swzverify.diff.canonical import canonical
-from swzverify.diff.pair import pair_claims
+from swzverify.apps.diff.canonical import canonical
+from swzverify.apps.diff.pair import pair_claims
 from swzverify.spec import parse_spec
 
 from .conftest import SPEC, between, outcome, placed, swapped

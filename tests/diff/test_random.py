@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swzverify.diff.points import cover
+from swzverify.apps.diff.points import cover
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_eval import evaluate
 from swzverify.ir.c_parse import parse

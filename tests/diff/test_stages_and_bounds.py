@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.diff.points import same_stage
+from swzverify.apps.diff.points import same_stage
 from swzverify.spec import SpecError, load_spec, parse_spec
 from swzverify.subjects import Loop
 

@@ -17,8 +17,8 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+from swzverify.apps.run.version import versions
 from swzverify.prover.options import DEFAULT_RLIMIT
-from swzverify.run.version import versions
 from tests.differential.chunk import Chunk, run_chunk
 from tests.oracle.random_specs import DRAWS
 

@@ -17,6 +17,7 @@ import pytest
 
 from swzverify.claims import equivalent
 from swzverify.engines import gf2, worst
+from swzverify.engines.obligations import Answer, Cost, Finding, WorstCost
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir import c_eval, c_lower, c_parse
 from swzverify.ir import integers as ints
@@ -25,7 +26,6 @@ from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import TRUE, Expr, conjunction
 from swzverify.ir.integers import Integer
 from swzverify.layout import tma
-from swzverify.obligations import Answer, Cost, Finding, WorstCost
 from swzverify.prover import judgement as prover
 from swzverify.spec import build, build_access, build_lets, build_tile, lets
 from swzverify.spec.access_models import AccessPart

@@ -15,10 +15,10 @@ import pytest
 
 from swzverify.claims import Claim, coalesced, cost_claim
 from swzverify.engines import crowd, exhaust, gf2, prices, residue, worst
+from swzverify.engines.obligations import Cost, GatherCost, WorstCost
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import warp_rule
 from swzverify.hardware import Instruction, sector_cost, sectors_many
-from swzverify.obligations import Cost, GatherCost, WorstCost
 from swzverify.spec import build_claims
 from swzverify.subjects import Access
 from swzverify.subjects.stated_access import StatedAccess

@@ -9,8 +9,8 @@ import pytest
 
 from swzverify.claims import cost_claim, covers, equivalent
 from swzverify.engines import crowd, gather
+from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.engines.smt import gather as smt_gather
-from swzverify.obligations import Cost, GatherCost
 from swzverify.subjects import Access, Unknown, access_names, plain_access
 from tests.differential.comparison import first_disagreement
 

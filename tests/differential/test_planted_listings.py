@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.sass import instructions, operands
 from swzverify.hardware.register_banks import RegisterBanks
-from swzverify.sass import instructions, operands
 from swzverify.spec import build_listing
 from swzverify.subjects import listing, lowered_listing
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from swzverify.claims import Wavefronts, bijective, injective
+from swzverify.engines.obligations import Injective
 from swzverify.ir import integers as ints
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import parse
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Injective
 from swzverify.prover import judgement
 from swzverify.subjects import lowered_access, offset_map, plain_access
 from swzverify.subjects.offset_map import OffsetMap

@@ -15,16 +15,17 @@ import numpy as np
 import pytest
 
 import swzverify
-from swzverify import pool, testing
+from swzverify import testing
+from swzverify.apps.run import fault, reading, starter
 from swzverify.certificates import solvers
 from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.core import pool
 from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
-from swzverify.run import fault, reading, starter
-from swzverify.sweep import on_dask
-from swzverify.synth import pricing
+from swzverify.search.synth import pricing
+from swzverify.spec.sweep import on_dask
 from tests.binaries.fakes import cuobjdump, dump, only_tool
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
@@ -55,7 +56,7 @@ def _a_gpu(condition: pytest.MonkeyPatch, _: Path) -> None:
 
     condition.setattr(gpu_crosscheck, "run_functions", functions)
     condition.setattr(gpu_crosscheck, "measure", lambda wanted, *_: priced(wanted))
-    condition.setattr("swzverify.commands.calibrate.measure", lambda *_: honest())
+    condition.setattr("swzverify.apps.commands.calibrate.measure", lambda *_: honest())
 
 
 def _counters_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
@@ -111,7 +112,7 @@ def _no_sympy(condition: pytest.MonkeyPatch, _: Path) -> None:
 
 def _no_flask(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "flask", None)
-    condition.delitem(sys.modules, "swzverify.explorer.app", raising=False)
+    condition.delitem(sys.modules, "swzverify.apps.explorer.app", raising=False)
 
 
 def _no_hypothesis(condition: pytest.MonkeyPatch, _: Path) -> None:

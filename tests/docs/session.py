@@ -45,7 +45,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from swzverify.spec.models import SpecPart
 from tests.docs.blocks import ROOT, Block
 from tests.docs.unrun import PageError, check_command, check_parsed, check_unrun

@@ -34,10 +34,25 @@ def files(name: str) -> list[str]:
     return [line.split()[0] for line in block(name)]
 
 
-def test_the_layers_are_those_that_are_checked() -> None:
+def layers() -> dict[str, list[str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    (layers,) = [each for each in project["tool"]["importlinter"]["contracts"] if each["type"] == "layers"]
-    assert block("the layers") == layers["layers"]
+    contracts = [each for each in project["tool"]["importlinter"]["contracts"] if each["type"] == "layers"]
+    return {each["containers"][0]: each["layers"] for each in contracts}
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    section = PAGE.split("\n## Layers\n")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == layers().pop("swzverify")
+
+
+def test_the_layers_of_the_groups_are_those_that_are_checked() -> None:
+    inner = {name.removeprefix("swzverify."): rows for name, rows in layers().items() if name != "swzverify"}
+    assert block("the layers of the groups") == [f"{name}: {', '.join(rows)}" for name, rows in inner.items()]
+
+
+def test_a_stranger_sees_the_design_in_one_look() -> None:
+    names = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__main__.py", "__pycache__"}
+    assert len(names) <= 20
 
 
 @pytest.mark.parametrize("exercise", SEARCHES)

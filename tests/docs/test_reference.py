@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from ruamel.yaml import YAML
 
-from swzverify.cli import COMMANDS
+from swzverify.apps.cli import COMMANDS
 from swzverify.spec.claim_models import CLAIM_PARTS
 from swzverify.spec.models import SECTIONS, SpecPart
 from swzverify.spec.schema import json_schema

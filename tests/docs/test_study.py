@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from swzverify.gpu.recording import load_recording
+from swzverify.search.synth.problem import Form, Problem, Variant
+from swzverify.search.synth.solution import find
 from swzverify.spec import load_spec, parse_spec
-from swzverify.synth.problem import Form, Problem, Variant
-from swzverify.synth.solution import find
 from tests.docs.blocks import ROOT
 from tests.oracle.brute_force import judge
 

@@ -13,7 +13,7 @@ import tomllib
 from click import Context, Group
 from ruamel.yaml import YAML
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from tests.docs.blocks import Block
 
 

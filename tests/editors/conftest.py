@@ -24,7 +24,7 @@ def validator(schema: dict[str, object]) -> Draft7Validator:
 @pytest.fixture
 def swzverify() -> Callable[..., Result]:
     """Run the command in this process."""
-    from swzverify.cli import main
+    from swzverify.apps.cli import main
 
     def run(*arguments: str) -> Result:
         result = CliRunner().invoke(main, arguments)

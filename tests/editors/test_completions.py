@@ -15,9 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
+from swzverify.apps.cli import COMMANDS, main, values
+from swzverify.apps.commands.choices import SHELLS
 from swzverify.claims import KINDS
-from swzverify.cli import COMMANDS, main, values
-from swzverify.commands.choices import SHELLS
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS
 
@@ -240,10 +240,10 @@ class TestTables:
 
 def test_completion_imports_nothing_heavy(environment):
     script = (
-        "import os, sys, swzverify.cli\n"
+        "import os, sys, swzverify.apps.cli\n"
         "os.environ.update(_SWZVERIFY_COMPLETE='bash_complete', COMP_CWORD='3')\n"
         "os.environ['COMP_WORDS'] = 'swzverify prove --target sm_'\n"
-        "try: swzverify.cli.main(prog_name='swzverify')\n"
+        "try: swzverify.apps.cli.main(prog_name='swzverify')\n"
         "except SystemExit as end: assert end.code == 0\n"
         "heavy = {'z3', 'numpy', 'pydantic', 'rich', 'yaml', 'swzverify.spec.load'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

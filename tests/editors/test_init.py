@@ -11,12 +11,12 @@ import sys
 
 import pytest
 
+from swzverify.apps.run.starter import make_starter
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
 from swzverify.hardware import INSTRUCTIONS, access_cost
 from swzverify.layout import Swizzle
 from swzverify.prover import prove
-from swzverify.run.starter import make_starter
 from swzverify.spec import parse_spec
 from swzverify.spec.elements import ELEMENT_BITS
 from swzverify.spec.starter import Expectation, StarterOptions, make_plan, parse_tile, starter_text
@@ -110,7 +110,7 @@ class TestHonesty:
                 return Verdict(Outcome.UNKNOWN, "", reason="z3: out of its budget")
             return prove(claim, options=options)
 
-        monkeypatch.setattr("swzverify.run.starter.prove", answer)
+        monkeypatch.setattr("swzverify.apps.run.starter.prove", answer)
         starter = make_starter(StarterOptions())
         assert (starter.proved, starter.refuted, starter.unknown) == (8, 0, 2)
         assert "every claim below is proved" not in starter.text
@@ -119,7 +119,7 @@ class TestHonesty:
 
     def test_a_verdict_that_no_spec_may_expect_is_an_error(self, monkeypatch):
         monkeypatch.setattr(
-            "swzverify.run.starter.prove", lambda *_, **__: Verdict(Outcome.ERROR, "", reason="z3: no; gf2: yes")
+            "swzverify.apps.run.starter.prove", lambda *_, **__: Verdict(Outcome.ERROR, "", reason="z3: no; gf2: yes")
         )
         with pytest.raises(SwzError, match=r"SWZ527.*came out error: z3: no"):
             make_starter(StarterOptions())
@@ -289,9 +289,9 @@ class TestCommand:
 
     def test_its_help_imports_nothing_heavy(self):
         script = (
-            "import sys, swzverify.cli\n"
+            "import sys, swzverify.apps.cli\n"
             "for command in ('init', 'schema', 'completions'):\n"
-            "    try: swzverify.cli.main([command, '--help'])\n"
+            "    try: swzverify.apps.cli.main([command, '--help'])\n"
             "    except SystemExit as end: assert end.code == 0\n"
             "assert not {'z3', 'numpy', 'pydantic', 'rich', 'yaml'} & set(sys.modules)\n"
         )

@@ -14,14 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from swzverify.hardware import find_instruction
-from swzverify.ir import integers as ints
-from swzverify.ir.domain import Domain
-from swzverify.ir.expr import TRUE, Expr, Var, const, ite, var
-from swzverify.ir.expr import Comparison as Cmp
-from swzverify.ir.expr import compare as compare_bits
-from swzverify.ir.integers import Integer
-from swzverify.obligations import (
+from swzverify.engines.obligations import (
     Always,
     Apart,
     Arrays,
@@ -35,6 +28,13 @@ from swzverify.obligations import (
     Truths,
     second,
 )
+from swzverify.hardware import find_instruction
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import TRUE, Expr, Var, const, ite, var
+from swzverify.ir.expr import Comparison as Cmp
+from swzverify.ir.expr import compare as compare_bits
+from swzverify.ir.integers import Integer
 
 Plain = Callable[[Mapping[str, int]], int]
 

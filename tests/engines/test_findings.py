@@ -8,12 +8,12 @@ import pytest
 
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Answer, Engine, Finding, Obligation, WarpCost, WorstCost
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import Var, var
-from swzverify.obligations import Answer, Engine, Finding, Obligation, WarpCost, WorstCost
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map, leaf, less, modulo, number, plus, times, xor
 

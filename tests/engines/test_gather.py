@@ -16,12 +16,12 @@ from swzverify.engines.bipartite import largest_matching
 from swzverify.engines.crowd import crowd
 from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Answer, GatherCost
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt import gather as smt_gather
 from swzverify.hardware import access_cost, find_instruction, find_target
 from swzverify.ir.c_parse import expression
-from swzverify.obligations import Answer, GatherCost
 from swzverify.subjects import Access, AlignedBase, Unknown
 
 RULES = ["ld.shared.b32", "ld.shared.b64", "ld.shared.v4.b32", "st.shared.v4.b32", "atom.shared.add.u32", "cp.async.8"]

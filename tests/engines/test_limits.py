@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 
 from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.obligations import Answer, Cost, Engine, Finding, Obligation, WarpCost, WorstCost
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, BinaryOperator, Var, binary, extend, var
-from swzverify.obligations import Answer, Cost, Engine, Finding, Obligation, WarpCost, WorstCost
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map, leaf, less, modulo, number, plus, times, xor
 

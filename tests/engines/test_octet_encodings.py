@@ -19,13 +19,13 @@ import z3
 from swzverify.claims import cost_claim
 from swzverify.claims.cost_claim import cost_goal
 from swzverify.engines import exhaust, gf2, residue
+from swzverify.engines.obligations import Answer, Cost
 from swzverify.engines.smt import SMT, octets, warp_rule
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import engine as smt_engine
 from swzverify.hardware import access_cost, find_instruction
 from swzverify.ir.expr import var
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Answer, Cost
 from swzverify.subjects import AlignedBase
 from tests.engines import obligations as ob
 from tests.engines import test_wrong_encodings as first_file

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from swzverify.claims import Coalesced, Wavefronts
+from swzverify.engines.obligations import Answer, Cost, Finding
 from swzverify.engines.prices import price
 from swzverify.engines.smt import SMT, cost, parts
 from swzverify.hardware import LANES, find_any_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, binary, const, extend, substitute, var
-from swzverify.obligations import Answer, Cost, Finding
 from swzverify.subjects import Access, AlignedBase
 
 GLOBAL = ("ld.global.b8", "st.global.b16", "ld.global.f32", "st.global.v2.f32", "ld.global.v4.f32")

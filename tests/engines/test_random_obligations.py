@@ -14,12 +14,12 @@ import pytest
 
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Answer, Apart, Arrays, Cost, Engine, Finding, Numbers, Point, Truths
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import DEFAULT_RLIMIT, SMT
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir.expr import TRUE, Comparison, Var, compare, negation, var
-from swzverify.obligations import Answer, Apart, Arrays, Cost, Engine, Finding, Numbers, Point, Truths
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map, leaf, number
 

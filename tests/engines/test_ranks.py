@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Answer, Cost
 from swzverify.hardware import INSTRUCTIONS, LANES, access_cost, find_instruction
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, BinaryOperator, Expr, binary, const, extend, extract, var
-from swzverify.obligations import Answer, Cost
 
 LANE = var("lane", LANES)
 WIDTH = 13

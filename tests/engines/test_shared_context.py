@@ -13,6 +13,7 @@ import threading
 import pytest
 import z3
 
+from swzverify.engines.obligations import Always, Answer
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt import query as smt_query
 from swzverify.engines.smt.query import (
@@ -27,7 +28,6 @@ from swzverify.engines.smt.terms import Translator
 from swzverify.errors import InternalError
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Comparison, Expr, Var, binary, compare, const, extend, negation, var
-from swzverify.obligations import Always, Answer
 
 PLENTY = 30_000_000
 

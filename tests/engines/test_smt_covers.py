@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from swzverify.engines.obligations import Answer
 from swzverify.engines.smt import SMT
 from swzverify.ir.expr import var
-from swzverify.obligations import Answer
 from tests.engines import obligations as ob
 from tests.engines.obligations import leaf
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import z3
 
+from swzverify.engines.obligations import Answer
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.warp_rule import joined, pair_conflict, same_group, wavefronts
 from swzverify.hardware import find_instruction
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Answer
 from tests.engines.obligations import Map, cost, table, truth_of, var
 from tests.measured import OPS
 

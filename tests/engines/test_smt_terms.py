@@ -12,6 +12,7 @@ import z3
 
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.gf2 import GF2, one_to_one
+from swzverify.engines.obligations import Answer, Bijection, Finding, Injective, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.linear import LinearSum, linear_sum
@@ -23,7 +24,6 @@ from swzverify.hardware import INSTRUCTIONS, access_cost
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, const, extend, extract, var
-from swzverify.obligations import Answer, Bijection, Finding, Injective, Obligation
 from tests.engines import obligations as ob
 from tests.engines.obligations import leaf, less, modulo, number, plus, times, xor
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 import pytest
 
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.obligations import Always, Answer, Cost, Engine, Injective, Obligation
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
 from swzverify.ir.expr import Var, extend
 from swzverify.ir.integers import Integer
-from swzverify.obligations import Always, Answer, Cost, Engine, Injective, Obligation
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map
 

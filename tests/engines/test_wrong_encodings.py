@@ -16,6 +16,7 @@ import z3
 from swzverify.claims import Aligned, ConflictFree, Counterexample, Verdict
 from swzverify.claims.verdict import Outcome
 from swzverify.engines import enumeration, exhaust, gf2, radix, residue
+from swzverify.engines.obligations import Always, Answer, Cost, Covers, Engine, Finding, Injective, Obligation
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import covers as smt_covers
@@ -25,7 +26,6 @@ from swzverify.engines.smt import terms as smt_terms
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.ir.expr import BinaryOperator, Expr, Var, var
-from swzverify.obligations import Always, Answer, Cost, Covers, Engine, Finding, Injective, Obligation
 from swzverify.prover import Options, panel, prove
 from swzverify.prover import judgement as prover
 from swzverify.subjects import Access, AlignedBase

@@ -22,6 +22,7 @@ from swzverify.claims import Claim, ConflictFree, Contiguous, Disjoint
 from swzverify.claims import Injective as InjectiveClaim
 from swzverify.claims.verdict import Outcome
 from swzverify.engines import enumeration, exhaust, gf2, radix, residue
+from swzverify.engines.obligations import Always, Answer, Apart, Cost, Covers, Engine, Finding, Injective, Obligation
 from swzverify.engines.smt import SMT, octets, warp_rule
 from swzverify.engines.smt import apart as smt_apart
 from swzverify.engines.smt import cost as smt_cost
@@ -37,7 +38,6 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, BinaryOperator, Comparison, Expr, Var, binary, compare, const, negation, var
 from swzverify.ir.integers import Integer
 from swzverify.layout import Layout, Swizzle
-from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Engine, Finding, Injective, Obligation
 from swzverify.prover import Options, panel, prove
 from swzverify.prover.panel import Panel
 from swzverify.subjects import Access, AlignedBase, Tile, lowered_access

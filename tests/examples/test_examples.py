@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from swzverify.cli import COMMANDS
+from swzverify.apps.cli import COMMANDS
 from tests.docs.blocks import blocks_of, links_of
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.binaries.tools import find_tool
+from swzverify.compiled.binaries.tools import find_tool
 from swzverify.errors import SwzError
 
 FOLDER = Path(__file__).parents[2] / "examples" / "scan"

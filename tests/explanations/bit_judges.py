@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.subjects import Access, Tile
 from tests.explanations.warps import Warps
 

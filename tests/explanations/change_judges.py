@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.layout import Layout
 from swzverify.layout.notation import parse_notation
 from swzverify.subjects import Tile

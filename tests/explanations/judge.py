@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from swzverify.errors import SwzError
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.report.explain_words import sentence
 from tests.explanations.change_judges import ChangeJudges
 from tests.explanations.lane_judges import LaneJudges

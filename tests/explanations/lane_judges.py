@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from swzverify.costs import cost
 from swzverify.errors import SwzError
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.hardware import evidence
+from swzverify.search.costs import cost
 from tests.explanations.bit_judges import BitJudges
 from tests.explanations.warps import groups_of
 from tests.oracle.hardware import _octet_wavefronts, warp_cost

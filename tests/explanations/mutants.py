@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.layout import Swizzle
 
 

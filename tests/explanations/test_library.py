@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.errors import SwzError
-from swzverify.explanations import explain_access, explain_tile
+from swzverify.explain.explanations import explain_access, explain_tile
 from swzverify.spec import load_spec
 from tests.explanations.judge import Judge, check
 from tests.nightly import share

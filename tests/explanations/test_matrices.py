@@ -7,9 +7,9 @@ import re
 import pytest
 
 from swzverify.errors import InternalError
-from swzverify.explanations import explain_access
-from swzverify.explanations.gf2_matrix import matrix_latex, over_gf2
-from swzverify.explanations.statements import Bit, Explained, Explanation, Kernel, Matrix, Rank
+from swzverify.explain.explanations import explain_access
+from swzverify.explain.explanations.gf2_matrix import matrix_latex, over_gf2
+from swzverify.explain.explanations.statements import Bit, Explained, Explanation, Kernel, Matrix, Rank
 from swzverify.report.explain_latex import render_explanations_latex
 from swzverify.report.explain_text import render_explanations_text
 from tests.explanations.test_planted import told

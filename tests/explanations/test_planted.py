@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
-from swzverify.explanations import explain_access, explain_tile
-from swzverify.explanations import statements as said
-from swzverify.explanations.explain import limit_of
+from swzverify.explain.explanations import explain_access, explain_tile
+from swzverify.explain.explanations import statements as said
+from swzverify.explain.explanations.explain import limit_of
 from swzverify.report.explain_text import render_explanations_text
 from swzverify.spec import parse_spec
 from tests.explanations.judge import Judge
@@ -168,7 +168,7 @@ HARMLESS = {"no start is shared"}
 def test_a_mistake_of_the_makers_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a mistake planted into what makes statements, some statement is false."""
     name, wrong = MAKERS[mistake]
-    monkeypatch.setattr(f"swzverify.explanations.{name}", wrong)
+    monkeypatch.setattr(f"swzverify.explain.explanations.{name}", wrong)
     found = 0
     for judge, _ in told():
         if judge.claim is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.explanations import explain_access, explain_tile
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import explain_access, explain_tile
+from swzverify.explain.explanations import statements as said
 from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
 from tests.differential.comparison import as_yaml

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.layout import Layout
 from tests.explanations.bit_judges import BitJudges
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from swzverify.explorer.state import State
-from swzverify.explorer.thread_maps import MAP_WORDS
+from swzverify.apps.explorer.state import State
+from swzverify.apps.explorer.thread_maps import MAP_WORDS
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS
 

@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from swzverify.explorer.fragments import answer
-from swzverify.explorer.server import link_of, listening, page_server
-from swzverify.explorer.state import State
-from swzverify.explorer.view import shown_of
+from swzverify.apps.explorer.fragments import answer
+from swzverify.apps.explorer.server import link_of, listening, page_server
+from swzverify.apps.explorer.state import State
+from swzverify.apps.explorer.view import shown_of
 from tests.browsing import Watched, chromium, needs_chromium, sync_api
 
 pytest.importorskip("flask", reason="Flask is in the extra explore")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from swzverify.cli import main
-from swzverify.explorer.state import State
-from swzverify.explorer.view import Shown, shown_of
+from swzverify.apps.cli import main
+from swzverify.apps.explorer.state import State
+from swzverify.apps.explorer.view import Shown, shown_of
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 STATES = {

@@ -16,13 +16,13 @@ from http.client import HTTPConnection
 
 import pytest
 
+from swzverify.apps.explorer import worker as worker_module
+from swzverify.apps.explorer.fragments import Answer, Ask, answer
+from swzverify.apps.explorer.guard import authorities
+from swzverify.apps.explorer.server import link_of, listening, page_server, serve
+from swzverify.apps.explorer.state import State
+from swzverify.apps.explorer.worker import Worker, Workers
 from swzverify.errors import SwzError
-from swzverify.explorer import worker as worker_module
-from swzverify.explorer.fragments import Answer, Ask, answer
-from swzverify.explorer.guard import authorities
-from swzverify.explorer.server import link_of, listening, page_server, serve
-from swzverify.explorer.state import State
-from swzverify.explorer.worker import Worker, Workers
 from tests.explorer import sleepy
 
 flask_testing = pytest.importorskip("flask.testing", reason="Flask is in the extra explore")
@@ -49,7 +49,7 @@ def asked() -> Asked:
 
 @pytest.fixture
 def client(asked: Asked) -> flask_testing.FlaskClient:
-    from swzverify.explorer.app import make_app
+    from swzverify.apps.explorer.app import make_app
 
     return make_app(authorities("127.0.0.1", 8765), asked).test_client()
 
@@ -183,7 +183,7 @@ def test_a_link_s_texts_are_never_markup(client: flask_testing.FlaskClient, name
 
 
 def test_a_fault_of_ours_is_no_traceback() -> None:
-    from swzverify.explorer.app import make_app
+    from swzverify.apps.explorer.app import make_app
 
     def broken(query: str, what: Ask) -> Answer:
         raise RuntimeError(f"{query} {what}")

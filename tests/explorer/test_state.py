@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swzverify.explorer.controls import controls
-from swzverify.explorer.fragments import answer
-from swzverify.explorer.state import MOST_QUERY, State, WrongStateError, allowed
+from swzverify.apps.explorer.controls import controls
+from swzverify.apps.explorer.fragments import answer
+from swzverify.apps.explorer.state import MOST_QUERY, State, WrongStateError, allowed
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS
 from tests.explorer.random_states import ANY

@@ -7,12 +7,12 @@ import re
 import pytest
 from hypothesis import given, settings
 
+from swzverify.apps.explorer.board import Board
+from swzverify.apps.explorer.fragments import answer
+from swzverify.apps.explorer.spec_text import spec_text
+from swzverify.apps.explorer.state import State, WrongStateError
+from swzverify.apps.explorer.view import Shown, changes_of, shown_of
 from swzverify.claims.verdict import Outcome
-from swzverify.explorer.board import Board
-from swzverify.explorer.fragments import answer
-from swzverify.explorer.spec_text import spec_text
-from swzverify.explorer.state import State, WrongStateError
-from swzverify.explorer.view import Shown, changes_of, shown_of
 from swzverify.hardware import INSTRUCTIONS, access_cost
 from swzverify.spec.elements import ELEMENT_BITS
 from tests.explorer.random_states import usual

@@ -19,8 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from swzverify.ptx import read_module_file
-from swzverify.scan.decide import scan_function, scanned_functions
+from swzverify.compiled.ptx import read_module_file
+from swzverify.compiled.scan.decide import scan_function, scanned_functions
 from tests.corpus.pool import MANIFEST, name_of
 
 ROOT: Final = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.ptx import read_module_file
+from swzverify.compiled.ptx import read_module_file
 from tests.frozen.__main__ import compared, main, of_kernel
 from tests.ptx.texts import HERE
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from swzverify.errors import SwzError
 from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.calibration import save_calibration
@@ -119,12 +119,12 @@ def test_emit_and_against(spec: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("crosscheck", spec, "--emit", str(out), "-q").exit_code == 0
     digest = (out / "crosscheck.cu").read_text().split('PROGRAM = "')[1][:64]
-    from swzverify.run.crosscheck import judged_claims, verdicts
-    from swzverify.run.settings import Settings
+    from swzverify.apps.run.crosscheck import judged_claims, verdicts
+    from swzverify.apps.run.settings import Settings
 
     specs = verdicts(judged_claims([spec], Settings())[0])
     answers = [answer for plan in plan_all(specs).values() for answer in answers_of(plan)]
-    from swzverify.run.emit import emitted
+    from swzverify.apps.run.emit import emitted
     from tests.gpu.test_emit import slopes
 
     about = {"name": "A GPU", "capability": 90, "driver": "13.0", "shared_bytes_per_block": 232448, "program": digest}
@@ -200,7 +200,7 @@ def test_kernels_that_do_not_compile(spec: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_claim_without_a_verdict_is_an_error(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has nothing to be compared with, and must not go missing either."""
-    from swzverify.run import one
+    from swzverify.apps.run import one
 
     real = one.judge
 

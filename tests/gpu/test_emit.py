@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from swzverify.apps.run.emit import emitted
 from swzverify.errors import SwzError
 from swzverify.gpu.clocks import LADDER, ladder_wavefronts
 from swzverify.gpu.cost_check import with_ladders
@@ -17,7 +18,6 @@ from swzverify.gpu.crosscheck import plan_all
 from swzverify.gpu.emit import HEADER, Emitted, emit, read_answers
 from swzverify.gpu.launch import pack, unpack
 from swzverify.hardware import access_cost
-from swzverify.run.emit import emitted
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import claims_in
 from tests.gpu.test_simulated import SPEC

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import swzverify
+from swzverify.core.processes import command_of
 from swzverify.gpu.crosscheck import plan_all
 from swzverify.gpu.launch import pack
-from swzverify.processes import command_of
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, claims_in
 from tests.gpu.test_cli import SPEC
@@ -173,7 +173,8 @@ def test_a_program_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
         (tmp_path / f"{name}.swz.yaml").write_text(SPEC)
     script = tmp_path / "script.py"
     script.write_text(
-        "import glob, sys\nfrom swzverify.run.run import run_specs\nfrom swzverify.run.settings import Settings\n"
+        "import glob, sys\nfrom swzverify.apps.run.run import run_specs\n"
+        "from swzverify.apps.run.settings import Settings\n"
         "print('once')\nprint(run_specs(sorted(glob.glob('*.swz.yaml')), Settings(jobs=2)).exit_code)\n"
     )
     ran = subprocess.run(

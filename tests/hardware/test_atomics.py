@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel.atomics import row_of_parts
 from swzverify.hardware import cost_many, find_instruction
-from swzverify.kernel.atomics import row_of_parts
 from tests.hardware.test_calibration import DATA
 
 LAUNCH = 1

@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 
 MORE_BYTES = 160 * 1024 * 1024
 BATCH_SECONDS = 240

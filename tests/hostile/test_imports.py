@@ -88,6 +88,6 @@ def test_the_entry_point_is_the_safe_one():
 def test_without_the_fix_the_trap_works(tmp_path):
     """The same trap with the command imported as it is: what the tests above look for does happen."""
     trapped(tmp_path, ("z3",))
-    command = [sys.executable, "-c", "from swzverify.cli import main; main(['prove', '0.swz.yaml'])"]
+    command = [sys.executable, "-c", "from swzverify.apps.cli import main; main(['prove', '0.swz.yaml'])"]
     subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": ROOT}, capture_output=True, check=False, timeout=120)
     assert (tmp_path / "z3.sprung").exists()

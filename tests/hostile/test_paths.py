@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="file types of POSIX")
 

@@ -23,6 +23,7 @@ import pytest
 import z3
 from numpy.typing import NDArray
 
+from swzverify.engines.obligations import Always, Answer
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt.terms import Translated, Translator
 from swzverify.ir.domain import Domain
@@ -43,7 +44,6 @@ from swzverify.ir.expr import (
 )
 from swzverify.ir.gf2 import VariableBits, affine_bits
 from swzverify.ir.intervals import intervals
-from swzverify.obligations import Always, Answer
 from tests.ir.c_functions import c_function
 from tests.ir.reference import BINARY, COMPARISONS, operator_meaning
 

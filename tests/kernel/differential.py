@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import z3
 
+from swzverify.compiled.kernel import KernelAccess, Kind
 from swzverify.ir import expr
 from swzverify.ir.expr import Binary, BinaryOperator, Compare, Comparison, Const, Expr, Extend, Extract, Ite, Var
-from swzverify.kernel import KernelAccess, Kind
 from tests.ptx_oracle import record
 
 MOST_TRIPS = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.kernel.paths import PathCondition, Paths
+from swzverify.compiled.kernel.paths import PathCondition, Paths
 
 
 def forget_joins(monkeypatch: pytest.MonkeyPatch) -> None:

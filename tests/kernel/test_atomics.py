@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.binaries.tools import find_tool
+from swzverify.compiled.binaries.tools import find_tool
+from swzverify.compiled.kernel import atomics
+from swzverify.compiled.kernel.atomics import Merging
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import scan_module
 from swzverify.errors import SwzError
-from swzverify.kernel import atomics
-from swzverify.kernel.atomics import Merging
-from swzverify.ptx import read_module
-from swzverify.scan import scan_module
 from tests.kernel.texts import TOP, found_in
 from tests.scan.texts import text_of
 

@@ -10,15 +10,15 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel import Kind, counts, induction
+from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.kernel import Kind, counts, induction
-from swzverify.kernel.lanes import Threads
-from swzverify.kernel.leaves import Leaves
 from tests.kernel.test_programs import explained
 from tests.kernel.texts import last
 from tests.kernel.traps import COUNT, STORE
 
-reader = import_module("swzverify.kernel.accesses")  # the package has a function of this name
+reader = import_module("swzverify.compiled.kernel.accesses")  # the package has a function of this name
 LIMITS = (
     "shr.u32 {0}, %r0, 2;",
     "and.b32 {0}, %r0, 3;",

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from swzverify.kernel import KernelAccess
+from swzverify.compiled.kernel import KernelAccess
 from tests.kernel.test_programs import SHAPES, compared
 from tests.kernel.texts import last, own
 from tests.kernel.traps import COUNT, text_of

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from swzverify.kernel import accesses
-from swzverify.ptx import PtxError, read_module
+from swzverify.compiled.kernel import accesses
+from swzverify.compiled.ptx import PtxError, read_module
 from tests.kernel.programs import program
 from tests.kernel.texts import TOP
 from tests.nightly import share

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import KernelAccess, Kind, induction
+from swzverify.compiled.kernel.flow import Loop
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import var
-from swzverify.kernel import KernelAccess, Kind, induction
-from swzverify.kernel.flow import Loop
 from tests.kernel.texts import found_in, last
 
-reader = import_module("swzverify.kernel.accesses")  # the package has a function of this name
+reader = import_module("swzverify.compiled.kernel.accesses")  # the package has a function of this name
 MASK = 0xFFFFFFFF
 STEPS: tuple[tuple[str, tuple[int, ...], Callable[[int], int]], ...] = (
     ("shl.b32 {0}, {0}, 1;", (1, 4, 3 << 20), lambda value: value << 1 & MASK),

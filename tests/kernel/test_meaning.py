@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel.evaluate import evaluate as evaluate_instruction
+from swzverify.compiled.kernel.flow import FlowError
+from swzverify.compiled.kernel.meaning import operation
+from swzverify.compiled.kernel.plain import plain
+from swzverify.compiled.kernel.slices import Slices, Steps
+from swzverify.compiled.ptx import Instruction, read_module
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
-from swzverify.kernel import Kind
-from swzverify.kernel.evaluate import evaluate as evaluate_instruction
-from swzverify.kernel.flow import FlowError
-from swzverify.kernel.meaning import operation
-from swzverify.kernel.plain import plain
-from swzverify.kernel.slices import Slices, Steps
-from swzverify.ptx import Instruction, read_module
 from tests.ptx_oracle import Buffer, launch
 from tests.ptx_oracle.case_list import all_cases, text_of
 from tests.ptx_oracle.case_list import inputs as chip_inputs

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swzverify.compiled.kernel import narrow
+from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.effects import registers_in, registers_of, written
+from swzverify.compiled.kernel.flow import Flow, FlowError
+from swzverify.compiled.kernel.graph import Tree, immediate_dominators, reached, reverse_postorder
+from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
+from swzverify.compiled.ptx import Register, read_module
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Expr
-from swzverify.kernel import narrow
-from swzverify.kernel.calls import inlined
-from swzverify.kernel.effects import registers_in, registers_of, written
-from swzverify.kernel.flow import Flow, FlowError
-from swzverify.kernel.graph import Tree, immediate_dominators, reached, reverse_postorder
-from swzverify.kernel.lanes import Threads
-from swzverify.kernel.linear import normal, sum_of
-from swzverify.kernel.narrow import is_same, low_bits, narrowed
-from swzverify.ptx import Register, read_module
 from tests.kernel.texts import TOP
 from tests.kernel.traps import BODIES, text_of
 

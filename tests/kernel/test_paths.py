@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from swzverify.compiled.kernel import Kind, accesses, paths
+from swzverify.compiled.ptx import read_module
 from swzverify.ir.expr import FALSE, TRUE, Expr, Var, const, substitute, variables
-from swzverify.kernel import Kind, accesses, paths
-from swzverify.ptx import read_module
 from tests.kernel.differential import coordinates, watched
 from tests.kernel.path_programs import GRID, NUMBERS, SHAPE, program
 from tests.kernel.planted_paths import forget_joins

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import calls, induction, meaning, narrow, parameters, slices, special, uniform
+from swzverify.compiled.kernel.arithmetic import shift_right, widened
+from swzverify.compiled.kernel.leaves import Kind
 from swzverify.ir.expr import const, extract, var
-from swzverify.kernel import calls, induction, meaning, narrow, parameters, slices, special, uniform
-from swzverify.kernel.arithmetic import shift_right, widened
-from swzverify.kernel.leaves import Kind
 from tests.kernel.test_programs import compared, held
 from tests.kernel.traps import BODIES, text_of
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from swzverify.kernel import accesses
-from swzverify.ptx import read_module
+from swzverify.compiled.kernel import accesses
+from swzverify.compiled.ptx import read_module
 from tests.kernel.differential import Tally, compare_all, watched
 from tests.kernel.programs import program
 from tests.kernel.traps import BODIES, text_of

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import accesses, evaluate, lanes, slices
+from swzverify.compiled.kernel.arithmetic import add, bit_and, sub
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import read_module
 from swzverify.ir.expr import const
-from swzverify.kernel import accesses, evaluate, lanes, slices
-from swzverify.kernel.arithmetic import add, bit_and, sub
-from swzverify.kernel.special import BlockShape
-from swzverify.ptx import read_module
 from tests.kernel.test_programs import compared
 from tests.kernel.texts import last, own
 from tests.kernel.traps import STORE, text_of

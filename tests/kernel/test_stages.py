@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from swzverify.kernel import induction, uniform
-from swzverify.kernel.leaves import Kind
+from swzverify.compiled.kernel import induction, uniform
+from swzverify.compiled.kernel.leaves import Kind
 from tests.kernel.test_programs import explained
 from tests.kernel.texts import last, own
 from tests.kernel.traps import COUNT, STORE

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from swzverify.kernel import accesses, inlined
-from swzverify.ptx import Instruction, Module, read_module_file
+from swzverify.compiled.kernel import accesses, inlined
+from swzverify.compiled.ptx import Instruction, Module, read_module_file
 from tests.kernel.differential import Tally, compare_all, watched
 from tests.ptx.texts import HERE
 from tests.ptx_oracle import launch

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from swzverify.compiled.kernel import KernelAccess, accesses
+from swzverify.compiled.ptx import read_module
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
-from swzverify.kernel import KernelAccess, accesses
-from swzverify.ptx import read_module
 from tests.kernel.texts import TOP, found_in, last, own
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swzverify.kernel import KernelAccess, accesses
-from swzverify.kernel.special import BlockShape
-from swzverify.ptx import read_module
+from swzverify.compiled.kernel import KernelAccess, accesses
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import read_module
 
 TOP = ".version 8.3\n.target sm_90\n.address_size 64\n"
 HEAD = (

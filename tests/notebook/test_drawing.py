@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from swzverify import Access, Layout, Swizzle, Tile, access_cost, prove
 from swzverify.claims import Bijective, ConflictFree, Wavefronts
-from swzverify.costs import locality
+from swzverify.explain.notebook.drawing import picture_of, svg_of
+from swzverify.explain.pictures.views.offsets import MOST, offsets, swizzled_offsets
 from swzverify.hardware import GroupCost, find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import ComposedLayout, PointerLayout
-from swzverify.notebook.drawing import picture_of, svg_of
-from swzverify.pictures.views.offsets import MOST, offsets, swizzled_offsets
 from swzverify.prover import judge
+from swzverify.search.costs import locality
 from swzverify.subjects import IndexMap
 
 EVIL = "</text><script>alert(1)</script><img src=x onerror=y>&\"'\x1b[31m\u202e"
@@ -215,8 +215,8 @@ def test_an_atomic_counts_each_lane_of_a_word() -> None:
 def test_nothing_below_imports_pictures_until_one_is_asked_for() -> None:
     code = (
         "import sys; from swzverify.layout import Layout; made = Layout('(4,8):(8,1)')\n"
-        "print('swzverify.pictures' in sys.modules, 'swzverify.notebook' in sys.modules)\n"
-        "print('<svg' in made._repr_svg_(), 'swzverify.pictures' in sys.modules)"
+        "print('swzverify.explain.pictures' in sys.modules, 'swzverify.explain.notebook' in sys.modules)\n"
+        "print('<svg' in made._repr_svg_(), 'swzverify.explain.pictures' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split() == ["False", "False", "True", "True"]

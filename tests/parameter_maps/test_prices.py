@@ -8,7 +8,8 @@ import pytest
 
 from swzverify import Layout, Swizzle, Tile, access_cost
 from swzverify.errors import SwzError
-from swzverify.parameter_maps import Sweep, sweep_pads, sweep_picture, sweep_swizzles
+from swzverify.explain.pictures.views.parameter_map import sweep_picture
+from swzverify.search.parameter_maps import Sweep, sweep_pads, sweep_swizzles
 from swzverify.spec import parse_spec
 
 SPEC = "swzverify: 1\ntiles:\n  T: {element: f32, shape: [8, 8], offset: i*8 + j}\n"

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from swzverify import Layout, Swizzle, Tile, access_cost
 from swzverify.errors import SwzError
+from swzverify.explain.pictures.chosen import chosen
+from swzverify.explain.pictures.views.groups import group_panels, groups
+from swzverify.explain.pictures.views.ownership import ownership
+from swzverify.explain.pictures.views.swizzled import swizzled_access
 from swzverify.hardware import INSTRUCTIONS, find_target
 from swzverify.ir.c_parse import parse
-from swzverify.pictures.chosen import chosen
-from swzverify.pictures.views.groups import group_panels, groups
-from swzverify.pictures.views.ownership import ownership
-from swzverify.pictures.views.swizzled import swizzled_access
 from swzverify.spec import parse_spec
 from swzverify.subjects import Access, Loop
 

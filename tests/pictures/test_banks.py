@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swzverify import Layout, Swizzle, Tile, access_cost
-from swzverify.pictures import Panel, Picture
-from swzverify.pictures.grid import View
-from swzverify.pictures.views.logical import logical
-from swzverify.pictures.views.physical import physical
-from swzverify.pictures.views.swizzled import swizzled_tile
+from swzverify.explain.pictures import Panel, Picture
+from swzverify.explain.pictures.grid import View
+from swzverify.explain.pictures.views.logical import logical
+from swzverify.explain.pictures.views.physical import physical
+from swzverify.explain.pictures.views.swizzled import swizzled_tile
 from swzverify.spec import parse_spec
 from swzverify.subjects import AlignedBase
 

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 from hypothesis import given
 
-from swzverify.pictures import Cell, Panel, Picture
-from swzverify.pictures.html import render_html
-from swzverify.pictures.latex import latex_text, render_latex
-from swzverify.pictures.svg import render_svg
-from swzverify.pictures.text import TextLook, render_text
+from swzverify.explain.pictures import Cell, Panel, Picture
+from swzverify.explain.pictures.html import render_html
+from swzverify.explain.pictures.latex import latex_text, render_latex
+from swzverify.explain.pictures.svg import render_svg
+from swzverify.explain.pictures.text import TextLook, render_text
 from tests.report.test_sinks import NASTY, Tags
 
 

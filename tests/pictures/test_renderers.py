@@ -19,18 +19,18 @@ from xml.etree import ElementTree
 import pytest
 
 from swzverify import Layout, Swizzle, Tile
+from swzverify.apps.run.show import ShowOptions, show
 from swzverify.errors import SwzError
-from swzverify.pictures import Cell, Panel, Picture, Scale
-from swzverify.pictures.chosen import chosen
-from swzverify.pictures.grid import View
-from swzverify.pictures.html import render_html
-from swzverify.pictures.latex import render_latex
-from swzverify.pictures.png import render_png
-from swzverify.pictures.svg import render_svg
-from swzverify.pictures.text import TextLook, render_text
-from swzverify.pictures.views.groups import groups
-from swzverify.pictures.views.logical import logical
-from swzverify.run.show import ShowOptions, show
+from swzverify.explain.pictures import Cell, Panel, Picture, Scale
+from swzverify.explain.pictures.chosen import chosen
+from swzverify.explain.pictures.grid import View
+from swzverify.explain.pictures.html import render_html
+from swzverify.explain.pictures.latex import render_latex
+from swzverify.explain.pictures.png import render_png
+from swzverify.explain.pictures.svg import render_svg
+from swzverify.explain.pictures.text import TextLook, render_text
+from swzverify.explain.pictures.views.groups import groups
+from swzverify.explain.pictures.views.logical import logical
 
 GOLDEN = Path(__file__).parent / "golden"
 SMALL = Picture(

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from swzverify.run.collect import SUFFIX
-from swzverify.sources.languages import SOURCE_SUFFIXES
+from swzverify.apps.run.collect import SUFFIX
+from swzverify.spec.sources.languages import SOURCE_SUFFIXES
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"

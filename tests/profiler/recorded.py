@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from swzverify.sass import Listing, read_listing
+from swzverify.compiled.sass import Listing, read_listing
 
 DATA = Path(__file__).parents[1] / "data" / "profiler"
 ROWS, PADDED, MIXED = "_Z7columnsILi0EEvPfPKf", "_Z7columnsILi1EEvPfPKf", "mixed"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.compiled.profiler import Counts, read_export
+from swzverify.compiled.profiler.export import exported
 from swzverify.errors import SwzError
-from swzverify.profiler import Counts, read_export
-from swzverify.profiler.export import exported
 from tests.profiler.recorded import MIXED, PADDED, ROWS, source_page
 
 HEAD = '"Kernel Name","k"\n"Address","Source","Instructions Executed","L1 Wavefronts Shared"\n'
@@ -123,7 +123,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for path in (tmp_path, tmp_path / "none.csv"):
         with pytest.raises(SwzError, match="is no file"):
             read_export(str(path))
-    monkeypatch.setattr("swzverify.profiler.export.MOST_BYTES", 10)
+    monkeypatch.setattr("swzverify.compiled.profiler.export.MOST_BYTES", 10)
     (tmp_path / "c.csv").write_text(HEAD)
     with pytest.raises(SwzError, match="has more than 0 MiB"):
         read_export(str(tmp_path / "c.csv"))

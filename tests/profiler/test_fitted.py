@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.profiler import Profile, fitted
-from swzverify.profiler.export import exported
-from swzverify.profiler.fitted import _source_name  # pyright: ignore[reportPrivateUsage]
+from swzverify.compiled.profiler import Profile, fitted
+from swzverify.compiled.profiler.export import exported
+from swzverify.compiled.profiler.fitted import _source_name  # pyright: ignore[reportPrivateUsage]
 from tests.profiler.recorded import MIXED, PADDED, ROWS, code, source_page, with_source_names
 
 

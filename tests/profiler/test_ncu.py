@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.compiled.profiler import Launch, profile
+from swzverify.compiled.profiler.launches import launches
 from swzverify.errors import SwzError
-from swzverify.profiler import Launch, profile
-from swzverify.profiler.launches import launches
 from tests.binaries.fakes import only_tool
 from tests.profiler.fake_ncu import ncu
 from tests.profiler.recorded import DATA, MIXED, PADDED, ROWS

@@ -19,6 +19,7 @@ from dataclasses import asdict
 import pytest
 
 from swzverify.claims import Bijective, ConflictFree, Outcome
+from swzverify.engines.obligations import Always, Answer, Finding
 from swzverify.engines.smt import SMT
 from swzverify.engines.smt import query as smt_query
 from swzverify.hardware import find_instruction, find_target
@@ -26,7 +27,6 @@ from swzverify.ir.c_parse import parse
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Comparison, binary, compare, const, extend, negation, var
 from swzverify.layout import Layout, Swizzle
-from swzverify.obligations import Always, Answer, Finding
 from swzverify.prover import Limits, Options, isolation, prove
 from swzverify.prover.isolation import IsolatedSMT, LostAnswerError, ask
 from swzverify.subjects import Access, Tile

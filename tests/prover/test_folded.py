@@ -9,11 +9,11 @@ import pytest
 from swzverify.claims import Aligned, Bijective, Equivalent, InBounds, Outcome, Permutation, Wavefronts
 from swzverify.claims.claim import Claim
 from swzverify.engines.bounds import Intervals
+from swzverify.engines.obligations import Always, Answer
 from swzverify.hardware import INSTRUCTIONS, find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.ir.expr import TRUE
 from swzverify.layout import Layout, Swizzle
-from swzverify.obligations import Always, Answer
 from swzverify.prover import Options, panel, prove
 from swzverify.subjects import Access, IndexMap, Loop, Tile
 

@@ -12,11 +12,11 @@ from swzverify.claims import Aligned, Bijective, Claim, ConflictFree, Contiguous
 from swzverify.claims import Injective as InjectiveClaim
 from swzverify.claims.goal import Fact, Plan
 from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.engines.obligations import Always, Answer, Cost, Finding, Obligation
 from swzverify.engines.smt import SMT
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle
-from swzverify.obligations import Always, Answer, Cost, Finding, Obligation
 from swzverify.prover import Options, panel, prove
 from swzverify.prover.judgement import _smallest_alignment
 from swzverify.subjects import Access, AlignedBase, Loop, Tile

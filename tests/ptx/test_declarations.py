@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from swzverify.ptx import Function, Parameter, Register, Space, Symbol, Tuning
+from swzverify.compiled.ptx import Function, Parameter, Register, Space, Symbol, Tuning
 from tests.ptx.texts import module, sound
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ptx import MAX_BYTES, PtxError, read_module, read_module_file
+from swzverify.compiled.ptx import MAX_BYTES, PtxError, read_module, read_module_file
 from tests.ptx.texts import HEADER, HERE
 
 KERNEL = HEADER + ".entry k() { ret; }\n"

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
+from swzverify.compiled.ptx import Module, PtxError, read_module
+from swzverify.compiled.ptx import read as read_part
+from swzverify.compiled.ptx.problems import MAX_BYTES, MAX_OPERANDS, Counter
 from swzverify.errors import SwzError
-from swzverify.ptx import Module, PtxError, read_module
-from swzverify.ptx import read as read_part
-from swzverify.ptx.problems import MAX_BYTES, MAX_OPERANDS, Counter
 from tests.ptx.texts import HEADER, OWN, kernel, own
 
 MANY = 200_000

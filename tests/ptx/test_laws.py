@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swzverify.compiled.ptx import Address, Immediate, Register, read_module
 from swzverify.errors import SwzError
-from swzverify.ptx import Address, Immediate, Register, read_module
 from tests.ptx.texts import HEADER, OWN, REGISTERS, meaning, module, own, said, sound
 
 TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|[\w$%.:]+|\s+|.', re.DOTALL)

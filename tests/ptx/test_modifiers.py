@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ptx import modifiers
-from swzverify.ptx.modifiers import in_order
+from swzverify.compiled.ptx import modifiers
+from swzverify.compiled.ptx.modifiers import in_order
 
 FAMILIES = {
     "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16": "{%r5,%r6,%r7,%r8}, [%r4];",

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from swzverify.ptx import (
+from swzverify.compiled.ptx import (
     Address,
     Bracketed,
     FloatImmediate,
@@ -29,7 +29,7 @@ from swzverify.ptx import (
     SymbolRef,
     Vector,
 )
-from swzverify.ptx.operand_text import read_operands
+from swzverify.compiled.ptx.operand_text import read_operands
 from tests.ptx.texts import kernel, sound
 
 SMEM = ".extern .shared .b8 smem[]; .global .b32 table[8];\n"

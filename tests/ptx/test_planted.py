@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from swzverify.ptx import Label, Register, declaration, instruction, literals, operand_text, read
-from swzverify.ptx import body as body_module
-from swzverify.ptx.body import BodyReader
-from swzverify.ptx.locations import Locations
-from swzverify.ptx.module import Parameter
-from swzverify.ptx.names import Block
+from swzverify.compiled.ptx import Label, Register, declaration, instruction, literals, operand_text, read
+from swzverify.compiled.ptx import body as body_module
+from swzverify.compiled.ptx.body import BodyReader
+from swzverify.compiled.ptx.locations import Locations
+from swzverify.compiled.ptx.module import Parameter
+from swzverify.compiled.ptx.names import Block
 from tests.ptx import test_declarations, test_operands, test_scopes, test_statements, test_truth
 from tests.ptx.texts import HERE
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.ptx import Label, PtxError, Register, RegisterDeclaration, Registers, SymbolRef
+from swzverify.compiled.ptx import Label, PtxError, Register, RegisterDeclaration, Registers, SymbolRef
 from tests.ptx.texts import sound
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.ptx import (
+from swzverify.compiled.ptx import (
     Guard,
     Label,
     Location,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ptx import Label, Location, Module, Register, Space, SymbolRef, read_module_file
+from swzverify.compiled.ptx import Label, Location, Module, Register, Space, SymbolRef, read_module_file
 from tests.ptx.texts import HERE, place
 
 TRUTH = os.environ.get("SWZVERIFY_PTX_TRUTH", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from swzverify.ptx import Function, Location, Module, read_module
+from swzverify.compiled.ptx import Function, Location, Module, read_module
 
 HERE = Path(__file__).parent
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from swzverify import pytest_plugin
-from swzverify.run import reading
+from swzverify.apps.run import reading
 from swzverify.spec.guard import SUFFIXES, is_spec_name
 from swzverify.testing import spec_items
 
@@ -111,7 +111,7 @@ def test_a_fault_of_ours_is_a_failed_item_that_says_what_to_send(put, project, s
         raise RuntimeError("a bug")
 
     put({"gemm.swz.yaml": specs.good})
-    monkeypatch.setattr("swzverify.run.one.judge", prove)
+    monkeypatch.setattr("swzverify.apps.run.one.judge", prove)
     result = project.runpytest()
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
@@ -137,7 +137,7 @@ def test_a_fault_while_reading_is_a_collection_error(put, project, specs, monkey
         raise RuntimeError("a bug in the reader")
 
     put({"gemm.swz.yaml": specs.good})
-    monkeypatch.setattr("swzverify.run.reading.load_spec", load_spec)
+    monkeypatch.setattr("swzverify.apps.run.reading.load_spec", load_spec)
     result = project.runpytest()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["gemm.swz.yaml: SWZ901 reading this spec failed: RuntimeError: a bug in the reader*"])
@@ -148,7 +148,7 @@ def test_an_interrupt_ends_the_run(put, project, specs, monkeypatch):
         raise KeyboardInterrupt
 
     put({"gemm.swz.yaml": specs.good})
-    monkeypatch.setattr("swzverify.run.one.judge", prove)
+    monkeypatch.setattr("swzverify.apps.run.one.judge", prove)
     assert project.inline_run(no_reraise_ctrlc=True).ret == pytest.ExitCode.INTERRUPTED
 
 
@@ -198,7 +198,7 @@ def test_collect_only_proves_nothing(put, project, specs, monkeypatch):
         raise AssertionError("not wanted")
 
     put({"specs/gemm.swz.yaml": specs.bad})
-    monkeypatch.setattr("swzverify.run.one.judge", prove)
+    monkeypatch.setattr("swzverify.apps.run.one.judge", prove)
     result = project.runpytest("--collect-only")
     result.stdout.fnmatch_lines(
         ["*<SpecFile gemm.swz.yaml>", "*<SubjectNode A>", "*<ClaimItem bijective>", "*<ClaimItem injective>"]

@@ -36,7 +36,7 @@ def test_a_wrong_rlimit_is_a_usage_error(project, value):
 
 
 def test_the_rlimit_reaches_the_prover(put, project, specs, monkeypatch):
-    from swzverify.run import one
+    from swzverify.apps.run import one
 
     seen = []
     real = one.judge
@@ -71,7 +71,7 @@ def test_a_run_without_specs_imports_nothing_of_ours(put, project):
         {
             "test_it.py": "import sys\n\ndef test_it():\n"
             "    ours = {name for name in sys.modules if name.split('.')[0] == 'swzverify'}\n"
-            "    assert ours == {'swzverify', 'swzverify.lazy', 'swzverify.pytest_plugin'}\n"
+            "    assert ours == {'swzverify', 'swzverify.core', 'swzverify.core.lazy', 'swzverify.pytest_plugin'}\n"
             "    assert not {'z3', 'numpy', 'pydantic'} & set(sys.modules)\n"
         }
     )

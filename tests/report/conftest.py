@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
-from swzverify.cures import Cure
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
+from swzverify.search.cures import Cure
 from swzverify.spec.deciding import DecidingConstant
 
 Make = Callable[..., ClaimResult]

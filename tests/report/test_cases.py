@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swzverify.claims.verdict import Measure, WarpMeasure
-from swzverify.cures import Cure
 from swzverify.report.cases import boxes, told_once
 from swzverify.report.markdown import render_markdown
 from swzverify.report.matrix import matrix
 from swzverify.report.result import Report
+from swzverify.search.cures import Cure
 
 CASES = [dict(zip(("a", "b", "c"), values, strict=True)) for values in product((1, 2, 3), (4, 8), (0, 1))]
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.cures import Cure
 from swzverify.report.github import render_github
 from swzverify.report.json import render_json
 from swzverify.report.markdown import render_markdown
@@ -15,6 +14,7 @@ from swzverify.report.result import Report
 from swzverify.report.sarif import render_sarif
 from swzverify.report.style import TextStyle
 from swzverify.report.text import render_text
+from swzverify.search.cures import Cure
 from swzverify.spec.deciding import DecidingConstant
 
 CURE = Cure("A", "pad 1 after every 32 elements", "1 wavefront (minimum 1) instead of 32", "124 bytes more")

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from swzverify.explanations import statements as said
+from swzverify.explain.explanations import statements as said
 from swzverify.layout import Swizzle
 from swzverify.report.explain_words import sentence
 

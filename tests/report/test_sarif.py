@@ -17,7 +17,7 @@ from jsonschema import Draft4Validator
 from markdown_it import MarkdownIt
 
 from swzverify.claims import KINDS
-from swzverify.error_codes import TITLES
+from swzverify.core.error_codes import TITLES
 from swzverify.report.escape import visible, visible_lines
 from swzverify.report.result import Report
 from swzverify.report.rules import claim_rules

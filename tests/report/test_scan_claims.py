@@ -15,17 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
+from swzverify.apps.commands.choices import Format
+from swzverify.apps.commands.scan_reports import rendered
 from swzverify.claims.verdict import Outcome
-from swzverify.commands.choices import Format
-from swzverify.commands.scan_reports import rendered
-from swzverify.errors import Problem
-from swzverify.hardware import Kind
-from swzverify.ptx import Location
-from swzverify.report.result import ClaimResult, Report
-from swzverify.report.scan import ScannedFile
-from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
-from swzverify.sass import Opcode, SassInstruction, opcode_of
-from swzverify.scan import (
+from swzverify.compiled.ptx import Location
+from swzverify.compiled.sass import Opcode, SassInstruction, opcode_of
+from swzverify.compiled.scan import (
     Claim,
     ClaimVerdict,
     LaneRow,
@@ -36,8 +31,13 @@ from swzverify.scan import (
     Witness,
     WitnessLane,
 )
-from swzverify.scan.claim import not_known
-from swzverify.scan.verdict import Decision
+from swzverify.compiled.scan.claim import not_known
+from swzverify.compiled.scan.verdict import Decision
+from swzverify.errors import Problem
+from swzverify.hardware import Kind
+from swzverify.report.result import ClaimResult, Report
+from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
 from tests.report.test_sinks import NASTY
 
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"

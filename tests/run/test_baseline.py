@@ -12,13 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
-from swzverify.errors import Problem, SwzError
-from swzverify.report.json import document
-from swzverify.report.result import ClaimResult, ExitCode, Report
-from swzverify.report.style import TextStyle
-from swzverify.report.text import render_text
-from swzverify.run.baseline import (
+from swzverify.apps.run.baseline import (
     KnownFailure,
     accept_known,
     known_failures,
@@ -27,6 +21,12 @@ from swzverify.run.baseline import (
     render_baseline,
     save_baseline,
 )
+from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
+from swzverify.errors import Problem, SwzError
+from swzverify.report.json import document
+from swzverify.report.result import ClaimResult, ExitCode, Report
+from swzverify.report.style import TextStyle
+from swzverify.report.text import render_text
 
 
 def result(name="a", outcome="refuted", wavefronts=None, *, expected="proved", exact=True, scope="every base"):
@@ -256,7 +256,7 @@ class TestCommand:
 
     @staticmethod
     def run(*arguments):
-        from swzverify.cli import main
+        from swzverify.apps.cli import main
 
         return CliRunner().invoke(main, ["prove", "a.swz.yaml", *arguments])
 
@@ -289,7 +289,7 @@ class TestCommand:
         assert (done.exit_code, "no longer failing" in done.stdout) == (0, True)
 
     def test_refused_before_anything_is_proved(self, monkeypatch):
-        monkeypatch.setattr("swzverify.run.one.judge", lambda *_, **__: pytest.fail("proved"))
+        monkeypatch.setattr("swzverify.apps.run.one.judge", lambda *_, **__: pytest.fail("proved"))
         Path("bad.json").write_text("{}")
         for arguments in (
             ["--baseline", "missing.json"],

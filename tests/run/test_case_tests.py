@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.run.case_tests import is_ours, save_case_tests
+from swzverify.apps.run.run import run_specs
+from swzverify.apps.run.settings import Settings
 from swzverify.claims.verdict import Outcome
 from swzverify.errors import SwzError
 from swzverify.report.case_tests import MARK
 from swzverify.report.result import Report
-from swzverify.run.case_tests import is_ours, save_case_tests
-from swzverify.run.run import run_specs
-from swzverify.run.settings import Settings
 from tests.claims import edges
 from tests.run.case_specs import BROKEN, mended
 

@@ -9,8 +9,8 @@ from pathlib import Path
 SCRIPT = """
 import sys
 from swzverify.certificates.folder import prepare
-from swzverify.run.run import run_specs
-from swzverify.run.settings import Settings
+from swzverify.apps.run.run import run_specs
+from swzverify.apps.run.settings import Settings
 
 if __name__ == "__main__":
     prepare("certificates")

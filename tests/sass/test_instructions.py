@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.sass import ListingError
-from swzverify.sass.instructions import read_instructions, target_of
-from swzverify.sass.rewrite import rewritten
+from swzverify.compiled.sass import ListingError
+from swzverify.compiled.sass.instructions import read_instructions, target_of
+from swzverify.compiled.sass.rewrite import rewritten
 from swzverify.subjects.listing import ListedInstruction, Work
 
 MAXWELL, VOLTA = 4, 2
@@ -284,7 +284,7 @@ def test_what_maxas_extracts() -> None:
 
 
 def test_a_listing_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.sass.instructions.MOST_INSTRUCTIONS", 2)
+    monkeypatch.setattr("swzverify.compiled.sass.instructions.MOST_INSTRUCTIONS", 2)
     assert len(read_instructions("NOP;\n" * 2, MAXWELL).functions[""]) == 2
     with pytest.raises(ListingError, match="line 3: a function has more than 2 instructions"):
         read_instructions("NOP;\n" * 3, MAXWELL)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.compiled.sass import ListingError, opcode_of, read_listing
 from swzverify.hardware import Kind
-from swzverify.sass import ListingError, opcode_of, read_listing
 
 LISTING = (Path(__file__).parents[1] / "data" / "sass" / "k.lst").read_text(encoding="utf-8")
 HEAD = '\t.target\tsm_90\n\t.section\t.text.k,"ax",@progbits\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from swzverify.sass.instructions import read_instructions
+from swzverify.compiled.sass.instructions import read_instructions
 
 DATA = Path(__file__).parent.parent / "data" / "reuse_slots.txt"
 FIRST = 2

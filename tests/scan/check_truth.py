@@ -19,13 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from swzverify.binaries import machine_of_file
-from swzverify.binaries.tools import find_tool
-from swzverify.profiler import Counts, spelled
-from swzverify.ptx import Module, read_module
-from swzverify.sass import Listing, read_listing
-from swzverify.scan import Given, ScannedAccess, Verdict, scan_function
-from swzverify.scan.measured import Measured, Status, measured
+from swzverify.compiled.binaries import machine_of_file
+from swzverify.compiled.binaries.tools import find_tool
+from swzverify.compiled.profiler import Counts, spelled
+from swzverify.compiled.ptx import Module, read_module
+from swzverify.compiled.sass import Listing, read_listing
+from swzverify.compiled.scan import Given, ScannedAccess, Verdict, scan_function
+from swzverify.compiled.scan.measured import Measured, Status, measured
 
 FOLDER = Path(os.environ.get("SWZVERIFY_PTX_TRUTH", ""))
 MISSING = not os.environ.get("SWZVERIFY_PTX_TRUTH") or not (FOLDER / "truth.json").exists()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from swzverify.scan import decide, tried
-from swzverify.scan.verdict import Decision
+from swzverify.compiled.scan import decide, tried
+from swzverify.compiled.scan.verdict import Decision
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from swzverify.kernel.symbols import Symbols
-from swzverify.ptx import SymbolRef, read_module
-from swzverify.scan import scan_module
+from swzverify.compiled.kernel.symbols import Symbols
+from swzverify.compiled.ptx import SymbolRef, read_module
+from swzverify.compiled.scan import scan_module
 from tests.kernel.texts import TOP
 from tests.nightly import share
 from tests.ptx_oracle import launch

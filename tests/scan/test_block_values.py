@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel.arithmetic import add, less, mul, widened
+from swzverify.compiled.scan.price import Block, lane_rows
 from swzverify.hardware import find_instruction
 from swzverify.ir.expr import BinaryOperator, Expr, binary, const, extend, var
-from swzverify.kernel.arithmetic import add, less, mul, widened
-from swzverify.scan.price import Block, lane_rows
 
 TID_X, TID_Y, BEGIN = var("tid.x", 20), var("tid.y", 3), var("begin", 1 << 16)
 NUMBER = add(widened(TID_X, 32), mul(widened(TID_Y, 32), const(20, 32)))

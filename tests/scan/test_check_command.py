@@ -146,7 +146,7 @@ def test_without_machine_code(files: tuple[str, ...]) -> None:
 
 
 def test_a_bad_export_is_refused_before_the_scan(files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.run.scan.scan_texts", None)
+    monkeypatch.setattr("swzverify.apps.run.scan.scan_texts", None)
     result = run(*files, "--check", export("nothing"))
     assert result.exit_code == 2
     assert "SWZ544" in result.stderr

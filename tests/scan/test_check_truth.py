@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.scan.measured import Status
 from swzverify.errors import SwzError
-from swzverify.scan.measured import Status
 from tests.scan.check_truth import KERNELS, MISSING, Held, held
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.kernel.special import BlockShape
-from swzverify.ptx import read_module
-from swzverify.scan import Claim, Given, ScannedAccess, scan_module
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Claim, Given, ScannedAccess, scan_module
 from tests.scan.test_verdicts import NEVER, OF_LANE
 from tests.scan.texts import DATA, GUARDED, SKEWED, WHOLE, strided, text_of
 

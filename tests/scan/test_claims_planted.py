@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import repeats
+from swzverify.compiled.kernel.arithmetic import less, widened
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.scan import aligned as of_alignment
+from swzverify.compiled.scan import bounds as of_bounds
+from swzverify.compiled.scan import claimed as judge
+from swzverify.compiled.scan import claims, subject
+from swzverify.compiled.scan.subject import Subject
 from swzverify.hardware import LANES
 from swzverify.ir.expr import FALSE, TRUE, const, negation
-from swzverify.kernel import repeats
-from swzverify.kernel.arithmetic import less, widened
-from swzverify.kernel.linear import normal
-from swzverify.scan import aligned as of_alignment
-from swzverify.scan import bounds as of_bounds
-from swzverify.scan import claimed as judge
-from swzverify.scan import claims, subject
-from swzverify.scan.subject import Subject
 from tests.kernel.planted_paths import forget_joins
 from tests.scan import test_claims as verdicts
 from tests.scan import test_claims_programs as programs
@@ -60,7 +60,7 @@ def test_a_base_taken_for_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_alignment_that_ptx_does_not_give(monkeypatch: pytest.MonkeyPatch) -> None:
     """In both ways: the array's address is a multiple of 16 whatever PTX says."""
-    from swzverify.kernel import symbols
+    from swzverify.compiled.kernel import symbols
 
     monkeypatch.setattr(symbols, "_power", lambda _: 16)
     found_by(verdicts.test_an_array_that_ptx_aligns_too_little_is_no_misalignment)
@@ -200,8 +200,8 @@ def test_a_shared_address_that_does_not_wrap(monkeypatch: pytest.MonkeyPatch) ->
 
 def _unwrapped(value: Any) -> Any:
     """Each sum in 64 bits, of numbers that are not negative."""
-    from swzverify.kernel.arithmetic import add, mul
-    from swzverify.kernel.linear import sum_of
+    from swzverify.compiled.kernel.arithmetic import add, mul
+    from swzverify.compiled.kernel.linear import sum_of
 
     found = sum_of(value)
     whole: Any = const(found.number or 1 << 32, 64)
@@ -247,7 +247,7 @@ def test_plain_numbers_that_see_nothing_are_contradicted(monkeypatch: pytest.Mon
 
 
 def test_no_lane_at_all_taken_for_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    from swzverify.obligations import Answer
+    from swzverify.engines.obligations import Answer
 
     monkeypatch.setattr(Subject, "made", lambda _: Answer.HOLDS)
     found_by(verdicts.test_an_access_that_no_lane_makes_proves_nothing)

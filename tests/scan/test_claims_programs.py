@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from swzverify.ptx import read_module
-from swzverify.scan import Claim, ScannedAccess, scan_module
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Claim, ScannedAccess, scan_module
 from tests.kernel import programs
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.traps import BODIES, text_of

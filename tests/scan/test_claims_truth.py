@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ptx import read_module_file
-from swzverify.scan import ScannedAccess, scan_module
+from swzverify.compiled.ptx import read_module_file
+from swzverify.compiled.scan import ScannedAccess, scan_module
 from tests.ptx_oracle.launch import parsed
 from tests.ptx_oracle.layout import Layout
 from tests.ptx_oracle.spaces import Arena

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Given, asker, scan_module
+from swzverify.engines.obligations import BY_CLOCK, Answer, Finding
 from swzverify.errors import SwzError
 from swzverify.ir.expr import Expr
-from swzverify.obligations import BY_CLOCK, Answer, Finding
 from swzverify.prover.panel import Panel
-from swzverify.ptx import read_module
-from swzverify.scan import Given, asker, scan_module
 from tests.scan.texts import SKEWED, last, strided, text_of
 
 pytestmark = pytest.mark.usefixtures("without_trials")

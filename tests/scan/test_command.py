@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.cli import main
+from swzverify.apps.cli import main
 from tests.binaries.fakes import cuobjdump, dump
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import DATA, SKEWED, strided, text_of

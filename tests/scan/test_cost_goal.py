@@ -9,19 +9,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel import accesses
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import asker
+from swzverify.compiled.scan import cost_goal as room
+from swzverify.compiled.scan.asker import Asker
+from swzverify.compiled.scan.cost_goal import banks_goal, coordinates, cost_goal, octet_goal
+from swzverify.compiled.scan.price import Block, DisagreementError, block_of
+from swzverify.compiled.scan.question import Question
+from swzverify.compiled.scan.split import Parts, split
+from swzverify.engines.obligations import Answer, Cost, GatherCost
 from swzverify.hardware import Instruction
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr
-from swzverify.kernel import accesses
-from swzverify.obligations import Answer, Cost, GatherCost
-from swzverify.ptx import read_module
-from swzverify.scan import asker
-from swzverify.scan import cost_goal as room
-from swzverify.scan.asker import Asker
-from swzverify.scan.cost_goal import banks_goal, coordinates, cost_goal, octet_goal
-from swzverify.scan.price import Block, DisagreementError, block_of
-from swzverify.scan.question import Question
-from swzverify.scan.split import Parts, split
 
 Shape = tuple[int, int, int]
 

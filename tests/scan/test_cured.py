@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from swzverify.cures import Cure
-from swzverify.ptx import read_module
-from swzverify.scan import ScannedAccess, Verdict, scan_function
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import ScannedAccess, Verdict, scan_function
+from swzverify.search.cures import Cure
 from tests.kernel.texts import TOP
 from tests.scan.test_command import run
 
@@ -101,18 +101,18 @@ def test_a_change_that_makes_another_access_worse_is_none() -> None:
 
 def test_a_wrong_reading_of_the_array_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: rows of half the length. The prover's cost is then not the scan's, and nothing is said."""
-    monkeypatch.setattr("swzverify.scan.cured.c_text", lambda *_, **__: "tid_x * 4")
+    monkeypatch.setattr("swzverify.compiled.scan.cured.c_text", lambda *_, **__: "tid_x * 4")
     assert cures_of(TURN.format(row=128)) == []
 
 
 @pytest.mark.parametrize("name", ["QUICK_CANDIDATES", "QUICK_LANES", "QUICK_PROOFS"])
 def test_the_search_gives_up_soon(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(f"swzverify.cures.work.{name}", 0)
+    monkeypatch.setattr(f"swzverify.search.cures.work.{name}", 0)
     assert cures_of(TURN.format(row=128)) == []
 
 
 def test_a_long_loop_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.scan.cured._MOST_LANES", 1023)
+    monkeypatch.setattr("swzverify.compiled.scan.cured._MOST_LANES", 1023)
     assert cures_of(TURN.format(row=128)) == []
 
 

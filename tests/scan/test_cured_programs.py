@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from swzverify.ptx import read_module
-from swzverify.scan import ScannedAccess, scan_function
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import ScannedAccess, scan_function
 from tests.kernel.texts import TOP
 from tests.oracle.hardware import read_instruction, warp_cost
 

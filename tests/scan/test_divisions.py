@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import KernelAccess, Kind, divisions
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Given, ScannedAccess, assuming, scan_module
+from swzverify.compiled.scan.sources import ALIGNED
 from swzverify.ir.expr import TRUE, variables
-from swzverify.kernel import KernelAccess, Kind, divisions
-from swzverify.ptx import read_module
-from swzverify.scan import Given, ScannedAccess, assuming, scan_module
-from swzverify.scan.sources import ALIGNED
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.texts import found_in
 from tests.ptx_oracle import Buffer, launch
@@ -306,7 +306,7 @@ def test_a_division_that_is_passed_by_taken_for_a_made_one(monkeypatch: pytest.M
     def all_of(slices: Any, _: Any) -> Any:
         return {leaf.variable: leaf.open for leaf in slices.leaves.by_name.values() if leaf.open is not None}
 
-    monkeypatch.setattr(import_module("swzverify.kernel.accesses"), "with_results", all_of)
+    monkeypatch.setattr(import_module("swzverify.compiled.kernel.accesses"), "with_results", all_of)
     monkeypatch.setattr(divisions.Divisions, "_made", lambda self, each: self._known.get(each))
     for body in (PASSED_BY, GUARDED):
         assert said(body + PLACE.format(4, 4, ""))[0] == "free"
@@ -325,7 +325,7 @@ def test_launches_that_divide_by_zero_taken_for_good_ones(monkeypatch: pytest.Mo
 
 
 def test_divisions_of_which_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("swzverify.kernel.accesses"), "with_results", lambda *_: {})
+    monkeypatch.setattr(import_module("swzverify.compiled.kernel.accesses"), "with_results", lambda *_: {})
     fails(test_lanes_go_one_way_where_a_quotient_decides)
     fails(test_lanes_leave_a_loop_together_where_a_quotient_counts_its_trips)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.scan.verdict import Decision
+from swzverify.compiled.scan.verdict import Decision
 from tests.kernel.texts import last as last_access
 from tests.scan.texts import last
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from swzverify.compiled.ptx import Module, read_module
+from swzverify.compiled.scan import Given, ScannedAccess, decide, scan_module, unknown_names
+from swzverify.compiled.scan import given as given_room
 from swzverify.errors import SwzError
-from swzverify.ptx import Module, read_module
-from swzverify.scan import Given, ScannedAccess, decide, scan_module, unknown_names
-from swzverify.scan import given as given_room
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.texts import SKEWED, text_of

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from swzverify.compiled.kernel import Arguments, Leaf, parameter_variable
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Given, collide, given, scan_module
 from swzverify.ir import integers
 from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, const, negation
-from swzverify.kernel import Arguments, Leaf, parameter_variable
-from swzverify.ptx import read_module
-from swzverify.scan import Given, collide, given, scan_module
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.test_given import BY_SIGN, ODD
 from tests.scan.texts import SKEWED, text_of
@@ -84,7 +84,7 @@ def test_an_offset_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_condition_on_a_part_that_is_not_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """The condition taken for one on any part of the parameter."""
-    monkeypatch.setattr("swzverify.kernel.evaluate.extract", lambda value, _, width: _low(value, width))
+    monkeypatch.setattr("swzverify.compiled.kernel.evaluate.extract", lambda value, _, width: _low(value, width))
     assert CASES["parts"]()
 
 

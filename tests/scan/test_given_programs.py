@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from swzverify.ptx import read_module
-from swzverify.scan import Given, scan_module
-from swzverify.scan.verdict import Decision
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Given, scan_module
+from swzverify.compiled.scan.verdict import Decision
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.ptx_oracle import launch

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from swzverify.compiled.kernel import Kind, accesses, evaluate, meaning, special
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import collide, cost_goal, mixed, samples, scan_module, surely
+from swzverify.compiled.scan.verdict import Decision
 from swzverify.ir.expr import const, variables
-from swzverify.kernel import Kind, accesses, evaluate, meaning, special
-from swzverify.ptx import read_module
-from swzverify.scan import collide, cost_goal, mixed, samples, scan_module, surely
-from swzverify.scan.verdict import Decision
 from tests.ptx_oracle import Access
 from tests.ptx_oracle.launch import Launch
 from tests.scan.launch_programs import program

@@ -8,14 +8,14 @@ from functools import cache
 
 import pytest
 
-from swzverify.profiler import Counts
-from swzverify.profiler.export import exported
-from swzverify.ptx import read_module
-from swzverify.sass.opcodes import opcode_of
-from swzverify.scan import ScannedAccess, Verdict, scan_function
-from swzverify.scan.claim import NEVER_MADE
-from swzverify.scan.measured import Measured, Status, measured, measured_in
-from swzverify.scan.verdict import unknown
+from swzverify.compiled.profiler import Counts
+from swzverify.compiled.profiler.export import exported
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.sass.opcodes import opcode_of
+from swzverify.compiled.scan import ScannedAccess, Verdict, scan_function
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.compiled.scan.measured import Measured, Status, measured, measured_in
+from swzverify.compiled.scan.verdict import unknown
 from tests.profiler.recorded import DATA, MIXED, PADDED, ROWS, code, source_page
 
 BLOCKS = {ROWS: (32, 8, 1), PADDED: (32, 8, 1), MIXED: (64, 1, 1)}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from swzverify.compiled.scan import ScannedAccess, collide, decide, octets, sources
+from swzverify.compiled.scan.verdict import FAULT
 from swzverify.ir.expr import FALSE
-from swzverify.scan import ScannedAccess, collide, decide, octets, sources
-from swzverify.scan.verdict import FAULT
 from tests.nightly import share
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from swzverify.binaries.tools import find_tool
-from swzverify.cli.scan import scan
+from swzverify.apps.cli.scan import scan
+from swzverify.compiled.binaries.tools import find_tool
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.sass import Listing, read_listing
+from swzverify.compiled.scan import ScannedAccess, scan_function
 from swzverify.errors import SwzError
-from swzverify.ptx import read_module
 from swzverify.report.scan_chip import chip_words
-from swzverify.sass import Listing, read_listing
-from swzverify.scan import ScannedAccess, scan_function
 from tests.scan.texts import GUARDED, WHOLE, strided, text_of
 
 DATA = Path(__file__).parents[1] / "data" / "sass"
@@ -94,12 +94,12 @@ def test_a_wrong_line_is_seen(shift: int) -> None:
 
 
 def test_a_width_in_bytes_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.sass.opcodes._BITS", {"64": 8, "128": 16})
+    monkeypatch.setattr("swzverify.compiled.sass.opcodes._BITS", {"64": 8, "128": 16})
     assert told(recorded()[40])[:2] != ("merged", "free")
 
 
 def test_a_merged_access_priced_as_a_scalar_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.scan.on_chip._SUFFIXES", {128: "b32"})
+    monkeypatch.setattr("swzverify.compiled.scan.on_chip._SUFFIXES", {128: "b32"})
     assert told(recorded()[52]) != ("merged", "conflict", 2, 8, 4)
 
 

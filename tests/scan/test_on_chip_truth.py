@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from swzverify.binaries import machine_of_file
-from swzverify.binaries.tools import find_tool
+from swzverify.compiled.binaries import machine_of_file
+from swzverify.compiled.binaries.tools import find_tool
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.sass import Listing, read_listing
+from swzverify.compiled.scan import scan_function
 from swzverify.errors import SwzError
-from swzverify.ptx import read_module
-from swzverify.sass import Listing, read_listing
-from swzverify.scan import scan_function
 
 FOLDER = Path(os.environ.get("SWZVERIFY_PTX_TRUTH", ""))
 MISSING = not os.environ.get("SWZVERIFY_PTX_TRUTH") or not (FOLDER / "truth.json").exists()

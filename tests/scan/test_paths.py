@@ -15,11 +15,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel import uniform
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import ScannedAccess, decide, question, scan_module, surely
+from swzverify.compiled.scan.verdict import Decision
 from swzverify.ir.expr import TRUE
-from swzverify.kernel import uniform
-from swzverify.ptx import read_module
-from swzverify.scan import ScannedAccess, decide, question, scan_module, surely
-from swzverify.scan.verdict import Decision
 from tests.kernel.path_programs import GRID, MORE_NUMBERS, NUMBERS, SHAPE, program
 from tests.kernel.planted_paths import forget_joins
 from tests.ptx_oracle import Access, Buffer, launch

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import atomics, counts, evaluate
+from swzverify.compiled.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
+from swzverify.compiled.scan.question import Question
+from swzverify.compiled.scan.split import Parts
+from swzverify.engines.obligations import Answer, Finding, WarpCost, WorstCost
 from swzverify.ir.expr import TRUE
-from swzverify.kernel import atomics, counts, evaluate
-from swzverify.obligations import Answer, Finding, WarpCost, WorstCost
 from swzverify.prover.panel import Panel
-from swzverify.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
-from swzverify.scan.question import Question
-from swzverify.scan.split import Parts
 from tests.scan import test_cost_goal as goals
 from tests.scan import test_verdicts as verdicts
 from tests.scan.texts import WHOLE, last, strided, verdict
 
 FAULT = "two engines disagree"
-accesses = import_module("swzverify.kernel.accesses")
+accesses = import_module("swzverify.compiled.kernel.accesses")
 TILED = (
     "mov.u32 %r4, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r4, 128, %r20; ld.shared.u32 %r30, [%r20];"
 )

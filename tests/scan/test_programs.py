@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from swzverify.ptx import read_module
-from swzverify.scan import ScannedAccess, scan_module
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import ScannedAccess, scan_module
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.test_stages import body as stages

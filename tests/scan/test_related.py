@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.scan import surely
+from swzverify.compiled.scan import surely
 from tests.ptx_oracle import Buffer, launch
 from tests.scan.texts import last, text_of
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ptx import read_module
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import scan_function
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import KIND, report_of
-from swzverify.scan import scan_function
 from tests.profiler.fake_ncu import ncu
 from tests.profiler.recorded import DATA, MIXED, cubin
 from tests.scan.test_command import run

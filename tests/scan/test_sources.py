@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from swzverify.scan import ScannedAccess, copies, octets, sources
-from swzverify.scan.copies import FILLED, SEVERAL_LINES
-from swzverify.scan.sources import ALIGNED, ONE_LINE, ROWS
+from swzverify.compiled.scan import ScannedAccess, copies, octets, sources
+from swzverify.compiled.scan.copies import FILLED, SEVERAL_LINES
+from swzverify.compiled.scan.sources import ALIGNED, ONE_LINE, ROWS
 from tests.hardware import test_cp_async_rule as rule
 from tests.scan.texts import last
 

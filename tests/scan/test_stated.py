@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from swzverify.compiled.kernel import accesses
+from swzverify.compiled.kernel.arithmetic import bit_and
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import stated as module
+from swzverify.compiled.scan.c_text import NotWrittenError
+from swzverify.compiled.scan.stated import Stated, stated
 from swzverify.ir.expr import const
-from swzverify.kernel import accesses
-from swzverify.kernel.arithmetic import bit_and
-from swzverify.kernel.linear import normal
-from swzverify.ptx import read_module
-from swzverify.scan import stated as module
-from swzverify.scan.c_text import NotWrittenError
-from swzverify.scan.stated import Stated, stated
 from tests.kernel.differential import Event, coordinates, watched
 from tests.kernel.planted_paths import forget_joins
 from tests.kernel.programs import program

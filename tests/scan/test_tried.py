@@ -11,15 +11,15 @@ from dataclasses import replace
 import click
 import pytest
 
-from swzverify.cli.scan import scan as command
-from swzverify.kernel import KernelAccess, accesses
-from swzverify.ptx import read_module
-from swzverify.scan import Given, ScannedAccess, scan_module, tried
-from swzverify.scan.claim import NEVER_MADE
-from swzverify.scan.given import NO_FACTS
-from swzverify.scan.tried import Kernel, words_of
-from swzverify.scan.verdict import FAULT, Decision, Verdict, unknown
-from swzverify.trial.search import MOST_LAUNCHES
+from swzverify.apps.cli.scan import scan as command
+from swzverify.compiled.kernel import KernelAccess, accesses
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import Given, ScannedAccess, scan_module, tried
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.compiled.scan.given import NO_FACTS
+from swzverify.compiled.scan.tried import Kernel, words_of
+from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict, unknown
+from swzverify.compiled.trial.search import MOST_LAUNCHES
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import WHOLE, last, text_of
 from tests.trial.against import by_oracle

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from swzverify.ptx import Module, read_module_file
-from swzverify.scan import ScannedAccess, scan_module
+from swzverify.compiled.ptx import Module, read_module_file
+from swzverify.compiled.scan import ScannedAccess, scan_module
 from tests.ptx.texts import HERE
 from tests.ptx_oracle import OracleError, run_auto
 

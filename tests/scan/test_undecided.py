@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.obligations import Answer, Finding
+from swzverify.compiled.scan.asker import Asker
+from swzverify.compiled.scan.verdict import NOT_DECIDED, Decision
+from swzverify.engines.obligations import Answer, Finding
 from swzverify.prover.panel import Panel
-from swzverify.scan.asker import Asker
-from swzverify.scan.verdict import NOT_DECIDED, Decision
 from tests.scan.texts import last, strided
 
 pytestmark = pytest.mark.usefixtures("without_trials")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from swzverify.compiled.scan import asker
+from swzverify.compiled.scan.verdict import FAULTS
+from swzverify.engines.obligations import Answer, Finding
 from swzverify.hardware import find_instruction
-from swzverify.obligations import Answer, Finding
-from swzverify.scan import asker
-from swzverify.scan.verdict import FAULTS
 from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
 
 pytestmark = pytest.mark.usefixtures("without_trials")
@@ -331,8 +331,8 @@ def test_without_a_block_only_what_no_shape_changes_is_decided() -> None:
 
 
 def test_a_shape_that_is_required_needs_no_option_and_wins() -> None:
-    from swzverify.ptx import read_module
-    from swzverify.scan import scan_module
+    from swzverify.compiled.ptx import read_module
+    from swzverify.compiled.scan import scan_module
     from tests.scan.texts import text_of
 
     text = text_of(strided(4)).replace("(.param .u32 n, .param .u64 q)", "(.param .u32 n, .param .u64 q) .reqntid 64")

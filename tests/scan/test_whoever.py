@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.obligations import Answer
-from swzverify.scan.claim import NEVER_MADE
-from swzverify.scan.question import Question
-from swzverify.scan.verdict import NOT_DECIDED
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.compiled.scan.question import Question
+from swzverify.compiled.scan.verdict import NOT_DECIDED
+from swzverify.engines.obligations import Answer
 from tests.ptx_oracle import Buffer, launch
 from tests.scan.texts import last, strided, text_of
 

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from swzverify.apps.cli import main
 from swzverify.claims.verdict import Outcome
-from swzverify.cli import main
+from swzverify.compiled.ptx import read_module, read_module_file
+from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan.c_text import NotWrittenError, c_text
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     BinaryOperator,
@@ -28,11 +31,8 @@ from swzverify.ir.expr import (
     variables,
 )
 from swzverify.prover import Options, prove
-from swzverify.ptx import read_module, read_module_file
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_spec import scan_spec
-from swzverify.scan import ScannedAccess, scan_module
-from swzverify.scan.c_text import NotWrittenError, c_text
 from swzverify.spec.load import parse_spec
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES
@@ -176,7 +176,7 @@ def test_random_expressions_mean_the_same_in_c() -> None:
     ids=["numbers that do not wrap", "signs that are not looked at", "numbers without a sign"],
 )
 def test_a_planted_mistake_is_found(method: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"swzverify.scan.c_text._Text.{method}", wrong)
+    monkeypatch.setattr(f"swzverify.compiled.scan.c_text._Text.{method}", wrong)
     with pytest.raises(AssertionError):
         test_random_expressions_mean_the_same_in_c()
 
@@ -185,7 +185,7 @@ def test_a_guard_that_is_left_out_where_it_counts_is_found(monkeypatch: pytest.M
     body = "setp.lt.u32 %p1, %r1, 5; @%p1 ld.shared.u32 %r30, [%r20];"
     found = scanned(strided(128, body))
     assert judged(found) == {"proved": 1}
-    monkeypatch.setattr("swzverify.scan.written._condition", lambda *_: "")
+    monkeypatch.setattr("swzverify.compiled.scan.written._condition", lambda *_: "")
     assert judged(scanned(strided(128, body))) == {"refuted": 1}
 
 

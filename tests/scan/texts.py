@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swzverify.kernel.special import BlockShape
-from swzverify.ptx import read_module
-from swzverify.scan import ScannedAccess, scan_module
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import ScannedAccess, scan_module
 from tests.kernel.texts import HEAD, TOP
 
 WHOLE = (64, 1, 1)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swzverify.sources.blocks import BlockError, blocks, may_hold_blocks
-from swzverify.sources.comments import comment_lines
-from swzverify.sources.languages import Language
 from swzverify.spec.contracts import contract_text, read_contract
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_tree, to_data
+from swzverify.spec.sources.blocks import BlockError, blocks, may_hold_blocks
+from swzverify.spec.sources.comments import comment_lines
+from swzverify.spec.sources.languages import Language
 
 C, PYTHON = Language.C, Language.PYTHON
 

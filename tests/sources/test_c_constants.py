@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swzverify.errors import SwzError
-from swzverify.sources.c_constants import c_definitions
-from swzverify.sources.c_text import Lines, read_c
-from swzverify.sources.constants import Constant, constant
-from swzverify.sources.languages import Language
+from swzverify.spec.sources.c_constants import c_definitions
+from swzverify.spec.sources.c_text import Lines, read_c
+from swzverify.spec.sources.constants import Constant, constant
+from swzverify.spec.sources.languages import Language
 
 CPLUSPLUS = shutil.which("g++")
 HEAD = "#include <cstddef>\n#include <cstdint>\n#define __global__\n#define __device__\n#define __launch_bounds__(n)\n"

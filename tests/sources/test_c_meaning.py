@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from swzverify.errors import SwzError
-from swzverify.sources.constants import constant
-from swzverify.sources.languages import Language
+from swzverify.spec.sources.constants import constant
+from swzverify.spec.sources.languages import Language
 from tests.sources.compiler import compiles, has_value, needs_compiler
 
 OLD = ("-std=c++14",)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from swzverify.errors import SwzError
-from swzverify.sources.constants import Constant, constant
-from swzverify.sources.languages import Language
+from swzverify.spec.sources.constants import Constant, constant
+from swzverify.spec.sources.languages import Language
 
 READ = {
     "BK = 64": 64,

@@ -13,11 +13,11 @@ import pytest
 
 from swzverify.claims import Equivalent
 from swzverify.claims.verdict import Outcome
-from swzverify.kernel import accesses
+from swzverify.compiled.kernel import accesses
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.c_text import NotWrittenError
+from swzverify.compiled.scan.stated import stated
 from swzverify.prover import prove
-from swzverify.ptx import read_module
-from swzverify.scan.c_text import NotWrittenError
-from swzverify.scan.stated import stated
 from swzverify.spec import Spec, SpecError, load_spec
 from swzverify.subjects import Access
 from swzverify.subjects.loop import WARP

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.run.collect import collect_specs
+from swzverify.apps.run.one import run_spec
+from swzverify.apps.run.settings import Settings
 from swzverify.claims.verdict import Outcome
-from swzverify.run.collect import collect_specs
-from swzverify.run.one import run_spec
-from swzverify.run.settings import Settings
 from swzverify.spec import SpecError, load_spec
 from swzverify.spec.load import parse_spec
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.binaries import machine
+from swzverify.apps.diff.compare import differences
 from swzverify.claims import RegisterConflictFree, RegisterConflicts
-from swzverify.diff.compare import differences
+from swzverify.compiled.binaries import machine
 from swzverify.errors import SwzError
 from swzverify.gpu.crosscheck import judge as judge_on_device
 from swzverify.gpu.plan import Plan, plan

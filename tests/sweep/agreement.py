@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import yaml
 
-from swzverify.sweep.bench import Bench, Question
+from swzverify.spec.sweep.bench import Bench, Question
 from tests.sweep import oracle
 from tests.sweep.puzzles import Puzzle
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from swzverify.search.synth import pricing
+from swzverify.search.synth.frame import Frame
 from swzverify.spec import sweep_axes
-from swzverify.sweep import bench, measure, soundness
-from swzverify.sweep.cases import Cases
-from swzverify.synth import pricing
-from swzverify.synth.frame import Frame
+from swzverify.spec.sweep import bench, measure, soundness
+from swzverify.spec.sweep.cases import Cases
 from tests.nightly import share
 from tests.sweep.agreement import Row, differences
 from tests.sweep.puzzles import puzzle

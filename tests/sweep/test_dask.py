@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from swzverify.apps.run import sweep as run
+from swzverify.apps.run.sweep import Progress, SweepOptions, run_sweep
 from swzverify.errors import SwzError
-from swzverify.run import sweep as run
-from swzverify.run.sweep import Progress, SweepOptions, run_sweep
-from swzverify.sweep import on_dask
+from swzverify.spec.sweep import on_dask
 
 # A cluster that starts or goes warns of ports and sockets of its own.
 pytestmark = [

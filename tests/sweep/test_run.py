@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.run import sweep as run
+from swzverify.apps.run.sweep import Progress, SweepOptions, SweepResult, run_sweep
 from swzverify.errors import SwzError
-from swzverify.run import sweep as run
-from swzverify.run.sweep import Progress, SweepOptions, SweepResult, run_sweep
 from swzverify.spec import SpecError
-from swzverify.sweep.arrow import column_names, read_row
-from swzverify.sweep.bench import Bench, Question
-from swzverify.sweep.chunk import chunk_cases, chunks_of
+from swzverify.spec.sweep.arrow import column_names, read_row
+from swzverify.spec.sweep.bench import Bench, Question
+from swzverify.spec.sweep.chunk import chunk_cases, chunks_of
 from tests.sweep.conftest import TEXT
 
 CASES = 2 * 2 * 2 * 4 * 2 - 2 * 4 * 2  # i8 with 32 columns is left out
@@ -97,7 +97,7 @@ def test_a_killed_process_loses_nothing(spec: Path, tmp_path: Path) -> None:
     sweep(spec, whole)
     slow = (
         "import sys, time\n"
-        "from swzverify.run import sweep as run\n"
+        "from swzverify.apps.run import sweep as run\n"
         "run.chunk_cases = lambda bench: bench.cases.group\n"
         "run.run_sweep(sys.argv[1], run.SweepOptions(sys.argv[2], jobs=1), lambda _: time.sleep(0.3))\n"
     )

@@ -11,8 +11,8 @@ from collections import Counter
 
 from swzverify.errors import SwzError
 from swzverify.prover import Options
-from swzverify.synth.proof import prove_member
-from swzverify.synth.solution import find
+from swzverify.search.synth.proof import prove_member
+from swzverify.search.synth.solution import find
 from tests.synth.agreement import compare, problem_of
 from tests.synth.puzzles import puzzle
 

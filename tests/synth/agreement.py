@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.errors import SwzError
+from swzverify.search.synth.problem import Form, Problem, Variant
+from swzverify.search.synth.search import Member
+from swzverify.search.synth.solution import Solution, find
 from swzverify.spec import SpecError, parse_spec
-from swzverify.synth.problem import Form, Problem, Variant
-from swzverify.synth.search import Member
-from swzverify.synth.solution import Solution, find
 from tests.synth import oracle
 from tests.synth.puzzles import Puzzle
 

@@ -7,8 +7,8 @@ import pytest
 from swzverify.claims import Aligned
 from swzverify.prover import Options
 from swzverify.report.synth_result import is_confirmed
-from swzverify.synth.proof import prove_member
-from swzverify.synth.solution import find
+from swzverify.search.synth.proof import prove_member
+from swzverify.search.synth.solution import find
 from tests.nightly import share
 from tests.synth import oracle
 from tests.synth.agreement import Compared, compare, problem_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.commands.choices import FAMILIES
+from swzverify.apps.commands.choices import FAMILIES
 from swzverify.errors import SwzError
 from swzverify.layout.tma import TmaMode
+from swzverify.search.synth import problem as problems
+from swzverify.search.synth.problem import Form, Problem, Variant
+from swzverify.search.synth.solution import Solution, find
 from swzverify.spec import parse_spec
-from swzverify.synth import problem as problems
-from swzverify.synth.problem import Form, Problem, Variant
-from swzverify.synth.solution import Solution, find
 
 _STEPS = "for: {k: {start: 0, stop: 32, step: 16}}"
 LDMATRIX = f"{{tile: A, instruction: ldmatrix.x4, threads: 32, {_STEPS}, coord: [lane%16, k + lane/16*8]}}"

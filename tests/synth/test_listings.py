@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.run.synth_listing import SEARCHES, synthesize_listing
 from swzverify.errors import SwzError
-from swzverify.run.synth_listing import SEARCHES, synthesize_listing
+from swzverify.search.synth.code import numbers
+from swzverify.search.synth.code.found import price_of
+from swzverify.search.synth.code.numbers import best_numbers
 from swzverify.spec import load_spec
-from swzverify.synth.code import numbers
-from swzverify.synth.code.found import price_of
-from swzverify.synth.code.numbers import best_numbers
 from tests.oracle.listings import conflicts_of
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +104,7 @@ def test_no_order_is_better(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_bound_is_below_every_order(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where not every order is counted, the answer may be worse, and the bound must not be too high."""
-    monkeypatch.setattr("swzverify.synth.code.order.MOST_EXACT", 0)
+    monkeypatch.setattr("swzverify.search.synth.code.order.MOST_EXACT", 0)
     rng = random.Random(2000 + seed)
     target = rng.choice(TARGETS)
     lines = drawn(rng, rng.randint(1, 5), free=True)

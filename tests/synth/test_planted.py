@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from swzverify.errors import SwzError
-from swzverify.synth import families, linear, objective, pricing, reasons, search, xor
-from swzverify.synth.families import pad, swizzle
-from swzverify.synth.frame import Frame
-from swzverify.synth.linear import LinearLanes
-from swzverify.synth.pricing import Fields
-from swzverify.synth.problem import Problem
-from swzverify.synth.solution import find
-from swzverify.synth.xor import Choices
+from swzverify.search.synth import families, linear, objective, pricing, reasons, search, xor
+from swzverify.search.synth.families import pad, swizzle
+from swzverify.search.synth.frame import Frame
+from swzverify.search.synth.linear import LinearLanes
+from swzverify.search.synth.pricing import Fields
+from swzverify.search.synth.problem import Problem
+from swzverify.search.synth.solution import find
+from swzverify.search.synth.xor import Choices
 from tests.synth.agreement import compare, problem_of
 from tests.synth.puzzles import linear_puzzle, puzzle
 from tests.synth.xor_oracle import fewest
@@ -136,7 +136,7 @@ def a_search_for_the_most(patch: pytest.MonkeyPatch) -> None:
 def a_forgotten_access(patch: pytest.MonkeyPatch) -> None:
     right = xor.xor_search
     patch.setattr(
-        "swzverify.synth.solution.xor_search",
+        "swzverify.search.synth.solution.xor_search",
         lambda problem: xor.XorSearch(
             right(problem).paths[:1] * len(problem.labels), problem.weight_of, right(problem).least
         ),

@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from swzverify.costs import cost
+from swzverify.apps.run.synth import SynthOptions, problem_of
 from swzverify.errors import SwzError
-from swzverify.run.synth import SynthOptions, problem_of
+from swzverify.search.costs import cost
+from swzverify.search.synth.problem import Problem
+from swzverify.search.synth.search import price_family
 from swzverify.spec import load_spec, parse_spec
-from swzverify.synth.problem import Problem
-from swzverify.synth.search import price_family
 
 SPECS = Path(__file__).parents[2] / "specs"
 LIBRARY = (

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from swzverify.synth.search import Term
-from swzverify.synth.xor import LinearPath, XorSearch, solve
+from swzverify.search.synth.search import Term
+from swzverify.search.synth.xor import LinearPath, XorSearch, solve
 
 TARGETS, TOP = range(4, 7), 10
 PAIRS = [(target, source) for target in TARGETS for source in range(4, TOP) if source != target]

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.theorems import Outcome, Theorem
-from swzverify.theorems.discover import find_theorems
+from swzverify.apps.theorems import Outcome, Theorem
+from swzverify.apps.theorems.discover import find_theorems
 from tests.theorems import orders_by_hand
 from tests.theorems.by_hand import CHECKS
 

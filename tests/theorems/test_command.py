@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from swzverify.cli import main
-from swzverify.theorems import Outcome
-from swzverify.theorems.discover import find_theorems
-from swzverify.theorems.judge import Judgement
-from swzverify.theorems.listing import Entry
-from swzverify.theorems.page import render_page
-from swzverify.theorems.pool import judge_all
+from swzverify.apps.cli import main
+from swzverify.apps.theorems import Outcome
+from swzverify.apps.theorems.discover import find_theorems
+from swzverify.apps.theorems.judge import Judgement
+from swzverify.apps.theorems.listing import Entry
+from swzverify.apps.theorems.page import render_page
+from swzverify.apps.theorems.pool import judge_all
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch):
             assert processes is None or processes >= 1
             return iter([Judgement(t.name, outcome or t.expected, (), "a reason") for t in theorems])
 
-        monkeypatch.setattr("swzverify.commands.theorems.judge_all", instead)
+        monkeypatch.setattr("swzverify.apps.commands.theorems.judge_all", instead)
 
     return install
 

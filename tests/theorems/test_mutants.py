@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from swzverify.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose, lesser
-from swzverify.theorems.discover import PACKAGE, find_theorems
-from swzverify.theorems.solve import settle
+from swzverify.apps.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose, lesser
+from swzverify.apps.theorems.discover import PACKAGE, find_theorems
+from swzverify.apps.theorems.solve import settle
 
 THEOREMS = {theorem.name: theorem for theorem in find_theorems()}
 PROVED = [theorem for theorem in THEOREMS.values() if theorem.expected is Outcome.PROVED]

@@ -9,13 +9,13 @@ import signal
 import pytest
 import z3
 
+from swzverify.apps.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose, choose_whole
+from swzverify.apps.theorems.discover import check_catalogue, find_theorems, proofs_folder, select_theorems
+from swzverify.apps.theorems.judge import judge
+from swzverify.apps.theorems.listing import Entry
+from swzverify.apps.theorems.pool import judge_all
+from swzverify.apps.theorems.solve import settle
 from swzverify.errors import SwzError
-from swzverify.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose, choose_whole
-from swzverify.theorems.discover import check_catalogue, find_theorems, proofs_folder, select_theorems
-from swzverify.theorems.judge import judge
-from swzverify.theorems.listing import Entry
-from swzverify.theorems.pool import judge_all
-from swzverify.theorems.solve import settle
 
 
 def value(word) -> int:
@@ -287,7 +287,7 @@ class TestPool:
 
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed differently here")
     def test_a_process_that_dies_costs_one_theorem(self, monkeypatch):
-        from swzverify import pool
+        from swzverify.core import pool
 
         start = pool.start
         started = []
@@ -309,7 +309,7 @@ class TestPool:
         assert not any(process.is_alive() for process in started)
 
     def test_leaving_early_ends_the_processes(self, monkeypatch):
-        from swzverify import pool
+        from swzverify.core import pool
 
         start, started = pool.start, []
 

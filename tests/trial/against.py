@@ -7,12 +7,12 @@ from itertools import islice
 
 import numpy as np
 
+from swzverify.compiled.kernel import KernelAccess, accesses, inlined
+from swzverify.compiled.ptx import Function, Module
+from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run
+from swzverify.compiled.trial.launch import POINTS_AT
+from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP
 from swzverify.hardware import LANES
-from swzverify.kernel import KernelAccess, accesses, inlined
-from swzverify.ptx import Function, Module
-from swzverify.trial import Launch, Launcher, Search, Seen, Trial, run
-from swzverify.trial.launch import POINTS_AT
-from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP
 from tests.ptx_oracle import Access, Buffer, Field, Record, Result, launch
 
 STEPS = 20_000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.ptx import read_module, read_module_file
+from swzverify.compiled.ptx import read_module, read_module_file
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.traps import BODIES, text_of

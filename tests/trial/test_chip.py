@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swzverify.kernel import inlined
-from swzverify.ptx import Module, read_module
-from swzverify.trial import Launch, run
-from swzverify.trial.launch import Buffer, Data
-from swzverify.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
+from swzverify.compiled.kernel import inlined
+from swzverify.compiled.ptx import Module, read_module
+from swzverify.compiled.trial import Launch, run
+from swzverify.compiled.trial.launch import Buffer, Data
+from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
 from tests.ptx_oracle import random_programs
 from tests.ptx_oracle.ask_chip import PROGRAMS, program_inputs, program_of
 from tests.ptx_oracle.case_list import THREADS, Case, all_cases, inputs

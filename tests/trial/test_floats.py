@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.ptx import read_module
+from swzverify.compiled.ptx import read_module
 from tests.trial.against import Compared, compare
 from tests.trial.float_programs import program
 

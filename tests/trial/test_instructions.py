@@ -9,11 +9,11 @@ import weakref
 
 import pytest
 
-from swzverify.kernel import inlined
-from swzverify.ptx import read_module
-from swzverify.trial import Launcher, Search, Trial, run
-from swzverify.trial.atomics import can_run
-from swzverify.trial.code import THREADS_PER_STEP
+from swzverify.compiled.kernel import inlined
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.trial import Launcher, Search, Trial, run
+from swzverify.compiled.trial.atomics import can_run
+from swzverify.compiled.trial.code import THREADS_PER_STEP
 from tests.kernel.texts import HEAD, TOP
 
 READ = "ld.shared.u32 %r50, [%r40];"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swzverify.trial import atomics, code, exchange, floats, lanes, machine, memory
-from swzverify.trial.memory import Array, Mask
+from swzverify.compiled.trial import atomics, code, exchange, floats, lanes, machine, memory
+from swzverify.compiled.trial.memory import Array, Mask
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle.case_list import all_cases
 from tests.ptx_oracle.test_chip import data

@@ -6,12 +6,12 @@ from itertools import islice
 
 import pytest
 
+from swzverify.compiled.kernel import inlined
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS
+from swzverify.compiled.ptx import Function, Module, read_module
+from swzverify.compiled.trial import Launch, Launcher, Search, run
+from swzverify.compiled.trial.launch import GRID, ONE_BLOCK, Data, Plan
 from swzverify.ir.expr import Comparison, compare, const, var
-from swzverify.kernel import inlined
-from swzverify.kernel.arguments import NO_ARGUMENTS
-from swzverify.ptx import Function, Module, read_module
-from swzverify.trial import Launch, Launcher, Search, run
-from swzverify.trial.launch import GRID, ONE_BLOCK, Data, Plan
 from tests.kernel.texts import HEAD, TOP
 
 BLOCK = (64, 1, 1)

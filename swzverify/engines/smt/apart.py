@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import z3
 
+from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.engines.smt.linear import LinearSum, linear_sum
 from swzverify.engines.smt.query import NAME, Query, finding, overlap
 from swzverify.engines.smt.terms import Number
 from swzverify.ir.expr import TRUE, Var
-from swzverify.obligations import Answer, Apart, Finding
 
 
 def apart(goal: Apart, rlimit: int) -> Finding:

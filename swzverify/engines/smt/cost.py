@@ -15,6 +15,7 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import everywhere, point_at
+from swzverify.engines.obligations import Answer, Cost, Finding, WarpCost, WorstCost
 from swzverify.engines.prices import MISALIGNED, Price, are_aligned, price
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.parts import parts_of
@@ -25,7 +26,6 @@ from swzverify.engines.worst import judged
 from swzverify.hardware import LANES, turn_bytes
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
-from swzverify.obligations import Answer, Cost, Finding, WarpCost, WorstCost
 
 MAX_ENUMERATED_ROWS = 4096
 

@@ -13,13 +13,13 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import everywhere, point_at
+from swzverify.engines.obligations import Answer, Covers, Finding, second
 from swzverify.engines.smt.injective import digit_differences
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.query import NAME, Query, copied, evaluable, joined_bits, overlap, value
 from swzverify.engines.smt.terms import Bits, Truth
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Var
-from swzverify.obligations import Answer, Covers, Finding, second
 
 MAX_TOUCHES = 3
 

@@ -13,6 +13,17 @@ from typing import assert_never
 import numpy as np
 import z3
 
+from swzverify.engines.obligations import (
+    Always,
+    Answer,
+    Apart,
+    Cost,
+    Covers,
+    Finding,
+    GatherCost,
+    Injective,
+    Obligation,
+)
 from swzverify.engines.smt.apart import apart
 from swzverify.engines.smt.cost import cost
 from swzverify.engines.smt.covers import covers
@@ -22,7 +33,6 @@ from swzverify.engines.smt.query import NAME, OutOfBudgetError, OutOfClockError,
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
-from swzverify.obligations import Always, Answer, Apart, Cost, Covers, Finding, GatherCost, Injective, Obligation
 
 DEFAULT_RLIMIT = 30_000_000
 """Z3's own deterministic measure of work; some tens of seconds."""

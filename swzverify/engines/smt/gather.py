@@ -16,12 +16,12 @@ from contextlib import suppress
 
 import z3
 
+from swzverify.engines.obligations import Answer, Finding, GatherCost, of_lane
 from swzverify.engines.smt.query import NAME, QUICK_RLIMIT, OutOfBudgetError, Query, finding, value
 from swzverify.engines.smt.terms import Bits, Model, Translator, Truth
 from swzverify.engines.smt.warp_rule import pair_conflict, same_group, wavefronts
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES
 from swzverify.ir.expr import Var, var
-from swzverify.obligations import Answer, Finding, GatherCost, of_lane
 
 MAX_CROWD = 17
 """Lanes that are looked for at once with the whole budget; of more the formulas of the rule are the

@@ -13,11 +13,11 @@ from functools import lru_cache
 
 import z3
 
+from swzverify.engines.obligations import Answer, Bijection, Finding, Injective, Point, second
 from swzverify.engines.smt.linear import LinearSum, linear_sum
 from swzverify.engines.smt.query import NAME, Query, copied, finding, joined_bits, overlap
 from swzverify.engines.smt.terms import Number
 from swzverify.ir.expr import TRUE, Var
-from swzverify.obligations import Answer, Bijection, Finding, Injective, Point, second
 
 
 def injective(goal: Injective, rlimit: int) -> Finding:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from swzverify.engines.obligations import Cost, Finding, Point, WarpCost
 from swzverify.hardware import turn_bytes
 from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, const, extend, substitute, var
-from swzverify.obligations import Cost, Finding, Point, WarpCost
 
 _LOW, _HIGH = "/low", "/high"
 """Behind a variable's name; no variable of a spec has a slash in its own."""

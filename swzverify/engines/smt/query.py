@@ -22,10 +22,10 @@ from time import monotonic
 
 import z3
 
+from swzverify.engines.obligations import BY_CLOCK, Answer, Finding
 from swzverify.engines.smt.terms import Bits, Model, Translated, Translator, Truth
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
 from swzverify.ir.expr import Expr, Var, postorder
-from swzverify.obligations import BY_CLOCK, Answer, Finding
 
 NAME = "z3"
 QUICK_RLIMIT = 400_000

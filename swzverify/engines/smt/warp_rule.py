@@ -16,11 +16,11 @@ from collections.abc import Sequence
 
 import z3
 
+from swzverify.engines.obligations import Cost
 from swzverify.engines.smt.octets import number, octet_costs, total
 from swzverify.engines.smt.terms import Bits, Translator, Truth
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, PAIR_DISTANCES, SECTOR_BYTES, Instruction
 from swzverify.ir.expr import const, substitute
-from swzverify.obligations import Cost
 
 
 def _unit_and_slot(row: Instruction, address: Bits) -> tuple[Bits, Bits]:

@@ -5,7 +5,7 @@ A report has many pictures; as a table one takes a quarter of the bytes that SVG
 
 from __future__ import annotations
 
-from swzverify.pictures import Cell, Panel, Picture
+from swzverify.explain.pictures import Cell, Panel, Picture
 from swzverify.report.escape import html_text
 
 

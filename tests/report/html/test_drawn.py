@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from swzverify.apps.cli import main
+from swzverify.apps.run.run import run_specs
+from swzverify.apps.run.settings import Settings
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.cli import main
+from swzverify.explain.pictures import Picture
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, Instruction, access_cost
-from swzverify.pictures import Picture
 from swzverify.report.html.page import render_html
 from swzverify.report.matrix import matrix
 from swzverify.report.result import ClaimResult, Report
-from swzverify.run.run import run_specs
-from swzverify.run.settings import Settings
 from swzverify.spec import load_spec
 from tests.report.html.reading import Element, read
 from tests.report.html.test_page import harmless
@@ -170,7 +170,7 @@ claims:
     (figure,) = page.find("figure")
     assert len(figure.find("td", "x")) == 32
     seen: list[Picture | None] = []
-    monkeypatch.setattr("swzverify.run.case_picture.case_picture", lambda *_: seen.append(None))
+    monkeypatch.setattr("swzverify.apps.run.case_picture.case_picture", lambda *_: seen.append(None))
     for form in ("text", "json", "sarif"):
         CliRunner().invoke(main, ["prove", "a.swz.yaml", "--format", form])
     assert seen == []

@@ -16,8 +16,8 @@ from hypothesis import given
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import Problem
-from swzverify.pictures import Cell, Panel, Picture
-from swzverify.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures import Cell, Panel, Picture
+from swzverify.explain.pictures.scale import LANES_SCALE
 from swzverify.report.escape import visible_lines
 from swzverify.report.html.page import render_html
 from swzverify.report.matrix import matrix

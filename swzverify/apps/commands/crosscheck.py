@@ -1,0 +1,91 @@
+"""`swzverify crosscheck`: the claims of spec files held against a real GPU."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from swzverify.apps.commands.choices import RecordFormat
+from swzverify.apps.commands.files import write_report
+from swzverify.apps.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
+from swzverify.apps.run.collect import collect_specs
+from swzverify.apps.run.crosscheck import by_device, run_crosscheck
+from swzverify.apps.run.emit import by_answers, run_emit
+from swzverify.apps.run.progress import progress_line
+from swzverify.apps.run.settings import Settings
+from swzverify.errors import Problem
+from swzverify.gpu.crosscheck import Method
+from swzverify.gpu.recording import save_recording
+from swzverify.report.cross_result import CrossReport
+from swzverify.report.crosscheck import render_cross_json, render_cross_text
+from swzverify.report.problems import render_problems
+from swzverify.report.style import TextStyle
+
+
+def crosscheck(
+    *,
+    paths: tuple[str, ...],
+    form: str,
+    output: str | None,
+    method: str,
+    record: str | None,
+    emit: str | None,
+    against: str | None,
+    verbose: bool,
+    quiet: bool,
+) -> NoReturn:
+    """Hold the claims against the GPU, or write the program that does so elsewhere."""
+    if verbose and quiet:
+        raise click.UsageError("-v and -q cannot be used together")
+    if emit is not None and (against is not None or record is not None):
+        raise click.UsageError("--emit only writes a program; run it, then use --against with the file that it writes")
+    with one_way_out():
+        if emit is not None:
+            _emit(paths, emit, quiet)
+        report = _run(paths, method, against, quiet)
+        _write(report, RecordFormat(form), output, int(verbose) - int(quiet))
+        if record is not None and report.recording is not None:
+            save_recording(Path(record), report.recording)
+    sys.exit(int(report.exit_code))
+
+
+def _emit(paths: tuple[str, ...], folder: str, quiet: bool) -> NoReturn:
+    collected = collect_specs(paths)
+    with progress_line(enabled=not quiet) as watch:
+        claims, problems = run_emit(collected.files, Settings(), Path(folder), problems=collected.problems, watch=watch)
+    _show_problems(problems)
+    if not claims and not problems:
+        click.echo("no claim found: nothing is written", err=True)
+    sys.exit(2 if problems else 0 if claims else 5)
+
+
+def _run(paths: tuple[str, ...], method: str, against: str | None, quiet: bool) -> CrossReport:
+    collected = collect_specs(paths)
+    with progress_line(enabled=not quiet) as watch:
+        return run_crosscheck(
+            collected.files,
+            Settings(),
+            by_device(Method(method)) if against is None else by_answers(Path(against)),
+            problems=collected.problems,
+            watch=watch,
+        )
+
+
+def _show_problems(problems: Sequence[Problem]) -> None:
+    errors = terminal_style(err=True, verbosity=0)
+    if problems:
+        echo(render_problems(problems, errors), errors, err=True)
+
+
+def _write(report: CrossReport, form: RecordFormat, output: str | None, verbosity: int) -> None:
+    _show_problems(report.problems)
+    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
+    text = render_cross_json(report) if form is RecordFormat.JSON else render_cross_text(report, style)
+    if output is None:
+        echo(text, style, err=False)
+        return
+    write_report(text, output)

@@ -1,0 +1,93 @@
+"""Files of reports and of known failures: what is checked before the work, and how they are written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from swzverify.apps.commands.choices import ReportFile
+from swzverify.apps.commands.terminal import Failure
+from swzverify.apps.run.baseline import accept_known, known_failures, load_baseline, save_baseline
+from swzverify.apps.run.settings import Settings
+from swzverify.report.result import Report
+
+
+def check_output(output: str, specs: list[str], option: str) -> None:
+    """Refuse, before minutes of work, a file to write that cannot be or that is one of those to read."""
+    folder = os.path.dirname(output) or os.curdir
+    if not os.path.isdir(folder):
+        raise click.BadParameter(f"there is no folder {folder!r}", param_hint=option)
+    if os.path.isdir(output):
+        raise click.BadParameter(f"{output!r} is a folder", param_hint=option)
+    if os.path.realpath(output) in map(os.path.realpath, specs):
+        raise click.BadParameter(f"{output!r} is one of the files to read", param_hint=option)
+
+
+def check_ours(
+    path: str, specs: list[str], option: str, taken: Mapping[str, str | None], is_ours: Callable[[str], bool]
+) -> None:
+    """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
+    another use. `taken` are the files that other options name, by the option.
+    """
+    check_output(path, specs, option)
+    for other, file in taken.items():
+        if file is not None and os.path.realpath(file) == os.path.realpath(path):
+            raise click.BadParameter(f"{path!r} is the file of {other} too", param_hint=option)
+    if os.path.lexists(path) and not is_ours(path):
+        message = f"{path!r} exists, and was not written by {option}; name another file, or delete it"
+        raise click.BadParameter(message, param_hint=option)
+
+
+def write_report(text: str, output: str, what: str = "report") -> None:
+    """Write what a command found to a file. Ends the command with SWZ504 where it cannot be written."""
+    try:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise Failure(f"SWZ504 cannot write the {what} {output!r}: {error.strerror}") from error
+
+
+def write_each(files: Sequence[ReportFile], rendered: Callable[[ReportFile], str]) -> None:
+    """Write every report, and tell at the end which could not be written; a fault of ours first."""
+    failures: list[Failure] = []
+    faults: list[Exception] = []
+    for file in files:
+        try:
+            write_report(rendered(file), file.path)
+        except Failure as failure:
+            failures.append(failure)
+        except Exception as error:  # noqa: BLE001 - it is raised again when the others are written
+            faults.append(error)
+    if faults:
+        raise faults[0]
+    if failures:
+        raise Failure("\n".join(failure.message for failure in failures))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The files of known failures to read, and to write."""
+
+    read: str | None
+    write: str | None
+
+    def prepare(self, settings: Settings, output: str | None, specs: list[str]) -> Callable[[Report], Report]:
+        """Read the file and check the one to write; the result accepts the known failures."""
+        if self.write is not None:
+            if settings.select:
+                raise click.UsageError("--write-baseline needs every claim: leave --select out")
+            check_output(self.write, specs, "--write-baseline")
+            if output is not None and os.path.realpath(output) == os.path.realpath(self.write):
+                raise click.BadParameter(f"{output!r} is the report's file too", param_hint="--write-baseline")
+        if self.read is None:
+            return lambda report: report
+        known = load_baseline(self.read)
+        return lambda report: accept_known(report, known)
+
+    def save(self, report: Report) -> None:
+        """Write down what fails, known or new."""
+        if self.write is not None:
+            save_baseline(self.write, known_failures(report))

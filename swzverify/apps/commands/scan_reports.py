@@ -1,0 +1,83 @@
+"""Where the reports of `swzverify scan` go, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from swzverify import report as formats
+from swzverify.apps.commands.choices import Format, ReportFile
+from swzverify.apps.commands.files import write_each
+from swzverify.apps.commands.terminal import FILE_WIDTH, say
+from swzverify.apps.run.version import installed_version
+from swzverify.report.escape import log_lines, visible
+from swzverify.report.result import Report
+from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
+from swzverify.report.scan_check import Check, check_markdown, check_record, check_text
+from swzverify.report.scan_claims import KIND, VOCABULARY
+from swzverify.report.style import TextStyle
+
+
+def write_scan(
+    found: Sequence[ScannedFile],
+    report: Report,
+    code: int,
+    form: Format,
+    output: str | None,
+    others: Sequence[ReportFile],
+    *,
+    quiet: bool,
+    check: Check | None = None,
+) -> None:
+    """Write all reports, then fail if one could not be; the main one may go to the terminal."""
+    if output is None:
+        say(rendered(found, report, code, form, quiet=quiet, check=check))
+    else:
+        others = [ReportFile(form, output), *others]
+    write_each(others, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
+
+
+def rendered(
+    found: Sequence[ScannedFile],
+    report: Report,
+    code: int,
+    form: Format,
+    *,
+    quiet: bool = False,
+    check: Check | None = None,
+) -> str:
+    """What was found in a format; only what that format needs is imported."""
+
+    def text() -> str:
+        known = [not result.ok and not result.failing for result in report.results if result.kind == KIND]
+        counted = "" if check is None else check_text(found, check)
+        return scan_text(found, known, quiet=quiet) + counted + _baseline(report)
+
+    record = None if check is None else check_record(found, check)
+
+    renderers: dict[Format, Callable[[], str]] = {
+        Format.TEXT: text,
+        Format.JSON: lambda: scan_json(found, record),
+        Format.JSONL: lambda: scan_jsonl(found, record),
+        Format.JUNIT: lambda: formats.render_junit(report, version=installed_version(), exit_code=code),
+        Format.SARIF: lambda: formats.render_sarif(
+            report, version=installed_version(), exit_code=code, vocabulary=VOCABULARY
+        ),
+        Format.GITHUB: lambda: formats.render_github(report, TextStyle(FILE_WIDTH), code, log_lines(text())),
+        Format.MARKDOWN: lambda: (
+            formats.render_markdown(report, exit_code=code) + ("" if check is None else check_markdown(found, check))
+        ),
+        Format.HTML: lambda: formats.render_html(report, exit_code=code, vocabulary=VOCABULARY),
+    }
+    return renderers[form]()
+
+
+def _baseline(report: Report) -> str:
+    """Where the file of known failures no longer fits, in a line each."""
+    if report.baseline is None:
+        return ""
+    kinds = (
+        ("known, but not so", report.baseline.changed),
+        ("known, and no longer found", report.baseline.fixed),
+        ("known, and not in this scan", report.baseline.unseen),
+    )
+    return "".join(f"{words}: {visible(each)}\n" for words, ids in kinds for each in ids)

@@ -1,0 +1,115 @@
+"""Scanned files held against counters: profiles in, and the counts beside each access out."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from swzverify.apps.run.version import versions
+from swzverify.compiled.profiler import Export, Launch, Profile, fitted, profile, read_export
+from swzverify.compiled.sass import Section
+from swzverify.compiled.scan.measured import Counted, measured_in
+from swzverify.errors import SwzError
+from swzverify.report.escape import visible
+from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_check import Check
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """Where counters come from: exports to read, and a command to profile."""
+
+    exports: tuple[str, ...] = ()
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The exports that were read, and the launches where they are known."""
+
+    exports: tuple[Export, ...]
+    launches: tuple[Launch, ...] = ()
+
+
+def counters(settings: CheckSettings, kernel: str | None = None) -> Counters:
+    """Read the exports, and profile the command. Errors: SWZ542 to SWZ544, SWZ546."""
+    exports = [read_export(each) for each in settings.exports]
+    launches: tuple[Launch, ...] = ()
+    if settings.command is not None:
+        export, launches = profile(settings.command, kernel)
+        exports.append(export)
+    return Counters(tuple(exports), launches)
+
+
+def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[list[ScannedFile], Check]:
+    """The files with their counts, and what to say of all. Errors: SWZ545 where no kernel of the
+    files was profiled.
+    """
+    places = [(number, each) for number, file in enumerate(files) if file.listing for each in file.listing.sections]
+    if not places:
+        reasons = "; ".join(dict.fromkeys(file.no_machine for file in files if file.no_machine)) or "there is none"
+        hint = "give the cubin that was profiled, built with -lineinfo: --cubin FILE"
+        raise SwzError("SWZ545", f"counters need machine code: {visible(reasons)}", hint=hint)
+    counted: defaultdict[tuple[int, str], list[Counted]] = defaultdict(list)
+    launched: Tally[str] = Tally()
+    notes: list[str] = []
+    fits = 0
+    for export in found.exports:
+        if export.missing:
+            notes.append(f"{visible(export.name)} has no column {', '.join(map(repr, export.missing))}")
+        for each in export.profiles:
+            fit = fitted(each, [section for _, section in places])
+            if fit.section is None:
+                notes.append(f"{visible(each.kernel)}: {fit.reason}")
+                continue
+            number, section = places[fit.section]
+            if all(access.kernel != section.name for access in files[number].accesses):
+                continue
+            fits += 1
+            if other := _other_block(files[number], section.name, found.launches):
+                notes.append(other)
+                continue
+            launched[section.name] += 1
+            counted[number, section.name].append(_of_launch(section, each))
+    if not fits:
+        reasons = "; ".join(dict.fromkeys(notes)) or "the export has no kernel"
+        hint = "scan the files of which the profiled program was built"
+        raise SwzError("SWZ545", f"nothing that was profiled is a kernel of these files: {reasons}", hint=hint)
+    if not found.launches:
+        notes.append("the export does not say the block of the launches: it is taken to be the one that was judged")
+    devices = tuple(dict.fromkeys(each.device for each in found.launches if each.device))
+    names = tuple(visible(each.name) for each in found.exports)
+    check = Check(names, tuple(dict.fromkeys(notes)), again, devices, dict(launched), versions())
+    return [_held(number, file, counted) for number, file in enumerate(files)], check
+
+
+def _other_block(file: ScannedFile, kernel: str, launches: Sequence[Launch]) -> str:
+    """Why launches of a kernel are not the judged ones; empty where nothing tells them apart."""
+    shapes = {each.block for each in launches if each.kernel == kernel}
+    judged = next((each.block for each in file.accesses if each.kernel == kernel), None)
+    if judged is None or not shapes or shapes == {judged}:
+        return ""
+    words = " and ".join(sorted(",".join(map(str, each)) for each in shapes))
+    shape = ",".join(map(str, judged))
+    return f"{visible(kernel)}: launched with blocks of {words}, judged for {shape}: not compared"
+
+
+def _of_launch(section: Section, found: Profile) -> Counted:
+    return {(section.name, place): counts for place, (_, counts) in found.instructions.items() if counts is not None}
+
+
+def _held(number: int, file: ScannedFile, counted: Mapping[tuple[int, str], Sequence[Counted]]) -> ScannedFile:
+    lines = Tally((access.kernel, access.line) for access in file.accesses)
+    return replace(
+        file,
+        measured=tuple(
+            measured_in(
+                access,
+                counted.get((number, access.kernel), ()),
+                is_alone=lines[access.kernel, access.line] == 1,
+            )
+            for access in file.accesses
+        ),
+    )

@@ -1,0 +1,88 @@
+"""Spec files proved in several processes; one that dies costs only the file it was at."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import TypeAlias
+
+from swzverify.apps.run.settings import Settings
+from swzverify.claims.verdict import Measure
+from swzverify.core.pool import Lost, Service, run_jobs
+from swzverify.core.processes import collect_rarely
+from swzverify.errors import Problem
+from swzverify.report.result import ClaimResult
+
+Message: TypeAlias = ClaimResult | list[Problem]
+"""From a worker: a claim's result, or the problems of a file, which end it."""
+
+
+def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: Callable[[int, Message], None]) -> None:
+    """Prove the files in so many processes; `hear` gets every message with its file's place, in
+    this process.
+
+    The workers are ended before this returns or raises, an interrupt from the keyboard included.
+    """
+    # Large files first: the last ones to end are then short, and no process waits long for another.
+    order = sorted(range(len(files)), key=lambda place: -_size_bytes(files[place]))
+    service: Service[str, Message] = Service(_serve, (settings,), _is_last, _death)
+    with closing(run_jobs([files[place] for place in order], processes, service)) as heard:
+        for at, message, _ in heard:
+            hear(order[at], message)
+
+
+def _is_last(message: Message) -> bool:
+    return not isinstance(message, ClaimResult)
+
+
+def _size_bytes(file: str) -> int:
+    """A file's size; 0 where it cannot be read: the worker that reads the file reports that."""
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+def _serve(pipe: Connection[Message, str], settings: Settings) -> None:
+    """A worker's life: prove the files that come along the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
+    # What proves takes a while to import, and the process that hands out the work never needs it.
+    from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415
+
+    known = Known()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            file = pipe.recv()
+            pipe.send(run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result)), known))
+
+
+def _portable(result: ClaimResult) -> ClaimResult:
+    """The result with plain dictionaries, since not every mapping can cross to another process."""
+    verdict = result.verdict
+    measure, counterexample = verdict.measure, verdict.counterexample
+    if measure is not None:
+        worst = (
+            replace(each, where=dict(each.where), point=dict(each.point))
+            for each in (measure.most_wavefronts, measure.most_conflicts)
+        )
+        measure = Measure(*worst, exact=measure.exact)
+    if counterexample is not None:
+        point = None if counterexample.point is None else dict(counterexample.point)
+        counterexample = replace(counterexample, binding=dict(counterexample.binding), point=point)
+    sectors = verdict.sectors
+    if sectors is not None:
+        sectors = replace(sectors, where=dict(sectors.where), point=dict(sectors.point))
+    verdict = replace(verdict, measure=measure, sectors=sectors, counterexample=counterexample)
+    return replace(result, verdict=verdict)
+
+
+def _death(lost: Lost[str, Message]) -> Message:
+    message = f"the process at this spec {lost.how} after {lost.told} of its claims; the others have no verdict"
+    hint = "if memory ran out, use fewer processes (-j 1) or a smaller --rlimit"
+    return [Problem("SWZ902", message, hint, lost.job)]

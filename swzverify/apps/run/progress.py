@@ -1,0 +1,54 @@
+"""The line on a terminal that says how far a run is; it is wiped when the run ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+from swzverify.apps.run.run import Progress
+from swzverify.core.words import counted
+from swzverify.report.escape import visible
+
+
+@contextmanager
+def progress_line(*, enabled: bool) -> Generator[Callable[[Progress], None] | None]:
+    """Give what `run_specs` wants as `watch`; None, and no line, when it is not enabled.
+
+    The line goes to standard error, and only where that is a terminal that can rewrite a line.
+    """
+    if not (enabled and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 - most runs have no terminal there
+    from rich.status import Status  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal or console.is_dumb_terminal or not console.encoding.startswith("utf"):
+        yield None
+        return
+    with Status(Text("proving"), console=console) as status:
+        yield lambda progress: status.update(progress_words(progress, console.width - 2))
+
+
+def progress_words(progress: Progress, width: int) -> Text:
+    """The line, cut to the width.
+
+    >>> progress_words(Progress(specs=9, specs_done=2, claims=30, unexpected=1), 60).plain
+    '2 of 9 specs, 30 claims, 1 unexpected'
+    """
+    from rich.text import Text  # noqa: PLC0415 - see above
+
+    parts = [f"{progress.specs_done} of {counted(progress.specs, 'spec')}", counted(progress.claims, "claim")]
+    if progress.unexpected:
+        parts.append(f"{progress.unexpected} unexpected")
+    line = Text(", ".join(parts))
+    if progress.latest:
+        line.append(f"  {visible(progress.latest)}", style="dim")
+    line.truncate(width, overflow="ellipsis")
+    return line

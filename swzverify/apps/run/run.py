@@ -1,0 +1,84 @@
+"""Proves the claims of many spec files; the report keeps the files' order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from swzverify.apps.run.certificates import list_certificates
+from swzverify.apps.run.pool import run_in_pool
+from swzverify.apps.run.settings import Settings
+from swzverify.errors import Problem
+from swzverify.report.result import ClaimResult, Report
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is: specs, decided claims, those that came out unexpectedly, the last claim."""
+
+    specs: int
+    specs_done: int = 0
+    claims: int = 0
+    unexpected: int = 0
+    latest: str = ""
+
+    def count(self, result: ClaimResult) -> None:
+        """Count one more decided claim."""
+        self.claims += 1
+        self.unexpected += not result.ok
+        self.latest = result.id
+
+
+@dataclass(slots=True)
+class _SpecRun:
+    """What came of one file so far."""
+
+    results: list[ClaimResult] = field(default_factory=list[ClaimResult])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+
+def run_specs(
+    files: Sequence[str],
+    settings: Settings,
+    *,
+    problems: Sequence[Problem] = (),
+    watch: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Prove every spec's claims. `problems` were found before and lead the report's; `watch` sees
+    the progress.
+
+    >>> run_specs([], Settings()).exit_code.name
+    'NO_CLAIM'
+    """
+    started = perf_counter()
+    runs = [_SpecRun() for _ in files]
+    progress = Progress(len(files))
+
+    def hear(index: int, message: ClaimResult | list[Problem]) -> None:
+        if isinstance(message, ClaimResult):
+            runs[index].results.append(message)
+            progress.count(message)
+        else:
+            runs[index].problems += message
+            progress.specs_done += 1
+        if watch is not None:
+            watch(progress)
+
+    processes = settings.processes(len(files))
+    if processes > 1:
+        run_in_pool(files, settings, processes, hear)
+    elif files:
+        from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
+
+        known = Known()
+        for index, file in enumerate(files):
+            hear(index, run_spec(file, settings, lambda judged, index=index: hear(index, judged.result), known))
+    results = tuple(result for run in runs for result in run.results)
+    if settings.certificates is not None:
+        list_certificates(settings.certificates, results)
+    return Report(
+        results=results,
+        problems=(*problems, *(problem for run in runs for problem in run.problems)),
+        wall_ms=(perf_counter() - started) * 1000,
+    )

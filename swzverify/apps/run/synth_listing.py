@@ -1,0 +1,72 @@
+"""From a listing of a spec to better reuse marks, order or registers, with the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+from swzverify.claims import RegisterConflicts
+from swzverify.compiled.sass.rewrite import rewritten
+from swzverify.errors import SwzError, nearest
+from swzverify.prover import Options, prove
+from swzverify.report.synth_listing_result import ListingResult
+from swzverify.search.synth.code.found import Found
+from swzverify.search.synth.code.marks import best_marks
+from swzverify.search.synth.code.numbers import best_numbers
+from swzverify.search.synth.code.order import best_order
+from swzverify.spec import load_spec
+from swzverify.subjects.listing import ListedInstruction, Listing, Work
+
+SEARCHES: Mapping[str, Callable[[Listing], Found]] = {
+    "reuse": best_marks,
+    "order": best_order,
+    "registers": best_numbers,
+}
+"""The searches, by what they choose of a listing."""
+
+
+def synthesize_listing(path: str, name: str | None, family: str, rlimit: int | None = None) -> ListingResult:
+    """The best listing of a family, with the proof of its conflicts.
+
+    Errors: `SpecError` for a spec that cannot be read; SWZ561 no such listing; SWZ568 a listing
+    that cannot be searched.
+    """
+    started = perf_counter()
+    spec = load_spec(path)
+    listing = _listing(spec.path, spec.cases[0].listings, name)
+    if listing.most is None:
+        why = next(f"line {each.line}: {each.why}" for each in listing.instructions if each.work is Work.UNKNOWN)
+        raise SwzError("SWZ568", f"listing {listing.name}, {why}", hint="every instruction has to be understood")
+    found = SEARCHES[family](listing)
+    options = Options() if rlimit is None else Options(rlimit=rlimit)
+    verdict = prove(RegisterConflicts(found.listing, found.price.conflicts), options=options)
+    text = _text(listing, found)
+    return ListingResult(spec.path, listing.name, family, found, verdict, text, (perf_counter() - started) * 1000)
+
+
+def _listing(path: str, listings: Mapping[str, Listing], name: str | None) -> Listing:
+    if name is None and len(listings) == 1:
+        return next(iter(listings.values()))
+    if name in listings:
+        return listings[name or ""]
+    known = f"listings are {', '.join(listings) or 'none'}"
+    if name is None:
+        raise SwzError("SWZ561", f"{path} has {len(listings)} listings: which one?", hint=f"--listing NAME; {known}")
+    raise SwzError("SWZ561", f"{path} has no listing '{name}'", hint=nearest(name, listings) or known)
+
+
+def _text(given: Listing, found: Found) -> str:
+    lines: list[str] = []
+    for place, each in zip(found.places, found.listing.instructions, strict=True):
+        old = given.instructions[place]
+        if each.work is Work.ARITHMETIC:
+            marks = [read.reuse for read in each.reads]
+            lines.append(f"{rewritten(old.text, _numbers(old, each), marks, len(each.writes))};")
+        else:
+            lines.append(f"{each.text};")
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(old: ListedInstruction, new: ListedInstruction) -> dict[int, int]:
+    pairs = [(one.register, other.register) for one, other in zip(old.reads, new.reads, strict=True)]
+    return dict([*pairs, *zip(old.writes, new.writes, strict=True)])

@@ -1,0 +1,25 @@
+"""General theorems: what one is, how Z3 settles it, where the proofs are found and how they are
+listed.
+"""
+
+from __future__ import annotations
+
+from swzverify.apps.theorems.terms import Symbols, Truth, Whole, Word, choose, choose_whole, greater, lesser
+from swzverify.apps.theorems.theorem import Encoding, Obligation, Outcome, Point, Sequent, Theorem
+
+__all__ = [
+    "Encoding",
+    "Obligation",
+    "Outcome",
+    "Point",
+    "Sequent",
+    "Symbols",
+    "Theorem",
+    "Truth",
+    "Whole",
+    "Word",
+    "choose",
+    "choose_whole",
+    "greater",
+    "lesser",
+]

@@ -1,0 +1,50 @@
+"""Theorems over several processes, each with a pipe of its own; one that dies costs only the
+theorem it was at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from multiprocessing.connection import Connection
+
+from swzverify.apps.theorems.discover import find_theorems
+from swzverify.apps.theorems.judge import Judgement, judge
+from swzverify.apps.theorems.theorem import Outcome, Theorem
+from swzverify.core.pool import Lost, Service, run_jobs
+from swzverify.core.processes import usable_cpus
+
+WORTH_A_PROCESS = 4
+"""Theorems from which on a second process pays for its start."""
+
+
+def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
+    """Every theorem's judgement as it comes, in no order; by default one process per processor for
+    more than a few.
+
+    With several processes the theorems must be those that `find_theorems` finds. The processes are
+    ended before this returns or raises.
+    """
+    wanted = processes or (1 if len(theorems) < WORTH_A_PROCESS else usable_cpus())
+    if min(wanted, len(theorems)) < 2:
+        yield from map(judge, theorems)
+        return
+    service: Service[str, Judgement] = Service(_serve, (), lambda _: True, _death)
+    with closing(run_jobs([theorem.name for theorem in theorems], wanted, service)) as heard:
+        yield from (judgement for _, judgement, _ in heard)
+
+
+def _death(lost: Lost[str, Judgement]) -> Judgement:
+    why = f"the process ended with code {lost.exit_code}; with -j 1 it may say more"
+    return Judgement(lost.job, Outcome.ERROR, (), why)
+
+
+def _serve(pipe: Connection[Judgement, str]) -> None:
+    """A worker's life: judge the theorems whose names come along the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear, who then ends this process
+    by_name = {theorem.name: theorem for theorem in find_theorems()}
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
+        while True:
+            pipe.send(judge(by_name[pipe.recv()]))

@@ -1,0 +1,126 @@
+"""One obligation put to Z3: is it satisfiable at all, does it hold, and if not, where is the first
+point it fails?
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import z3
+
+from swzverify.apps.theorems.terms import Symbols, Term, Truth
+from swzverify.apps.theorems.theorem import Obligation, Outcome, Sequent
+from swzverify.engines.obligations import BY_CLOCK
+
+TIMEOUT_MS = 3_600_000
+"""Wall clock of one check, a safety net; the budget is the rlimit, the same on every machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The outcome of an obligation; `point` refutes it, `reason` says why it is not decided."""
+
+    obligation: str
+    outcome: Outcome
+    time_ms: float
+    point: tuple[tuple[str, int], ...] = ()
+    reason: str = ""
+
+
+class _OutOfBudgetError(Exception):
+    """Z3 gave up, or the wall clock ended it; the message is the reason."""
+
+
+def settle(obligation: Obligation, *, smallest: bool = True) -> Settled:
+    """Decide an obligation. Its hypotheses must be satisfiable, else it is vacuous and never
+    proved.
+
+    Each question is encoded anew in a context of its own: neither verdicts nor budgets depend on
+    what was asked before. `smallest` asks for the first failing point, which takes many more
+    questions, instead of any.
+    """
+    start = time.perf_counter()
+    outcome, point, reason = _judge(obligation, smallest)
+    return Settled(obligation.name, outcome, (time.perf_counter() - start) * 1000, point, reason)
+
+
+def _judge(obligation: Obligation, smallest: bool) -> tuple[Outcome, tuple[tuple[str, int], ...], str]:
+    try:
+        if _solve(obligation, lambda _, sequent: [*sequent.hypotheses]) is None:
+            return Outcome.VACUOUS, (), "no point satisfies the hypotheses"
+        found = _solve(obligation, _failing)
+        if found is None:
+            return Outcome.PROVED, (), ""
+        point = _first_point(obligation, found) if smallest else found
+        return Outcome.REFUTED, tuple(point.items()), ""
+    except _OutOfBudgetError as error:
+        return Outcome.UNKNOWN, (), str(error)
+
+
+def _failing(_: Symbols, sequent: Sequent) -> list[Truth]:
+    return [*sequent.hypotheses, ~sequent.conclusion]
+
+
+def _first_point(obligation: Obligation, found: dict[str, int]) -> dict[str, int]:
+    """The failing point that is smallest in its first variable, then in its second, and so on.
+
+    It is the same point whatever model Z3 happens to find first, in every version of Z3.
+    """
+    fixed: dict[str, int] = {}
+    for name in tuple(found):
+        low, high = 0, found[name]
+        middle = 0  # most often it is 0: ask for that first
+        while low < high:
+            smaller = _solve(obligation, _failing, fixed, (name, middle))
+            if smaller is None:
+                low = middle + 1
+            else:
+                found, high = smaller, smaller[name]
+            middle = (low + high) // 2
+        fixed[name] = low
+    return found
+
+
+def _solve(
+    obligation: Obligation,
+    conditions: Callable[[Symbols, Sequent], list[Truth]],
+    fixed: Mapping[str, int] | None = None,
+    at_most: tuple[str, int] | None = None,
+) -> dict[str, int] | None:
+    """A point within the variables' bounds that satisfies the conditions, or None when there is
+    none.
+
+    Some variables can be fixed, one can be bounded. Raises when Z3 gives up, and on Ctrl-C, which
+    Z3 swallows.
+    """
+    symbols = Symbols()
+    wanted = conditions(symbols, obligation.encode(symbols))
+    wanted += symbols.bounds
+    wanted += [symbols.variables[name] == value for name, value in (fixed or {}).items()]
+    if at_most is not None:
+        wanted.append(symbols.variables[at_most[0]] <= at_most[1])
+    solver = z3.SolverFor(symbols.logic, ctx=symbols.context)
+    solver.set("rlimit", obligation.rlimit)
+    solver.set("timeout", TIMEOUT_MS)
+    solver.add(*[condition.term for condition in wanted])
+    started = time.perf_counter()
+    answer = solver.check()
+    if answer == z3.sat:
+        return _values(symbols, solver.model())
+    if answer == z3.unsat:
+        return None
+    reason = solver.reason_unknown()
+    if "interrupted" in reason:
+        raise KeyboardInterrupt
+    if 1000 * (time.perf_counter() - started) >= TIMEOUT_MS:
+        reason = BY_CLOCK.format(TIMEOUT_MS // 1000)
+    raise _OutOfBudgetError(reason)
+
+
+def _values(symbols: Symbols, model: Term) -> dict[str, int]:
+    return {name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.variables.items()}

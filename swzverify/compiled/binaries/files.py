@@ -1,0 +1,51 @@
+"""From a file of any kind to the PTX texts that it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swzverify.compiled.binaries.choice import chosen
+from swzverify.compiled.binaries.cuda import compile_source
+from swzverify.compiled.binaries.fatbin import texts_of_binary
+from swzverify.compiled.binaries.kinds import Kind, kind_of
+from swzverify.compiled.binaries.machine import texts_of_machine
+from swzverify.errors import SwzError, graphic
+
+
+@dataclass(frozen=True, slots=True)
+class PtxText:
+    """PTX that a file stands for; `origin` says where in the file it was found, empty for a PTX
+    file.
+    """
+
+    text: str
+    origin: str
+
+
+def ptx_of_file(path: str, target: str, nvcc_arguments: Sequence[str] = ()) -> list[PtxText] | None:
+    """The PTX texts of a file for a target; None for a PTX file: it is read as it is.
+
+    Errors: SWZ531 for no file, SWZ541 where there is no PTX for the target, SWZ542 and SWZ543 where
+    a tool is missing or fails.
+    """
+    kind, words = kind_of(path)
+    if kind is Kind.PTX:
+        return None
+    if kind is Kind.SOURCE:
+        return [PtxText(compile_source(path, target, nvcc_arguments), "compiled with nvcc")]
+    try:
+        held = texts_of_binary(path, words)
+    except SwzError as error:
+        # Machine code may hold the PTX that it was made of.
+        if error.code == "SWZ541" and (texts := texts_of_machine(path, target)):
+            return [PtxText(text, "PTX that the machine code holds") for text in texts]
+        raise
+    found = chosen(held, target)
+    if not found:
+        targets = ", ".join(dict.fromkeys(each.target for each in held))
+        hint = f"give --target {held[-1].target}, or build PTX for {target} or an older GPU"
+        raise SwzError(
+            "SWZ541", f"{graphic(path)}: it holds PTX of {targets} only, which {target} cannot run", hint=hint
+        )
+    return [PtxText(each.text, f"PTX {each.number} of {len(held)}, of {each.target}") for each in found]

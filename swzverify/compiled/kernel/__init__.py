@@ -1,0 +1,33 @@
+"""Compiled kernels: from PTX to the addresses of their shared-memory accesses, as expressions.
+
+`accesses` is the way in. `calls` puts functions in the place of their calls, `flow` cuts a function
+into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
+an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
+`powers` what divides a value, `uniform` what all lanes of a warp share. Imports `ptx`, `hardware`,
+`ir` and `errors`.
+
+What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
+an access together only in the same trip of a loop that all of them leave at one trip; an address
+computed from a shared generic one stays in the shared window, and one that begins with a pointer of
+the kernel's parameters is never in it; addresses of the window are below 2^24; lanes of a warp are
+32 successive threads, counted along x first; the given block is the launch's.
+"""
+
+from swzverify.compiled.kernel.accesses import KernelAccess, LoopAround, accesses
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
+from swzverify.compiled.kernel.calls import Inlined, inlined
+from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
+
+__all__ = [
+    "NO_ARGUMENTS",
+    "Arguments",
+    "Field",
+    "Inlined",
+    "KernelAccess",
+    "Kind",
+    "Leaf",
+    "LoopAround",
+    "accesses",
+    "inlined",
+    "parameter_variable",
+]

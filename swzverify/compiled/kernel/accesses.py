@@ -1,0 +1,481 @@
+"""Every access of a kernel to shared memory: its address and which lanes make it, as expressions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
+from swzverify.compiled.kernel.arithmetic import sub, widened
+from swzverify.compiled.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, is_read, merging, row_of_parts
+from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
+from swzverify.compiled.kernel.counts import Counts
+from swzverify.compiled.kernel.divisions import Divisions, with_results
+from swzverify.compiled.kernel.evaluate import InShared, evaluate, in_shared
+from swzverify.compiled.kernel.flow import FlowError, Loop
+from swzverify.compiled.kernel.induction import (
+    MOST_VALUES,
+    Forms,
+    by_trip,
+    find_forms,
+    in_one_trip,
+    sequence_of,
+    trips_of,
+)
+from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.leaves import Kind, Leaf, Open
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.listing import Touch, Use, use_of
+from swzverify.compiled.kernel.paths import PathCondition, Paths
+from swzverify.compiled.kernel.repeats import NO_AGAIN, Again, Repeats
+from swzverify.compiled.kernel.slices import Slices, Steps
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.uniform import Uniformity
+from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Location, Module, Operand, PtxError
+from swzverify.errors import SwzError
+from swzverify.hardware import Instruction as Row
+from swzverify.hardware import Kind as RowKind
+from swzverify.hardware import find_instruction
+from swzverify.ir.bounded import bounded
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
+
+ANY_SPACE: Final = "the generic address may belong to another space"
+_ORDER: Final = re.compile(
+    r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
+)
+_MOST_STARTS: Final = 8
+"""Nested loops that are followed where each begins with what the outer one carries."""
+_MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopAround:
+    """A loop that an access stands in.
+
+    Attributes:
+        line: The line of its header.
+        is_uniform: Whether all lanes of a warp leave it at the same trip.
+        trips: The leaf that counts its trips.
+        again: Whether a trip is followed by another one.
+        header: The block of its header.
+    """
+
+    line: int
+    is_uniform: bool
+    trips: Var | None = None
+    again: Again = NO_AGAIN
+    header: int = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelAccess:
+    """One instruction of a kernel that reaches shared memory, or may do so.
+
+    Attributes:
+        line: The line of the PTX.
+        location: The line of the source.
+        opcode: The opcode, as the PTX writes it.
+        text: The operands, as the PTX writes them.
+        row: The instruction in the hardware's table; None if it is not there.
+        address: The byte address in the shared window, of 32 bits; None where `reason` says why it
+            is not known.
+        guard: One bit; where it is 0, the lane surely takes no part.
+        leaves: The variables of the address and the guard.
+        loops: The loops around it, the outermost first.
+        is_generic: Whether the address is a generic one. With a `reason` it may belong to another
+            space, and `address` holds only where it does not.
+        reason: Why the address is not known, or may belong to another space.
+        no_row: Why the table does not have the instruction.
+        calls: The lines of the calls that lead to it, the outermost first.
+        note: If there is one, the row says which lanes meet, and not what the access costs.
+        merging: What ptxas may make of an atomic.
+        source: The global address that a copy reads, of 64 bits; None for other instructions.
+        fills_parts: Whether a copy of 16 bytes may read some of them and write zeros for the others.
+        whole: A generic address less the start of the window, with all its bits; `address` for
+            other addresses.
+        sure: One bit; where it is 1, the lane makes the access, if loops come to an end. None where
+            that is not known.
+        around: The leaves of `loops` and `whole` that are not among `leaves`.
+        index: The place in the function with its calls put in place; -1 of a function that cannot
+            be read.
+        assumes: What `defined` readings assume, in words.
+        defined: The same access in launches whose divisions all have a result, if that changes what
+            is read of it. Its guard may hold in other launches too.
+        launches: One bit; it is 1 in the launches of a `defined` reading alone.
+        is_together: Whether lanes that come to it in one trip of its loops come together.
+    """
+
+    line: int
+    location: Location | None
+    opcode: str
+    text: str
+    row: Row | None
+    address: Expr | None
+    guard: Expr
+    leaves: tuple[Leaf, ...] = ()
+    loops: tuple[LoopAround, ...] = ()
+    is_generic: bool = False
+    reason: str = ""
+    no_row: str = ""
+    calls: tuple[int, ...] = ()
+    note: str = ""
+    merging: Merging = NOT_MERGED
+    source: Expr | None = None
+    fills_parts: bool = False
+    whole: Expr | None = None
+    sure: Expr | None = None
+    around: tuple[Leaf, ...] = ()
+    index: int = -1
+    assumes: tuple[str, ...] = ()
+    defined: KernelAccess | None = None
+    launches: Expr = TRUE
+    is_together: bool = True
+
+
+def accesses(
+    module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
+) -> list[KernelAccess]:
+    """All accesses to shared memory of a function and of those that it calls, in the order in which
+    they run. Instructions that touch shared memory in other ways are among them, with a reason.
+
+    `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
+    without that too. `arguments` are values of its parameters. Example: a lane reads the word of
+    its number.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> found, = accesses(module, module.functions[0], (32, 1, 1))
+    >>> found.row.name, [(leaf.name, leaf.uniform) for leaf in found.leaves]
+    ('ld.shared.b32', [('shared s', True), ('tid.x', False)])
+    """
+    if function.problem is not None:
+        problem = function.problem
+        return [KernelAccess(problem.line, None, "", "", None, None, TRUE, reason=problem.message)]
+    block = block or function.required_threads
+    whole = inlined(module, function)
+    function = whole.function
+    try:
+        uses = [(each, use) for each in function.instructions if (use := use_of(each)) is not None]
+    except PtxError as error:
+        return [KernelAccess(error.line, None, "", "", None, None, TRUE, reason=str(error))]
+    if not uses:
+        return []
+    try:
+        found = _Reader(module, function, block, arguments).read(uses)
+    except FlowError as error:
+        reason = f"line {error.line}: {error}"
+        found = [replace(_blank(each, use), reason=reason) for each, use in uses]
+    through = [whole.calls[each.index] for each, _ in uses]
+    return [replace(access, calls=calls) if calls else access for access, calls in zip(found, through, strict=True)]
+
+
+def _blank(instruction: Instruction, use: Use) -> KernelAccess:
+    row, no_row, note = (None, "", "") if use.touch is Touch.OTHER else _row(instruction, use)
+    return KernelAccess(
+        instruction.line,
+        instruction.location,
+        instruction.opcode,
+        instruction.text,
+        row,
+        None,
+        TRUE,
+        is_generic=use.touch is Touch.GENERIC,
+        reason=use.reason,
+        no_row=no_row,
+        note=note,
+        index=instruction.index,
+    )
+
+
+def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
+    opcode = instruction.opcode
+    if use.touch is Touch.GENERIC:
+        if found := _MATRIX.fullmatch(opcode):
+            opcode = f"{found[1]}.shared.{found[2]}"
+        elif found := _ORDER.fullmatch(opcode):
+            opcode = f"{found[1]}.shared{found[2]}"
+    if (row := row_of_parts(opcode)) is not None:
+        return row, "", IN_PARTS
+    try:
+        return find_instruction(opcode + _size_of_copy(instruction)), "", ""
+    except SwzError as error:
+        # the hint says what to write in a spec, which has no place in the report of a scan
+        return None, f"{error.code}: {error.message}", ""
+
+
+def _size_of_copy(instruction: Instruction) -> str:
+    """The bytes that a lane copies, as specs write them behind the opcode; PTX has them in any base."""
+    if not instruction.opcode.startswith("cp.async.c") or len(instruction.operands) < 3:
+        return ""
+    size = instruction.operands[2]
+    return f".{size.value}" if isinstance(size, Immediate) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """An access before loops and shared values are known; `path` leads to it, `own` is its guard."""
+
+    access: KernelAccess
+    address: Expr | None
+    path: PathCondition
+    own: Expr
+    block: int
+    index: int
+    operands: tuple[Expr, ...] = ()
+    """What the cost reads beside the address: of a copy its source and its size if it has one, of an
+    atomic its last operand.
+    """
+
+
+class _Reader:
+    """Reads the accesses of one function."""
+
+    def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
+        self.slices = Slices(module, function, block, evaluate, arguments)
+        self.threads = Threads(block) if block else None
+        self.paths = Paths(self.slices)
+        self.repeats = Repeats(self.slices, self.paths)
+        self._behind: dict[Var, Expr | None] = {}
+        """What leaves of loops are behind them."""
+
+    def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
+        """All accesses, in order."""
+        slices, flow = self.slices, self.slices.flow
+        raw = [self._raw(instruction, use) for instruction, use in uses]
+        choices = {
+            block.index: slices.choice_values(block.index)
+            for block in flow.blocks
+            if block.is_choice and flow.is_reachable(block.index)
+        }
+        forms = find_forms(slices)
+        for each in raw:
+            for loop in flow.around(each.block):
+                trips_of(slices, loop)
+        choices = {
+            block: tuple(by_trip(slices, forms.resolve(each)) for each in values) for block, values in choices.items()
+        }
+        self.counts = Counts(flow, slices.leaves, choices, self.threads)
+        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
+        if self.threads is not None:
+            # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
+            self.threads.coordinates(slices.leaves)
+        shared = Uniformity(*of_choices)
+        known = with_results(slices, forms)
+        in_launches = Uniformity(*of_choices, never_read=known) if known else shared
+        return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
+
+    def _raw(self, instruction: Instruction, use: Use) -> _Raw:
+        flow = self.slices.flow
+        access = _blank(instruction, use)
+        block = flow.block_of[instruction.index]
+        if not flow.is_reachable(block):
+            access = replace(access, reason="no way leads here")
+            return _Raw(access, None, PathCondition((FALSE,), (FALSE,)), TRUE, block, instruction.index)
+        path = self.paths.to(block)
+        own = self.slices.run(self.slices.guard(instruction))
+        self.repeats.ask(block)
+        address: Expr | None = None
+        if use.touch is not Touch.OTHER:
+            access, address = self._address(access, instruction, use)
+        operands = self._operands(access, instruction)
+        return _Raw(access, address, path, own, block, instruction.index, operands)
+
+    def _operands(self, access: KernelAccess, instruction: Instruction) -> tuple[Expr, ...]:
+        """What the cost of an access reads beside its address."""
+        row, slices = access.row, self.slices
+        if row is None or row.kind not in (RowKind.CP_ASYNC, RowKind.ATOMIC):
+            return ()
+        if row.kind is RowKind.ATOMIC:
+            return (slices.run(_value(slices, instruction.operands[-1], instruction)),)
+        source = [each for each in instruction.operands if isinstance(each, Address)][1:]
+        size = size_of_source(instruction)
+        found = [slices.run(_place(slices, each, instruction)) for each in source[:1]]
+        return (*found, *(slices.run(_value(slices, each, instruction)) for each in size if found))
+
+    def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
+        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        if operand is None:
+            return replace(access, reason="it has no address in brackets"), None
+        place = self.slices.run(_place(self.slices, operand, instruction))
+        if use.touch is Touch.SHARED:
+            return access, widened(place, 32)
+        return access, place
+
+    def _finished(
+        self, raw: _Raw, forms: Forms, shared: tuple[Uniformity, Uniformity], known: dict[Var, Open]
+    ) -> KernelAccess:
+        """The access, with the readings of it in which divisions have a result. `shared` is what
+        lanes share in every launch, and in launches in which all divisions have a result.
+        """
+        everywhere, in_launches = shared
+        access = self._read(raw, forms, everywhere)
+        if raw.address is None or not known:
+            return access
+        wider: KernelAccess | None = None
+        if any(not leaf.uniform and in_launches.leaf(leaf.variable) for leaf in access.leaves):
+            divisions = Divisions(self.slices, forms, raw.index, known)
+            wider = self._read(raw, forms, in_launches, divisions, divisions.launches())
+            wider = replace(wider, assumes=divisions.texts(all_known=True))
+        divisions = Divisions(self.slices, forms, raw.index, known)
+        if not divisions.are_in(forms.resolve(raw.address)):
+            return replace(access, defined=wider)
+        return replace(access, defined=replace(self._read(raw, forms, everywhere, divisions), defined=wider))
+
+    def _read(
+        self, raw: _Raw, forms: Forms, shared: Uniformity, divisions: Divisions | None = None, launches: Expr = TRUE
+    ) -> KernelAccess:
+        loops_around = self.slices.flow.around(raw.block)
+        inside = {loop.header for loop in loops_around}
+
+        def resolved(value: Expr) -> Expr:
+            value = forms.resolve(value)
+            defined = value if divisions is None else divisions.defined(value)
+            return bounded(self._behind_loops(defined, inside))
+
+        access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
+        # What decides for a thread that is in the block: its own guard, and the space of its address.
+        there = [resolved(raw.own)]
+        whole = address
+        if address is not None and access.is_generic:
+            found = in_shared(self.slices, address)
+            if found is None or found.holds is FALSE:
+                window = self.slices.symbols.window("shared", address.width)
+                whole = sub(address, window)
+                found = InShared(normal(widened(whole, 32)), TRUE, whole)
+                access = replace(access, reason=ANY_SPACE)
+            address, whole = normal(found.address), normal(found.whole)
+            there.append(found.holds)
+        sure: Expr | None = None
+        access = self._with_operands(raw, access, tuple(normal(resolved(each)) for each in raw.operands))
+        if divisions is not None:
+            there += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
+        if raw.path.must is not None:
+            sure = conjunction(dict.fromkeys((*map(resolved, raw.path.must), *there)))
+        guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
+        roots = (address, whole, access.source, sure, guard, launches)
+        known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
+        shared.add(places)
+
+        def put(value: Expr | None) -> Expr | None:
+            return None if value is None else normal(substitute(value, known))
+
+        if known:
+            address, whole = put(address), put(whole)
+            access = replace(access, source=put(access.source))
+            sure = None if sure is None else substitute(sure, known)
+            guard, launches = substitute(guard, known), substitute(launches, known)
+        read = variables(*(each for each in (address, access.source, guard, launches) if each is not None))
+        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
+        loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
+        of_loops = [each for loop in loops for each in (loop.again.condition, loop.trips) if each is not None]
+        more = variables(*(() if whole is None else (whole,)), *of_loops)
+        around = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in more if each not in read)
+        return replace(
+            access,
+            address=address,
+            guard=guard,
+            leaves=leaves,
+            loops=loops,
+            whole=whole,
+            sure=sure,
+            around=around,
+            assumes=() if divisions is None else divisions.texts(),
+            launches=launches,
+            is_together=shared.meet(raw.block),
+        )
+
+    def _with_operands(self, raw: _Raw, access: KernelAccess, operands: tuple[Expr, ...]) -> KernelAccess:
+        if access.row is None or not operands:
+            return access
+        if access.row.kind is RowKind.CP_ASYNC:
+            return replace(access, source=operands[0], fills_parts=may_fill_parts(operands[1:]))
+        function = self.slices.flow.function
+        instruction = function.instructions[raw.index]
+        is_used = is_read(instruction, function)
+        return replace(access, merging=merging(instruction, operands[0], is_used=is_used))
+
+    def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:
+        line = self.slices.line_of(loop.header)
+        inside = {each.header for latch in loop.latches for each in self.slices.flow.around(latch)}
+        again = self.repeats.again(
+            loop, lambda value: self._behind_loops(by_trip(self.slices, forms.resolve(value)), inside)
+        )
+        return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again, loop.header)
+
+    def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
+        """A value at a place behind loops: the last trip of such a loop is put in, and what its
+        registers are then, where the thread's coordinates alone decide it.
+        """
+        known: dict[Var, Expr] = {}
+        for each in variables(value):
+            if each not in self._behind:
+                self._behind[each] = self._in_last_trip(self.slices.leaves[each])
+            found = self._behind[each]
+            if found is not None and self.slices.leaves[each].block not in inside:
+                known[each] = found
+        return substitute(value, known) if known else value
+
+    def _in_last_trip(self, leaf: Leaf) -> Expr | None:
+        """What a leaf of a loop is in the last trip of each thread; None if that is not known, or it
+        is no leaf of a loop.
+        """
+        if leaf.kind not in (Kind.TRIPS, Kind.CARRIED) or leaf.block is None or self.threads is None:
+            return None
+        count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
+        if count is None or not count.is_only_way:
+            return None
+        values: list[int] = count.last.tolist()
+        if leaf.kind is Kind.CARRIED:
+            sequence = sequence_of(self.slices.carried[leaf.variable])
+            if sequence is None:
+                return None
+            values = [sequence.in_trip(trip) for trip in values]
+        return self.threads.function(values, leaf.variable.width, self.slices.leaves)
+
+    def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
+        """A leaf with what the analysis found out about it."""
+        values, most = leaf.values, None
+        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+            most = self._last(self.slices.flow.loop_at[leaf.block])
+            values = tuple(range(most + 1)) if most is not None and most < MOST_VALUES else None
+        feeds = tuple(map(forms.resolve, leaf.feeds))
+        uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
+        return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)
+
+    def _last(self, loop: Loop) -> int | None:
+        """The last trip that any thread makes of a loop; None if it is not counted."""
+        count = self.counts.of_loop(loop)
+        return None if count is None else count.most
+
+    def _first(self, leaf: Leaf, around: set[int]) -> int | None:
+        """The value of a leaf in the first trip of the loops around an access; None if it is no
+        number.
+        """
+        value: Expr = leaf.variable
+        for _ in range(_MOST_STARTS):
+            new: dict[Var, Expr] = {}
+            for each in variables(value):
+                known = self.slices.leaves[each]
+                if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
+                    return None
+                is_count = known.kind is Kind.TRIPS
+                new[each] = const(0, each.width) if is_count else self.slices.carried[each].before
+            value = substitute(value, new)
+            if isinstance(value, Const):
+                return value.value
+        return None
+
+
+def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
+    value = yield from slices.place(operand, 64, instruction)
+    return slices.opaque(instruction, 99, 64, "the address cannot be read") if value is None else value
+
+
+def _value(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
+    value = yield from slices.read(operand, 32, instruction)
+    return slices.opaque(instruction, 98, 32, "the operand cannot be read") if value is None else value

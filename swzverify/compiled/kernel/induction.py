@@ -1,0 +1,382 @@
+"""Registers that loops step by a fixed amount, in all of their bits or in their low ones.
+
+A counter of k bits has `begin + trips * step` modulo 2^k at the begin of each trip, where the step
+does not change in the loop. A register is known in three cases, by induction on the trips:
+
+- Its next value is itself plus the step: it is a counter of its own width.
+- Its next value is F(low k bits of itself, plus the step), where F widens with zeros or with the
+  sign. The low k bits of F(c) are c, so they are a counter. The register is F of the counter in
+  each trip after the first one, and in the first one if its value before the loop is F of its own
+  low bits. That is checked: a register that begins with other high bits has no such form.
+- Its next value is H(the next values of counters of this loop), where H reads nothing else that
+  changes in the loop: it is H of the counters in each trip after the first one. In the first one it
+  is so if its value before the loop is H of what the counters begin with. That is checked too.
+
+A register that begins with a thread's coordinates, and from whose next value these cancel when what
+it begins with is taken off, is what it begins with plus a register of its own, which no instruction
+writes: that one begins with 0, and its next value is that difference. So pointers that go round
+several stages keep the distances between lanes, if all lanes change them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import lcm
+from typing import Final
+
+from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_left, sub, widened
+from swzverify.compiled.kernel.flow import Loop
+from swzverify.compiled.kernel.leaves import Kind, Leaf
+from swzverify.compiled.kernel.linear import Sum, sum_of
+from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
+from swzverify.compiled.kernel.powers import power_of
+from swzverify.compiled.kernel.slices import Carried, Slices
+from swzverify.compiled.kernel.tables import table
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import (
+    BinaryOperator,
+    Comparison,
+    Const,
+    Expr,
+    Extend,
+    Ite,
+    Var,
+    binary,
+    compare,
+    const,
+    extend,
+    extract,
+    ite,
+    operands,
+    substitute,
+    var,
+    variables,
+)
+
+MOST_VALUES: Final = 64
+MOST_PLACES: Final = 1024
+"""Trips up to which the registers of a loop are listed."""
+MOST_CHOICES: Final = 8
+"""Nested choices in the next value of a register."""
+MOST_BITS: Final = 10
+"""Low bits up to which multiples of powers of two are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What carried registers are in terms of the trips of their loops, for those that step."""
+
+    values: dict[Var, Expr]
+
+    def resolve(self, value: Expr) -> Expr:
+        """A value with its stepping registers put in."""
+        wanted = {each: self.values[each] for each in variables(value) if each in self.values}
+        return substitute(value, wanted) if wanted else value
+
+
+def find_forms(slices: Slices) -> Forms:
+    """The forms of all carried registers that were met so far.
+
+    Inner loops come first, as what they leave behind is a part of the step of the outer one. A form
+    holds registers of loops that begin earlier, which are then put in from the first loop on.
+    """
+    place = slices.flow.place
+    ordered = sorted(slices.carried.values(), key=lambda each: place[each.loop.header])
+    by_loop: dict[int, list[Carried]] = {}
+    for carried in reversed(ordered):
+        by_loop.setdefault(carried.loop.header, []).append(carried)
+    forms: dict[Var, Expr] = {}
+    for registers in by_loop.values():
+        forms |= _Solver(slices, registers[0].loop, forms).solved(registers)
+    finals = Forms({})
+    for carried in ordered:
+        if carried.variable in forms:
+            finals.values[carried.variable] = finals.resolve(forms[carried.variable])
+    return finals
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """The values of a register in the trips of a loop; after the last one it turns back to the one
+    at `turn`.
+    """
+
+    values: tuple[int, ...]
+    turn: int
+
+    def in_trip(self, trip: int) -> int:
+        """The value in a trip."""
+        count = len(self.values)
+        return self.values[trip if trip < count else self.turn + (trip - self.turn) % (count - self.turn)]
+
+    def at(self, trips: Expr, width: int) -> Expr:
+        """The value of so many bits in a trip."""
+        count = len(self.values)
+        period = count - self.turn
+        if period > 1:
+            turn, whole = const(self.turn, trips.width), const(period, trips.width)
+            round_ = add(turn, binary(BinaryOperator.UREM, sub(trips, turn), whole))
+            trips = ite(less(trips, const(count, trips.width), signed=False), trips, round_)
+        found: Expr = const(self.values[-1], width)
+        for place in reversed(range(count - 1)):
+            is_here = compare(Comparison.EQ, trips, const(place, trips.width))
+            found = ite(is_here, const(self.values[place], width), found)
+        return found
+
+
+def sequence_of(carried: Carried) -> Sequence | None:
+    """All values of a register that each trip makes of the last one alone, from a number on; None
+    if they are many.
+
+    >>> from swzverify.ir.expr import const
+    >>> x = var("x", 256)
+    >>> sequence_of(Carried(x, Loop(0, (0,), frozenset({0})), const(96, 8), mul(x, const(2, 8))))
+    Sequence(values=(96, 192, 128, 0), turn=3)
+    """
+    if not isinstance(carried.before, Const) or variables(carried.after) != (carried.variable,):
+        return None
+    found: dict[int, int] = {}
+    value = carried.before.value
+    while value not in found:
+        if len(found) == MOST_VALUES:
+            return None
+        found[value] = len(found)
+        value = evaluate(carried.after, {carried.variable.name: value})
+    return Sequence(tuple(found), found[value])
+
+
+def by_trip(slices: Slices, value: Expr) -> Expr:
+    """A value with the registers of few values put in, in terms of the trips of their loops."""
+    known: dict[Var, Expr] = {}
+    for each in variables(value):
+        carried = slices.carried.get(each)
+        sequence = None if carried is None else sequence_of(carried)
+        if carried is not None and sequence is not None:
+            known[each] = sequence.at(trips_of(slices, carried.loop), each.width)
+    return substitute(value, known) if known else value
+
+
+def in_one_trip(
+    slices: Slices, read: Iterable[Var], most: Callable[[Loop], int | None]
+) -> tuple[dict[Var, Expr], list[Leaf]]:
+    """The registers of few values among the leaves that an access reads, as functions of the trip:
+    registers of one loop have the values of one trip. `most` gives the last trip of a loop, if it
+    is known.
+
+    Returns:
+        The registers with their values, and the new leaves that these values read: the place of the
+        trip in the sequence of all these registers, unless the access reads the trip itself.
+    """
+    read = tuple(read)
+    counted = {leaf.block for each in read if (leaf := slices.leaves[each]).kind is Kind.TRIPS}
+    by_loop: dict[int, dict[Var, Sequence]] = {}
+    for each in read:
+        carried = slices.carried.get(each)
+        sequence = None if carried is None else sequence_of(carried)
+        if carried is not None and sequence is not None:
+            by_loop.setdefault(carried.loop.header, {})[each] = sequence
+    known: dict[Var, Expr] = {}
+    made: list[Leaf] = []
+    for header, of_loop in by_loop.items():
+        registers, loop = of_loop, slices.flow.loop_at[header]
+        turn = max(each.turn for each in registers.values())
+        count = turn + lcm(*(len(each.values) - each.turn for each in registers.values()))
+        last = most(loop)
+        if last is not None and last < count:
+            turn, count = last, last + 1
+            registers = {each: Sequence(tuple(map(of.in_trip, range(count))), turn) for each, of in of_loop.items()}
+        if header in counted or count > MOST_PLACES:
+            trips = trips_of(slices, loop)
+            known |= {each: sequence.at(trips, each.width) for each, sequence in registers.items()}
+            continue
+        place: Expr = const(0, 1)
+        if count > 1:
+            leaf = _place(slices, loop, count, turn)
+            place = leaf.variable
+            made.append(leaf)
+        for each, sequence in registers.items():
+            known[each] = table(place, [sequence.in_trip(trip) for trip in range(count)], each.width)
+    return known, made
+
+
+def _place(slices: Slices, loop: Loop, count: int, turn: int) -> Leaf:
+    """The leaf for the place of a trip among so many; after the last one comes the one at `turn`."""
+    line = slices.line_of(loop.header)
+    # Places that turn back elsewhere are others: accesses with equal terms have one distance in every trip.
+    made = var(f"place among {count} that turns to {turn} in the loop at {line}.{loop.header}", count)
+    reason = "how often the loop has gone back to its begin, up to where its registers repeat"
+    leaf = Leaf(made, Kind.CARRIED, reason, line, loop.header, values=tuple(range(count)))
+    is_last = compare(Comparison.EQ, made, const(count - 1, made.width))
+    after = ite(is_last, const(turn, made.width), add(made, const(1, made.width)))
+    slices.carried[made] = Carried(made, loop, const(0, made.width), after)
+    slices.leaves.add(leaf)
+    return leaf
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """What a loop adds a step to: `variable` is its value at the begin of a trip, of as many bits."""
+
+    variable: Var
+    begin: Expr
+    step: Expr
+
+
+class _Solver:
+    """Finds the forms of the registers of one loop; `known` are those of the loops inside of it."""
+
+    def __init__(self, slices: Slices, loop: Loop, known: dict[Var, Expr]) -> None:
+        self._slices, self._loop, self._known = slices, loop, dict(known)
+        self._counters: dict[Var, _Counter] = {}
+        self._values: dict[Var, Expr] = {}
+        """What registers of this loop are at the begin of a trip, in terms of counters."""
+
+    def solved(self, registers: list[Carried]) -> dict[Var, Expr]:
+        """The forms of those registers that have one."""
+        found = -1
+        while len(self._values) > found:
+            found = len(self._values)
+            for way in (self._step, self._follow):
+                for carried in registers:
+                    if carried.variable not in self._values:
+                        way(carried, _expanded(carried.after, self._known))
+        beside = {
+            each.variable: self._beside(each, _expanded(each.after, self._known))
+            for each in registers
+            if each.variable not in self._values and (self._reads_lanes(each.before) or sequence_of(each) is None)
+        }
+        ends = {
+            variable: add(each.begin, mul(extract(trips_of(self._slices, self._loop), 0, each.begin.width), each.step))
+            for variable, each in self._counters.items()
+        }
+        found = {variable: substitute(value, ends) for variable, value in self._values.items()}
+        return found | {variable: value for variable, value in beside.items() if value is not None}
+
+    def _step(self, carried: Carried, after: Expr) -> None:
+        """Keep a register as a counter, or as a widened counter, if it is one."""
+        found = sum_of(after)
+        if self._is_counted(carried.variable, found):
+            self._count(carried, found, carried.before)
+            return
+        cut = narrowed(after)
+        if isinstance(cut, Extend) and self._is_counted(carried.variable, sum_of(cut.operand)):
+            begin = low_bits(carried.before, cut.operand.width)
+            if is_same(carried.before, extend(begin, cut.width, signed=cut.signed)):
+                self._count(carried, sum_of(cut.operand), begin, signed=cut.signed)
+
+    def _is_counted(self, register: Var, after: Sum) -> bool:
+        """Whether a sum is the low bits of a register plus what does not change in the loop."""
+        own = extract(register, 0, after.width)
+        rest = [each for each in after.terms if each is not own]
+        return after.terms.get(own) == 1 and not any(
+            varies(self._slices, each, self._loop) for each in variables(*rest)
+        )
+
+    def _count(self, carried: Carried, after: Sum, begin: Expr, *, signed: bool = False) -> None:
+        register = carried.variable
+        step = after.plus(sum_of(extract(register, 0, after.width)), -1).expression()
+        counter = var(f"counter of {after.width} bits: {register.name}", 1 << after.width)
+        self._counters[counter] = _Counter(counter, begin, step)
+        self._keep(carried, extend(counter, register.width, signed=signed), is_fixed=step is const(0, step.width))
+
+    def _follow(self, carried: Carried, after: Expr) -> None:
+        """Keep a register that each trip makes of the next values of counters, if it is one."""
+        read = variables(after)
+        if any(each not in self._values and varies(self._slices, each, self._loop) for each in read):
+            return
+        last = {each: sub(each, counter.step) for each, counter in self._counters.items()}
+        values = {each: substitute(self._values[each], last) for each in read if each in self._values}
+        value = narrowed(substitute(after, values))
+        first = substitute(value, {each: counter.begin for each, counter in self._counters.items()})
+        if is_same(first, carried.before):
+            self._keep(carried, value, is_fixed=not any(each in self._counters for each in variables(value)))
+
+    def _beside(self, carried: Carried, after: Expr) -> Expr | None:
+        """A register as what it begins with plus something without coordinates; None if it is not.
+
+        That is a register of its own, which no instruction writes: 0 at first, and `after` less
+        what the register began with next, in multiples of a power of two. Of a register that lanes
+        share, only such multiples say more than the register itself, and only where trips add.
+        """
+        width, begin = carried.variable.width, sum_of(carried.before)
+        of_lanes = self._reads_lanes(carried.before)
+        for bits in range(min(MOST_BITS, width - 1), -1 if of_lanes else 0, -1):
+            made = var(f"multiples of {1 << bits} beside {carried.variable.name}", 1 << (width - bits))
+            beside = shift_left(widened(made, width), const(bits, width))
+            whole = sum_of(substitute(after, {carried.variable: add(carried.before, beside)}))
+            rest = self._without_lanes(whole.plus(begin, -1))
+            if rest is None:
+                return None
+            if power_of(rest, 1 << bits) < 1 << bits:
+                continue
+            if not of_lanes and not _adds(rest, made, 1 << bits):
+                return None
+            line = self._slices.line_of(self._loop.header)
+            reason = "each trip of a loop changes it, not always by the same"
+            self._slices.leaves.add(Leaf(made, Kind.CARRIED, reason, line, self._loop.header))
+            next_one = extract(rest, bits, width - bits)
+            self._slices.carried[made] = Carried(made, self._loop, const(0, made.width), next_one)
+            return add(carried.before, beside)
+        return None
+
+    def _without_lanes(self, whole: Sum, depth: int = 0) -> Expr | None:
+        """A sum whose coordinates cancel, in each case if it is a choice; None if they do not."""
+        terms = [term for term in whole.terms if self._reads_lanes(term)]
+        if not terms:
+            return whole.expression()
+        choice = next((term for term in terms if isinstance(term, Ite) and whole.terms[term] == 1), None)
+        if choice is None or depth == MOST_CHOICES or self._reads_lanes(choice.condition):
+            return None
+        rest = whole.plus(sum_of(choice), -1)
+        then = self._without_lanes(rest.plus(sum_of(choice.then)), depth + 1)
+        otherwise = None if then is None else self._without_lanes(rest.plus(sum_of(choice.otherwise)), depth + 1)
+        return None if then is None or otherwise is None else ite(choice.condition, then, otherwise)
+
+    def _reads_lanes(self, value: Expr) -> bool:
+        leaves = self._slices.leaves.by_name  # what is only tried is no leaf yet
+        return any(each.name in leaves and leaves[each.name].kind is Kind.LANE for each in variables(value))
+
+    def _keep(self, carried: Carried, value: Expr, *, is_fixed: bool) -> None:
+        self._values[carried.variable] = value
+        if is_fixed:
+            self._known[carried.variable] = carried.before
+
+
+def _adds(value: Expr, register: Var, multiple: int, known: dict[Expr, bool] | None = None) -> bool:
+    """Whether a value is a multiple of a register plus something, or something else, in each case."""
+    known = {} if known is None else known
+    if value not in known:
+        known[value] = all(
+            register not in variables(term)
+            or (count == multiple and register in (term, *operands(term)) and isinstance(term, Var | Extend))
+            or (
+                isinstance(term, Ite)
+                and count == 1
+                and register not in variables(term.condition)
+                and _adds(term.then, register, multiple, known)
+                and _adds(term.otherwise, register, multiple, known)
+            )
+            for term, count in sum_of(value).terms.items()
+        )
+    return known[value]
+
+
+def _expanded(value: Expr, forms: dict[Var, Expr]) -> Expr:
+    while wanted := {each: forms[each] for each in variables(value) if each in forms}:
+        value = substitute(value, wanted)
+    return value
+
+
+def varies(slices: Slices, variable: Var, loop: Loop) -> bool:
+    """Whether a leaf may be another one in the next trip of a loop."""
+    leaf = slices.leaves[variable]
+    return leaf.kind in (Kind.TRIPS, Kind.CARRIED, Kind.OPAQUE) and leaf.block in loop.blocks
+
+
+def trips_of(slices: Slices, loop: Loop) -> Var:
+    """How often a loop has gone back to its header: the leaf, of 64 bits."""
+    line = slices.line_of(loop.header)
+    made = var(f"trips of the loop at {line}.{loop.header}", 1 << 64)
+    reason = "how often the loop has gone back to its begin"
+    return slices.leaves.add(Leaf(made, Kind.TRIPS, reason, line, loop.header))

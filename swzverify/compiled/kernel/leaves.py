@@ -1,0 +1,138 @@
+"""What the variables of a kernel's expressions stand for.
+
+A value of a kernel is an `ir.expr` expression. For each of its variables a table of leaves says
+what it is, where it comes from, and under which conditions all lanes of a warp see one value of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from swzverify.compiled.kernel.arithmetic import shift_left, widened
+from swzverify.compiled.ptx import Symbol
+from swzverify.ir.expr import Expr, Var, const, var
+
+
+class Kind(StrEnum):
+    """What a leaf is.
+
+    - `LANE`: a coordinate of the thread, or its lane; known once the block is.
+    - `UNIFORM`: the same for all threads of the block: parameters, indices of the block, addresses.
+    - `TRIPS`: how often the loop at `block` has gone back to its header.
+    - `CARRIED`: what a register has at the begin of a trip of the loop at `block`; or the place of
+      the trip among those after which the loop's registers repeat their values.
+    - `OPAQUE`: a value that is not followed further; `reason` says why.
+    """
+
+    LANE = "lane"
+    UNIFORM = "uniform"
+    TRIPS = "trips"
+    CARRIED = "carried"
+    OPAQUE = "opaque"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """The division that the instruction `index` makes. PTX leaves its result open where it is
+    `by_zero` or has an `overflow`; elsewhere it gives `result`.
+    """
+
+    by_zero: Expr
+    overflow: Expr
+    divisor: Expr
+    result: Expr
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """A variable of the kernel's expressions, with the PTX line where it comes from.
+
+    An `OPAQUE` leaf is the same for all lanes of a warp that come to an access together if
+    `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
+    instruction that made it together: what memory holds may differ from one time to the next.
+    `multiple` is a power of two that divides the address which stands for a symbol. `values` are
+    all that a `TRIPS` leaf, or the place of a trip, may be, in the order of the trips, if they are few;
+    None otherwise. `is_input` tells that it is words of global or constant memory, with the address of the first
+    in `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
+    `TRIPS` leaf is in the first trip of each loop that an access stands in; None if that is no
+    number, or its loop is not around the access. `assumed` are the conditions that hold of a
+    parameter, `candidates` some values that they allow. `most` is the last trip that any thread
+    makes of a loop, where it is counted; `symbol` the variable whose address this is. `open` is a
+    division: an `OPAQUE` leaf stands for its result where PTX does not say what that is.
+    """
+
+    variable: Var
+    kind: Kind
+    reason: str
+    line: int
+    block: int | None = None
+    feeds: tuple[Expr, ...] = ()
+    per_lane: bool = False
+    is_moment: bool = False
+    multiple: int = 1
+    uniform: bool = False
+    values: tuple[int, ...] | None = None
+    is_input: bool = False
+    is_exchanged: bool = False
+    assumed: tuple[Expr, ...] = ()
+    candidates: tuple[int, ...] = ()
+    most: int | None = None
+    symbol: Symbol | None = None
+    first: int | None = None
+    open: Open | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the variable."""
+        return self.variable.name
+
+
+def begin_of(leaf: Leaf, width: int) -> Expr:
+    """The address of the symbol that a leaf stands for, as so many bits."""
+    return shift_left(widened(leaf.variable, width), const(leaf.multiple.bit_length() - 1, width))
+
+
+def parameter_variable(name: str, begin: int, size: int) -> Var:
+    """The variable for some bytes of a parameter.
+
+    >>> parameter_variable("n", 0, 4).name
+    'n+0:4'
+    """
+    return var(f"{name}+{begin}:{size}", 1 << (8 * size))
+
+
+class Leaves:
+    """The leaves of one function, by the names of their variables."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Leaf] = {}
+
+    def __getitem__(self, variable: Var) -> Leaf:
+        return self.by_name[variable.name]
+
+    def add(self, leaf: Leaf) -> Var:
+        """Keep a leaf, unless one of its name is there; give its variable."""
+        return self.by_name.setdefault(leaf.name, leaf).variable
+
+    def tell(self, variable: Var, division: Open) -> None:
+        """Keep the division that a leaf is the result of."""
+        self.by_name[variable.name] = replace(self[variable], open=division)
+
+    def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
+        """A value that all threads of the block share."""
+        made = var(name, limit or 1 << width)
+        return widened(self.add(Leaf(made, Kind.UNIFORM, reason, line)), width)
+
+    def lane(self, name: str, limit: int) -> Expr:
+        """A coordinate of the thread, as 32 bits."""
+        if limit == 1:
+            return const(0, 32)
+        return widened(self.add(Leaf(var(name, limit), Kind.LANE, name, 0)), 32)
+
+    def address(self, name: str, width: int, multiple: int, limit: int, reason: str, symbol: Symbol) -> Expr:
+        """The address of a symbol: a multiple of its alignment, below a limit."""
+        places = max(1, limit // multiple)
+        leaf = Leaf(var(name, places), Kind.UNIFORM, reason, symbol.line, multiple=multiple, symbol=symbol)
+        return shift_left(widened(self.add(leaf), width), const(multiple.bit_length() - 1, width))

@@ -1,0 +1,111 @@
+"""Sums: an expression as multiples of other expressions plus a number, all modulo 2^width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from swzverify.compiled.kernel.arithmetic import add, mul, shift_left
+from swzverify.compiled.kernel.graph import folded
+from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, const, extract, operands
+
+MOST_TERMS: Final = 200
+"""Terms of a sum; a longer one counts as one term."""
+Terms: TypeAlias = dict[Expr, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """`terms` gives the factor, which is not 0, of each expression that is no sum itself."""
+
+    terms: Terms
+    number: int
+    width: int
+
+    def plus(self, other: Sum, factor: int = 1) -> Sum:
+        """This sum plus a multiple of another one."""
+        limit = 1 << self.width
+        terms = dict(self.terms)
+        for term, count in other.terms.items():
+            new = (terms.get(term, 0) + factor * count) % limit
+            if new:
+                terms[term] = new
+            else:
+                terms.pop(term, None)
+        return Sum(terms, (self.number + factor * other.number) % limit, self.width)
+
+    def expression(self) -> Expr:
+        """The sum as an expression."""
+        result: Expr = const(0, self.width)
+        for term, count in self.terms.items():
+            result = add(result, _times(term, count))
+        return add(result, const(self.number, self.width))
+
+
+def _times(term: Expr, count: int) -> Expr:
+    if count & (count - 1) == 0 and count > 1:
+        return shift_left(term, const(count.bit_length() - 1, term.width))
+    return mul(term, const(count, term.width))
+
+
+@lru_cache(maxsize=4096)
+def sum_of(root: Expr) -> Sum:
+    """An expression as a sum, as far as additions, constant factors and shifts go.
+
+    >>> from swzverify.ir.expr import var
+    >>> x = var("x", 256)
+    >>> (term, factor), = sum_of(add(shift_left(x, const(2, 8)), x)).terms.items()
+    >>> term is x, factor
+    (True, 5)
+    """
+    return folded(root, _parts, _combined)
+
+
+@lru_cache(maxsize=4096)
+def normal(root: Expr) -> Expr:
+    """The same value, its terms collected."""
+    return sum_of(root).expression()
+
+
+def _parts(node: Expr) -> tuple[Expr, ...]:
+    """The operands that contribute to the sum of a node."""
+    if isinstance(node, Binary):
+        match node.operator:
+            case BinaryOperator.ADD | BinaryOperator.SUB:
+                return operands(node)
+            case BinaryOperator.MUL if isinstance(node.left, Const):
+                return (node.right,)
+            case BinaryOperator.MUL | BinaryOperator.SHL if isinstance(node.right, Const):
+                return (node.left,)
+            case _:
+                return ()
+    if isinstance(node, Extract) and node.low == 0:
+        return (node.operand,)
+    return ()
+
+
+def _alone(node: Expr) -> Sum:
+    """A number, or an expression that is one term."""
+    return Sum({}, node.value, node.width) if isinstance(node, Const) else Sum({node: 1}, 0, node.width)
+
+
+def _combined(node: Expr, parts: list[Sum]) -> Sum:
+    width = node.width
+    if not parts:
+        return _alone(node)
+    if isinstance(node, Extract):
+        found = Sum({}, parts[0].number % (1 << width), width)
+        for term, count in parts[0].terms.items():
+            found = found.plus(_alone(extract(term, 0, width)), count)
+        return found
+    if sum(len(part.terms) for part in parts) > MOST_TERMS:
+        return Sum({node: 1}, 0, width)
+    if isinstance(node, Binary) and len(parts) == 2:
+        return parts[0].plus(parts[1], 1 if node.operator is BinaryOperator.ADD else -1)
+    if isinstance(node, Binary):
+        factor = node.left if isinstance(node.left, Const) else node.right
+        if isinstance(factor, Const):
+            count = factor.value if node.operator is BinaryOperator.MUL else 1 << min(factor.value, width)
+            return Sum({}, 0, width).plus(parts[0], count)
+    raise AssertionError(f"no sum of {node}")

@@ -1,0 +1,90 @@
+"""Which instructions touch shared memory, or may do so: nothing of that kind is passed over.
+
+Source: PTX ISA, Instruction Set; State Spaces: Shared State Space; Generic Addressing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from swzverify.compiled.kernel.evaluate import SPACES, space_of
+from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.ptx import Address, Instruction
+from swzverify.hardware.kinds import MATRIX_OPCODES
+
+
+class Touch(StrEnum):
+    """How an instruction reaches shared memory.
+
+    - `SHARED`: by the shared addresses of its lanes.
+    - `GENERIC`: by generic addresses of its lanes, if they are shared ones.
+    - `OTHER`: in a way that is not looked at.
+    """
+
+    SHARED = "shared"
+    GENERIC = "generic"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How an instruction touches shared memory; `reason` says why it is not looked at."""
+
+    touch: Touch
+    reason: str = ""
+
+
+_PLAIN: Final = frozenset({"ld", "ldu", "st", "atom", "red"})
+_COPY: Final = re.compile(r"cp\.async\.c[ag]\.shared(?:::cta)?\.global\b.*")
+_SILENT: Final = re.compile(
+    r"cp\.async\.(?:commit_group|wait_group|wait_all|bulk\.commit_group|bulk\.wait_group.*)"
+    r"|cp\.async\.bulk\.prefetch\..*|mbarrier\.pending_count\..*"
+    r"|wgmma\.(?:fence|commit_group|wait_group)\b.*|wmma\.mma\..*"
+    r"|tcgen05\.(?:ld|st|wait|fence|dealloc|relinquish_alloc_permit|shift)\b.*"
+    r"|(?:cvta|mapa|getctarank|isspacep|fence|membar|prefetch|prefetchu|discard|applypriority|createpolicy)\b.*"
+    r"|(?:tex|tld4|suld|sust|sured|txq|suq|istypep|pmevent)\b.*"
+)
+"""Instructions that name addresses or shared memory and access none of it."""
+_REASONS: Final = {
+    "cp": "bulk and tensor copies are not looked at",
+    "mbarrier": "barriers in shared memory are not looked at",
+    "wgmma": "operands in shared memory that descriptors name are not looked at",
+    "wmma": "matrix fragments of wmma are not looked at",
+    "tcgen05": "operands of tcgen05 are not looked at",
+    "multimem": "multimem accesses are not looked at",
+    "call": "what the called function does is not looked at",
+}
+
+
+def use_of(instruction: Instruction) -> Use | None:
+    """How an instruction touches shared memory; None if it surely does not."""
+    name, opcode = base_name(instruction), instruction.opcode
+    if _SILENT.fullmatch(opcode):
+        return None
+    if name == "call":
+        return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
+    if name in _PLAIN and not {"async", "bulk"}.isdisjoint(opcode.split(".")):
+        return Use(Touch.OTHER, "asynchronous stores and reductions are not looked at")
+    if name in _PLAIN or name in MATRIX_OPCODES:
+        return _of_space(opcode)
+    if _COPY.fullmatch(opcode):
+        return Use(Touch.SHARED)
+    if name in _REASONS:
+        return Use(Touch.OTHER, _REASONS["mbarrier" if ".mbarrier." in opcode and name == "cp" else name])
+    words = {word.partition("::")[0] for word in opcode.split(".")[1:]}
+    has_address = any(isinstance(operand, Address) for operand in instruction.operands)
+    if "shared" in words or (has_address and not words & set(SPACES)):
+        return Use(Touch.OTHER, f"`{opcode}` is not known")
+    return None
+
+
+def _of_space(opcode: str) -> Use | None:
+    if "shared::cluster" in opcode.split("."):
+        return Use(Touch.OTHER, "shared memory of other blocks of the cluster is not looked at")
+    space = space_of(opcode)
+    if not space:
+        return Use(Touch.GENERIC)
+    return Use(Touch.SHARED) if space == "shared" else None

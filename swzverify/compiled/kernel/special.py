@@ -1,0 +1,141 @@
+"""Special registers as expressions.
+
+Registers of the grid and of the cluster are unknowns of the launch. They are below the limits of
+the hardware, and `launch_facts` relates them to one another.
+
+Source: PTX ISA, Special Registers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from swzverify.compiled.kernel.arithmetic import bit_not, is_zero, less, shift_left, sub, widened
+from swzverify.compiled.kernel.leaves import Leaves
+from swzverify.ir.expr import Expr, Var, const, negation
+
+BlockShape = tuple[int, int, int]
+_MOST: Final = {"x": 1024, "y": 1024, "z": 64}
+"""Source: CUDA Programming Guide 13, 5.1.3, table 30."""
+MOST_WARPS: Final = 64
+"""Warps of a multiprocessor, which `%warpid` tells apart.
+
+Source: CUDA Programming Guide 13, 5.1.3, table 31.
+"""
+_GRID_MOST: Final = {"x": (1 << 31) - 1, "y": 65535, "z": 65535}
+"""Blocks of a grid along each axis. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
+_CLUSTER_MOST: Final = 16
+"""Blocks of a cluster, where a kernel allows a size that is not portable.
+
+Source: CUDA Programming Guide 13, Thread Block Clusters; NVIDIA Hopper Tuning Guide, 1.4.1.3.
+"""
+_MOST_SHARED: Final = 228 << 10
+"""Bytes of shared memory of a multiprocessor. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+_PLACES: Final = {f"{name}.{axis}": axis for name in ("ctaid", "clusterid", "cluster_ctaid") for axis in "xyz"}
+"""The registers of a block's place, but its rank, with their axes."""
+_EXTENTS: Final = {
+    **{name: re.sub(r"(ctaid|clusterid)\.", r"n\1.", name) for name in _PLACES},
+    "cluster_ctarank": "cluster_nctarank",
+}
+"""The registers of a block's place, with those of the extents that they are below."""
+_NOT_ABOVE: Final = [
+    (f"{each}.{axis}", f"{whole}.{axis}")
+    for each, whole in (
+        ("clusterid", "ctaid"),
+        ("cluster_ctaid", "ctaid"),
+        ("nclusterid", "nctaid"),
+        ("cluster_nctaid", "nctaid"),
+    )
+    for axis in "xyz"
+]
+"""Registers of which the first is at most the second one: a cluster has one block or more."""
+_LIMITS: Final = {
+    **{name: _CLUSTER_MOST if name.startswith("cluster_") else _GRID_MOST[axis] for name, axis in _PLACES.items()},
+    "cluster_ctarank": _CLUSTER_MOST,
+}
+"""What the registers of a block's place are below."""
+_LIMITS.update({extent: _LIMITS[place] + 1 for place, extent in _EXTENTS.items()})
+_LIMITS.update(dict.fromkeys(("total_smem_size", "aggr_smem_size", "dynamic_smem_size"), _MOST_SHARED + 1))
+_LIMITS["nwarpid"] = MOST_WARPS + 1
+_OF_LAUNCH: Final = re.compile(r"is_explicit_cluster|nsmid|gridid|envreg\d+")
+_COORDINATE: Final = re.compile(r"%(n?tid)\.([xyz])")
+
+
+def special(name: str, width: int, block: BlockShape | None, leaves: Leaves) -> Expr | None:
+    """The value of a special register, as so many bits; None where it may change from read to read.
+
+    >>> special("%ntid.x", 32, (64, 1, 1), Leaves()).value
+    64
+    """
+    if found := _COORDINATE.fullmatch(name):
+        return widened(_coordinate(found[1], found[2], block, leaves), width)
+    if (limit := _LIMITS.get(name[1:])) is not None or _OF_LAUNCH.fullmatch(name[1:]):
+        inner = 64 if name == "%gridid" else 32
+        return widened(leaves.uniform(name[1:], inner, name, limit=limit), width)
+    if name == "%laneid":
+        return widened(leaves.lane("laneid", 32), width)
+    if name.startswith("%lanemask_"):
+        return widened(_mask(name[len("%lanemask_") :], leaves), width)
+    return None
+
+
+def is_place(name: str) -> bool:
+    """Whether a leaf is a register of the block's place, which is 0 in the first block.
+
+    >>> is_place("ctaid.y"), is_place("nctaid.y")
+    (True, False)
+    """
+    return name in _EXTENTS
+
+
+def is_of_grid(name: str) -> bool:
+    """Whether a leaf is a register of the block's place, or of how many blocks there are."""
+    return name in _EXTENTS or name in _EXTENTS.values()
+
+
+def launch_facts(read: Iterable[Var]) -> list[Expr]:
+    """What every launch has of some registers: extents are at least 1, places are below them.
+
+    >>> from swzverify.ir.expr import var
+    >>> [each.width for each in launch_facts([var("ctaid.x", 5), var("nctaid.x", 6)])]
+    [1, 1]
+    """
+    by_name = {each.name: each for each in read if each.name in _LIMITS}
+    found: list[Expr] = []
+    for place, extent in _EXTENTS.items():
+        if (count := by_name.get(extent)) is not None:
+            found.append(negation(is_zero(count)))
+            if (at := by_name.get(place)) is not None:
+                found.append(_less(at, count))
+    for low, high in _NOT_ABOVE:
+        if low in by_name and high in by_name:
+            found.append(negation(_less(by_name[high], by_name[low])))
+    return found
+
+
+def _less(one: Expr, other: Expr) -> Expr:
+    width = max(one.width, other.width)
+    return less(widened(one, width), widened(other, width), signed=False)
+
+
+def _coordinate(name: str, axis: str, block: BlockShape | None, leaves: Leaves) -> Expr:
+    extent = block["xyz".index(axis)] if block else None
+    if name == "tid":
+        return leaves.lane(f"tid.{axis}", extent or _MOST[axis])
+    if extent is not None:
+        return const(extent, 32)
+    return leaves.uniform(f"ntid.{axis}", 32, f"%ntid.{axis}", limit=_MOST[axis] + 1)
+
+
+def _mask(which: str, leaves: Leaves) -> Expr:
+    own = shift_left(const(1, 32), leaves.lane("laneid", 32))
+    below, up_to = sub(own, const(1, 32)), sub(shift_left(own, const(1, 32)), const(1, 32))
+    return {
+        "eq": own,
+        "lt": below,
+        "le": up_to,
+        "ge": bit_not(below),
+        "gt": bit_not(up_to),
+    }[which]

@@ -1,0 +1,162 @@
+"""Which values are the same for all lanes of a warp that come to an access together.
+
+The analysis starts from the assumption that every value is shared, unless its kind makes it a
+lane's own, and that lanes leave every loop at the same trip. It takes back what does not follow
+from the rest, until all that is left does: what is shared at one step of a run is so by what was
+shared before.
+
+What it relies on: lanes that part at a branch run together again from the block on to which all
+their ways lead (the branch's immediate post-dominator). In a loop that all of them leave at the
+same trip, they run each trip together.
+
+Source: Sampaio, Souza, Collange, Pereira, "Divergence Analysis" (2013), with the loops of Rosemann,
+Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control Flow Graphs"
+(2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from swzverify.compiled.kernel.counts import Counts
+from swzverify.compiled.kernel.flow import Flow, Loop
+from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves
+from swzverify.compiled.kernel.slices import Carried
+from swzverify.ir.expr import Expr, Var, operands, postorder
+
+
+class Uniformity:
+    """The shared leaves of a function, and its loops that all lanes leave at the same trip.
+
+    `choices` has for each block that ends in a choice what decides it. `never_read` are leaves that
+    are the value of no thread.
+    """
+
+    def __init__(
+        self,
+        flow: Flow,
+        leaves: Leaves,
+        carried: Mapping[Var, Carried],
+        choices: Mapping[int, tuple[Expr, ...]],
+        threads: Threads | None,
+        counts: Counts,
+        never_read: Collection[Var] = (),
+    ) -> None:
+        self._flow, self._leaves, self._carried = flow, leaves, carried
+        self._choices, self._threads, self._counts = choices, threads, counts
+        self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
+        self.loops = {loop.header for loop in flow.loops}
+        """Headers of the loops that all lanes leave at the same trip."""
+        self._never_read = {each.name for each in never_read}
+        self._own: set[str] = {
+            leaf.name
+            for leaf in leaves.by_name.values()
+            if leaf.kind is Kind.LANE or (leaf.per_lane and leaf.name not in self._never_read)
+        }
+        self._lane_only: dict[Expr, bool] = {}
+        self._shared: dict[Expr, bool] = {}
+        self._settle()
+
+    def leaf(self, variable: Var) -> bool:
+        """Whether all lanes share a leaf."""
+        return variable.name not in self._own
+
+    def add(self, leaves: Iterable[Leaf]) -> None:
+        """Leaves that were made later, of what is settled."""
+        self._own.update([leaf.name for leaf in leaves if not self._stays(leaf)])
+        self._shared.clear()
+
+    def shares(self, value: Expr) -> bool:
+        """Whether all lanes share a value."""
+        known = self._shared
+        if value in known:
+            return known[value]
+        for node in postorder(value):
+            if node in known:
+                continue
+            if isinstance(node, Var):
+                known[node] = self.leaf(node)
+            else:
+                known[node] = all(known[part] for part in operands(node))
+            if not known[node] and self._threads is not None and self._is_lane_only(node):
+                known[node] = self._threads.is_uniform(node)
+        return known[value]
+
+    def _is_lane_only(self, value: Expr) -> bool:
+        """Whether a value depends on nothing but coordinates of the thread."""
+        known = self._lane_only
+        if value not in known:
+            for node in postorder(value):
+                if isinstance(node, Var):
+                    known[node] = self._leaves[node].kind is Kind.LANE
+                else:
+                    known[node] = all(known[part] for part in operands(node))
+        return known[value]
+
+    def _settle(self) -> None:
+        changed = True
+        while changed:
+            self._shared.clear()
+            wrong = [leaf.name for leaf in self._leaves.by_name.values() if not self._stays(leaf)]
+            open_loops = {header for header in self.loops if not self._leaves_together(header)}
+            self._own.update(wrong)
+            self.loops -= open_loops
+            changed = bool(wrong or open_loops)
+        self._shared.clear()
+
+    def _stays(self, leaf: Leaf) -> bool:
+        """Whether a leaf that was taken as shared may still be so."""
+        if leaf.name in self._own:
+            return True
+        if leaf.kind is Kind.UNIFORM or leaf.name in self._never_read:
+            return True
+        if leaf.kind is Kind.TRIPS:
+            return leaf.block in self.loops
+        if leaf.kind is Kind.CARRIED:
+            carried = self._carried.get(leaf.variable)
+            if carried is None:
+                return False
+            return carried.loop.header in self.loops and self.shares(carried.before) and self.shares(carried.after)
+        if not all(self.shares(each) for each in leaf.feeds):
+            return False
+        return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block))
+
+    def meet(self, block: int) -> bool:
+        """Whether lanes that come to a block in one trip of the loops around it come together: no
+        choice that lanes do not share leads there by several paths, before all of them meet again.
+        """
+        return all(self._is_shared_choice(each) for each in self._flow.shared_sides.get(block, []))
+
+    def _is_together(self, block: int) -> bool:
+        """Whether lanes that come through a block come through it at one time."""
+        return self.meet(block) and all(loop.header in self.loops for loop in self._flow.around(block))
+
+    def _is_shared_choice(self, block: int) -> bool:
+        return block in self._choices and all(self.shares(each) for each in self._choices[block])
+
+    def _leaves_together(self, header: int) -> bool:
+        """Whether every choice on which leaving the loop depends is shared."""
+        return all(
+            self._is_shared_choice(block) or self._counts.are_together(self._flow.loop_at[header], block)
+            for block in self._outside[header]
+        )
+
+
+def _ways_out(flow: Flow, loop: Loop) -> tuple[int, ...]:
+    """The choices of a loop whose lanes need not meet again inside of it, in the same trip.
+
+    Where all ways from a choice meet in the loop, and none goes out or begins another trip before,
+    it takes no part in when lanes leave.
+    """
+    return tuple(
+        block for block in sorted(loop.blocks) if flow.blocks[block].is_choice and not _meets_inside(flow, loop, block)
+    )
+
+
+def _meets_inside(flow: Flow, loop: Loop, block: int) -> bool:
+    meeting = flow.meeting[block]
+    if meeting not in loop.blocks:
+        return False
+    targets = {target for each in (*flow.parted(block), block) for target in flow.following[each]}
+    return targets <= loop.blocks and (meeting == loop.header or loop.header not in targets)

@@ -1,0 +1,180 @@
+"""Reads the head of a function, and finds where its body ends.
+
+Source: PTX ISA, Kernel and Function Directives; Performance-Tuning Directives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from swzverify.compiled.ptx.declaration import read_parameters
+from swzverify.compiled.ptx.literals import integer
+from swzverify.compiled.ptx.module import Function, Parameter, Tuning
+from swzverify.compiled.ptx.problems import MAX_NESTING, MAX_SCOPES, Counter, UnreadableError, excerpt, shown
+from swzverify.compiled.ptx.syntax import ATTRIBUTE, LINKAGE, NAME, PRAGMA, compiled
+from swzverify.errors import Problem
+
+_ATTRIBUTE: Final = rf"(?:\s*+\.attribute{ATTRIBUTE})?"
+_HEAD: Final = compiled(
+    rf"({LINKAGE})\.(entry|func)\b{_ATTRIBUTE}(?:\s*+\(([^()]*+)\))?\s*+({NAME})\s*+(?:\(([^()]*+)\)\s*+)?"
+)
+_NAMED: Final = compiled(rf"{LINKAGE}\.(entry|func)\b{_ATTRIBUTE}\s*+(?:\([^(){{}};]*+\))?\s*+({NAME})")
+_TUNING: Final = compiled(rf"(?:{PRAGMA}|\.(\w++)\s*+(\w++(?:\s*+,\s*+\w++){{0,99}})?)\s*+")
+_FUNCTION: Final = rf"{LINKAGE}\.(?:entry|func)\b"
+_NEXT: Final = compiled(_FUNCTION)
+_BRACE: Final = compiled(rf'[{{}}]|"[^"\n]*+"?+|{_FUNCTION}')
+_SIGN: Final = compiled(rf'[{{}};]|"[^"\n]*+"?+|{_FUNCTION}')
+_NUMBERS: Final = {
+    "minnctapersm": "min_ctas",
+    "maxnctapersm": "max_ctas",
+    "maxnreg": "max_registers",
+    "maxclusterrank": "max_cluster_rank",
+}
+_EXTENTS: Final = {"maxntid": "max_threads", "reqntid": "required_threads", "reqnctapercluster": "cluster"}
+_MANY_PARAMETERS: Final = 100_000
+_MANY_DIRECTIVES: Final = 100
+_DEEPEST: Final = MAX_SCOPES + MAX_NESTING
+
+
+@dataclass(slots=True)
+class Found:
+    """A function's head and, unless it is a declaration, the place of its body: from `start`,
+    behind its first brace, to `end`; it begins at `line`.
+    """
+
+    function: Function
+    start: int = 0
+    end: int = 0
+    line: int = 0
+
+
+class Extent(NamedTuple):
+    """Where a body ends: before `inside`; the text goes on at `behind`. `problem` says what is
+    wrong with its braces.
+    """
+
+    inside: int
+    behind: int
+    problem: UnreadableError | None
+
+
+def read_head(text: str, position: int, line: int) -> tuple[Function, int]:
+    """A function without its body, and where its text goes on: at `{`, or behind the `;` of a
+    declaration.
+
+    An `UnreadableError` says what was found and expected.
+    """
+    found = _HEAD.match(text, position)
+    if found is None:
+        raise UnreadableError(f"found `{excerpt(text, position)}`, expected a function")
+    linkage, kind, results, name, parameters = found.groups()
+    tuning, end = _tuning(text, found.end())
+    sign = text[end : end + 1]
+    if sign not in {"{", ";"}:
+        raise UnreadableError(f"found `{excerpt(text, end)}` behind the head of `{shown(name)}`, expected `{{`")
+    function = Function(
+        name,
+        is_entry=kind == "entry",
+        is_extern=".extern" in linkage,
+        is_declaration=sign == ";",
+        line=line,
+        parameters=_parameters(parameters),
+        results=_parameters(results),
+        tuning=tuning,
+    )
+    return function, end + 1 if sign == ";" else end
+
+
+def _parameters(text: str | None) -> tuple[Parameter, ...]:
+    if text is None:
+        return ()
+    if text.count(",") > _MANY_PARAMETERS:
+        raise UnreadableError(f"found more than {_MANY_PARAMETERS} parameters", "SWZ533")
+    return read_parameters(text)
+
+
+def _tuning(text: str, position: int) -> tuple[Tuning, int]:
+    """The directives between parameters and body, and where they end."""
+    given: dict[str, Any] = {}
+    others: list[str] = []
+    while found := _TUNING.match(text, position):
+        position = found.end()
+        word, values = found[1], found[2]
+        if word is None:
+            continue
+        if word in _NUMBERS or word in _EXTENTS:
+            key = _NUMBERS.get(word) or _EXTENTS[word]
+            numbers = [integer(each.strip()) for each in (values or "").split(",")]
+            most = 3 if word in _EXTENTS else 1
+            if key in given or len(numbers) > most:
+                raise UnreadableError(f"found `.{word}` twice or with {len(numbers)} numbers, expected at most {most}")
+            given[key] = tuple((*numbers, 1, 1)[:3]) if most == 3 else numbers[0]
+        elif len(others) < _MANY_DIRECTIVES:
+            others.append(word)
+        else:
+            raise UnreadableError(f"found more than {_MANY_DIRECTIVES} directives of one function", "SWZ533")
+    return Tuning(**given, others=tuple(others)), position
+
+
+def extent_of_body(text: str, start: int, braces: Counter) -> Extent:
+    """Where the body behind `start` ends; its first brace stands before `start`. A body without an
+    end stops before the next function.
+    """
+    depth = 1
+    for found in _BRACE.finditer(text, start):
+        sign = found[0][0]
+        if sign == "}":
+            depth -= 1
+            if not depth:
+                braces.take()
+                return Extent(found.start(), found.end(), None)
+        elif sign == "{":
+            depth += 1
+            braces.take()
+            if depth > _DEEPEST:
+                behind = _NEXT.search(text, found.end())
+                end = behind.start() if behind else len(text)
+                return Extent(end, end, UnreadableError(f"found braces nested deeper than {MAX_SCOPES}", "SWZ533"))
+        elif sign == ".":
+            error = UnreadableError(f"found `{shown(found[0])}` inside a function, expected `}}`")
+            return Extent(found.start(), found.start(), error)
+    return Extent(len(text), len(text), UnreadableError("found the end of the text inside a function, expected `}`"))
+
+
+def broken(text: str, position: int, line: int, problem: Problem) -> tuple[Function, int] | None:
+    """A function with an unreadable head, of which the name is known, and where its body or the
+    next statement begins.
+
+    None where not even the name is clear.
+    """
+    found = _NAMED.match(text, position)
+    if found is None:
+        return None
+    signs = _SIGN.finditer(text, found.end())
+    end = next((each.start() for each in signs if each[0][0] != '"'), len(text))
+    function = Function(
+        found[2], found[1] == "entry", is_extern=False, is_declaration=False, line=line, problem=problem
+    )
+    return function, end + 1 if text[end : end + 1] in {";", "}"} else end
+
+
+def kept(functions: list[Found]) -> list[Found]:
+    """The functions, without declarations of those that the text defines too. Two definitions of
+    one name are a problem of both functions.
+    """
+    definitions = Counts(each.function.name for each in functions if not each.function.is_declaration)
+    declared: set[str] = set()
+    found: list[Found] = []
+    for each in functions:
+        name = each.function.name
+        if each.function.is_declaration:
+            if name in definitions or name in declared:
+                continue
+            declared.add(name)
+        elif definitions[name] > 1 and each.function.problem is None:
+            problem = Problem("SWZ532", f"`{shown(name)}` is defined twice", line=each.function.line)
+            each.function = replace(each.function, problem=problem)
+        found.append(each)
+    return found

@@ -1,0 +1,40 @@
+"""Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
+
+`scan_module` is the way in. `given` is what the user says of parameters, `split` sorts an address's
+terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
+`octets` for the octet rule, `mixed` and `data` for the rest. `cost_goal` writes an access as the
+cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are
+`aligned` and `bounds`: `claimed` asks whether some lane breaks one, `evaluated` tries in plain
+numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written` and
+`c_text` for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
+finds the machine instructions of an access, and `on_chip` what they cost. Imports `kernel`,
+`prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
+"""
+
+from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
+from swzverify.compiled.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
+from swzverify.compiled.scan.given import MOST_ALIGN, NOTHING_GIVEN, Given, block_of_launch, facts_of, unknown_names
+from swzverify.compiled.scan.joined import Relation
+from swzverify.compiled.scan.on_chip import OnChip
+from swzverify.compiled.scan.verdict import LaneRow, Verdict
+
+__all__ = [
+    "MOST_ALIGN",
+    "NOTHING_GIVEN",
+    "Claim",
+    "ClaimVerdict",
+    "Given",
+    "LaneRow",
+    "OnChip",
+    "Relation",
+    "ScannedAccess",
+    "Verdict",
+    "Witness",
+    "WitnessLane",
+    "block_of_launch",
+    "facts_of",
+    "scan_function",
+    "scan_module",
+    "scanned_functions",
+    "unknown_names",
+]

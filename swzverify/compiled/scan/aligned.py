@@ -1,0 +1,52 @@
+"""The claim that an access is aligned: each lane's address is a multiple of the bytes it touches.
+
+PTX says of an array only that it begins at a multiple of its alignment. Where that is not enough,
+the verdict says what would be.
+
+Source: PTX ISA, Addresses as Operands; Data Movement and Conversion Instructions: ld, st.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.compiled.kernel.arithmetic import is_zero
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
+from swzverify.compiled.scan.claimed import claimed
+from swzverify.compiled.scan.subject import Subject
+from swzverify.ir.expr import extract, negation, variables
+
+
+def aligned(subject: Subject) -> Claim:
+    """The verdict on the alignment of one access.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> from swzverify.compiled.scan import scan_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 4 .b8 s[256]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
+    >>> found, = scan_module(read_module(text, "k.ptx"), (32, 1, 1))
+    >>> found.aligned.verdict.value, found.aligned.reason
+    ('unknown', 'it needs s to begin at a multiple of 8; PTX says 4')
+    """
+    address, width = subject.access.address, subject.width
+    if address is None:
+        return not_known("the address is not known")
+    if width == 1:
+        return Claim(ClaimVerdict.PROVED, engines=("width",))
+    bits = width.bit_length() - 1
+    low = normal(extract(address, 0, bits))
+    read = [subject.leaves[each.name] for each in variables(low)]
+    bases = tuple(leaf for leaf in read if leaf.symbol is not None)
+
+    def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        rest = values(address) % np.uint64(width)
+        return rest, rest != 0
+
+    def words(lane: WitnessLane) -> str:
+        where = " relative to the begin of the array" if bases else ""
+        return f"lane {lane.lane} of warp {lane.warp}: the address is {lane.at} modulo {width}{where}"
+
+    return claimed(subject, Property("aligned", address, negation(is_zero(low)), place, bases, width, words))

@@ -1,0 +1,124 @@
+"""Asks whether costs hold, and whether conditions can, within what one function may use up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from swzverify.compiled.scan.cost_goal import banks_goal
+from swzverify.compiled.scan.price import DisagreementError
+from swzverify.compiled.scan.verdict import Goals
+from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost, WorstCost
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
+from swzverify.ir.expr import FALSE, TRUE, Expr, postorder, substitute, var, variables
+from swzverify.prover import Options
+from swzverify.prover.panel import FOLDING, Panel
+
+Possible: TypeAlias = Callable[[Expr], Finding]
+"""Asks the SMT engine whether a condition can hold."""
+BUDGET: Final = 4_000_000
+"""Z3's budget for one question."""
+
+
+class OutOfClockError(Exception):
+    """The wall clock ended a query: no verdict may rest on that. The text says so."""
+
+
+class Asker:
+    """Asks the questions of one function. `most_open` of them may use up the budget; each later one
+    has `share` of it.
+
+    >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
+    'empty'
+    """
+
+    def __init__(self, most_open: int, share: int) -> None:
+        self._panel, self._small = Panel(Options(rlimit=BUDGET)), Panel(Options(rlimit=BUDGET // share))
+        self._left = most_open
+        self._asked: dict[Expr, Finding] = {}
+        self._proved: dict[Cost | GatherCost, Finding] = {}
+
+    def possible(self, condition: Expr) -> Finding:
+        """Whether a condition can hold. Each condition is asked once.
+
+        Raises:
+            OutOfClockError: The wall clock ended the query.
+        """
+        if condition is FALSE or condition is TRUE:
+            return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
+        read = variables(condition)
+        # Equal accesses at many lines ask one question; only the names of their values differ.
+        names = {each.name: f"v{at}" for at, each in enumerate(read)}
+        key = substitute(condition, {each: var(names[each.name], each.limit) for each in read})
+        if key not in self._asked:
+            found = self._asked[key] = (self._panel if self._left > 0 else self._small).possible(key)
+            self._left -= found.answer is Answer.UNDECIDED and not found.is_by_clock
+        found = self._asked[key]
+        if found.is_by_clock:
+            raise OutOfClockError(found.detail)
+        point = found.point or {}
+        return replace(found, point={name: point[new] for name, new in names.items() if new in point})
+
+    def cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
+        """Whether a cost holds: by an engine that enumerates and by Z3, or by Z3 alone where no other one
+        applies. What fails is not asked of Z3: an engine that enumerates says so, or plain numbers.
+
+        Raises:
+            DisagreementError: One says that it holds, and Z3 that it fails.
+            OutOfClockError: The wall clock ended the query.
+        """
+        native = self._native(goal)
+        if native is None and (banks := banks_goal(goal)) is not None:
+            native = self._native(banks)
+            if native is not None and native.answer is Answer.FAILS:
+                native = None  # two lanes with one word fail it, too
+        if native is not None and native.answer in (Answer.FAILS, Answer.EMPTY):
+            return Proof(native.answer, (native.engine,), native.point or {}, native.worst)
+        if native is None and is_refuted():
+            return Proof(Answer.FAILS)
+        smt = self._smt(goal)
+        held = goal if smt.answer is Answer.HOLDS else None
+        if native is None or native.answer is not Answer.HOLDS:
+            return Proof(smt.answer, (smt.engine,), smt.point or {}, goal=held)
+        if smt.answer is Answer.FAILS:
+            raise DisagreementError
+        return Proof(smt.answer, (native.engine, smt.engine), goal=held)
+
+    def _smt(self, goal: Cost | GatherCost) -> Finding:
+        """Z3's answer, within what is left of the budget."""
+        if goal not in self._proved:
+            found = self._proved[goal] = (self._panel if self._left > 0 else self._small).smt(goal)
+            self._left -= found.answer is Answer.UNDECIDED and not found.is_by_clock
+        if self._proved[goal].is_by_clock:
+            raise OutOfClockError(self._proved[goal].detail)
+        return self._proved[goal]
+
+    def _native(self, goal: Cost | GatherCost) -> Finding | None:
+        """The answer of the first engine that enumerates and applies."""
+        return next(iter(self._panel.natives(goal)), None) if _is_narrow(goal) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What engines say of a cost, with the point at which it fails; `worst` is the worst case of all
+    choices, where an engine has it; `goal` is the cost, where it holds.
+    """
+
+    answer: Answer
+    engines: tuple[str, ...] = ()
+    point: Mapping[str, int] = field(default_factory=dict[str, int])
+    worst: WorstCost | None = None
+    goal: Cost | GatherCost | None = None
+
+    @property
+    def goals(self) -> Goals:
+        """The cost, if it holds."""
+        return Goals() if self.goal is None else Goals((self.goal,))
+
+
+def _is_narrow(goal: Cost | GatherCost) -> bool:
+    """Whether arrays of 64-bit numbers can hold all values of a cost."""
+    cost = goal.cost if isinstance(goal, GatherCost) else goal
+    roots = (cost.address, cost.active, cost.domain.assumption)
+    return all(node.width < MAX_ARRAY_WIDTH - 1 for node in postorder(*roots))

@@ -1,0 +1,96 @@
+"""Which reading of an access is judged: the one that holds of every launch, if it is decided.
+
+Otherwise it is the reading of launches without a fault of the program: those in which every
+division has a result. The assumption then stands beside the verdict. That reading leaves out each
+thread that makes a division without a result. Where a divisor reads the block's place, a division
+of another block may have no result and spoil the launch: so what is said to happen there has to
+happen in the first block as well, which a launch can have alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from swzverify.compiled.kernel import KernelAccess
+from swzverify.compiled.kernel.special import is_place
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict, unknown
+from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
+
+ELSEWHERE: Final = "it happens in some block, and another block of that launch may divide by 0"
+Decide = Callable[[KernelAccess], Decision]
+
+
+def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision]:
+    """An access in the reading that is decided, with its verdict; in the plain one if none is."""
+    decision = decide(access)
+    if access.defined is None or access.row is None or access.row.warp_wide:
+        # Of a warp-wide access the guard, which has the condition, says nothing of its addresses.
+        return access, decision
+    if decision.verdict is not Verdict.UNKNOWN or decision.reason == FAULT:
+        return access, decision
+    reading = access.defined
+    while reading is not None:
+        other = _of_whole_launches(reading, decide)
+        if other.verdict is not Verdict.UNKNOWN or other.reason == FAULT:
+            return reading, other
+        reading = reading.defined
+    return access, decision
+
+
+def in_first_block(access: KernelAccess) -> KernelAccess | None:
+    """The access in the first block; None where no division that is assumed to have a result reads
+    the block's place.
+    """
+    place = [each for each in variables(access.guard) if is_place(each.name)]
+    if not access.assumes or not place:
+        return None
+    first: dict[Var, Expr] = {each: const(0, each.width) for each in place}
+
+    def at_first(value: Expr | None) -> Expr | None:
+        return None if value is None else substitute(value, first)
+
+    return replace(
+        access,
+        address=at_first(access.address),
+        guard=substitute(access.guard, first),
+        launches=substitute(access.launches, first),
+        source=at_first(access.source),
+        whole=at_first(access.whole),
+        sure=at_first(access.sure),
+        loops=tuple(
+            replace(loop, again=replace(loop.again, condition=substitute(loop.again.condition, first)))
+            for loop in access.loops
+        ),
+    )
+
+
+def in_one_launch(access: KernelAccess) -> KernelAccess | None:
+    """The access in launches of the first block alone in which no division is without a result;
+    None where nothing is assumed of other blocks or of other divisions.
+    """
+    first = in_first_block(access)
+    if first is None and access.launches is TRUE:
+        return None
+    strict = first or access
+    sure = None if strict.sure is None else conjunction((strict.sure, strict.launches))
+    return replace(strict, guard=conjunction((strict.guard, strict.launches)), sure=sure)
+
+
+def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
+    """The verdict. A conflict has to occur in a launch that does nothing else wrong; an access that
+    only other launches make is not free.
+    """
+    found = decide(access)
+    if found.verdict is Verdict.FREE and access.launches not in (TRUE, FALSE):
+        there = decide(replace(access, guard=conjunction((access.guard, access.launches))))
+        return there if there.reason == NEVER_MADE else found
+    strict = in_one_launch(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
+    if strict is None:
+        return found
+    there = decide(strict)
+    if there.verdict not in (Verdict.CONFLICT, Verdict.DEPENDS):
+        return unknown(ELSEWHERE)
+    return replace(there, verdict=found.verdict, reason=found.reason, parameters=found.parameters, at_least=True)

@@ -1,0 +1,196 @@
+"""The claim that an access is in bounds: the address begins with the symbol of an array, and the
+bytes that each lane touches lie inside of this array.
+
+A static array has the bytes that PTX declares, a dynamic one those of the launch. An address that
+is a choice of several is judged case by case. Addresses count modulo 2^32, generic ones with all
+their bits.
+
+Source: PTX ISA, State Spaces: Shared State Space; Addresses as Operands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.compiled.kernel import Leaf
+from swzverify.compiled.kernel.arithmetic import add, either, less, sub, widened
+from swzverify.compiled.kernel.leaves import begin_of
+from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
+from swzverify.compiled.scan.claimed import claimed
+from swzverify.compiled.scan.evaluated import seen
+from swzverify.compiled.scan.spell import spell_leaf
+from swzverify.compiled.scan.subject import Subject
+from swzverify.compiled.scan.verdict import COUNTING
+from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, const, negation, variables
+
+MOST_CASES: Final = 8
+"""Choices of arrays in one address that are told apart."""
+MOST_SHARED: Final = 227 * 1024
+"""Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+_MOST_BEGIN: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An address where a condition holds, with the array that it begins with and its bytes."""
+
+    condition: Expr
+    address: Expr
+    base: Leaf
+    size: int
+
+    @property
+    def begin(self) -> Expr:
+        """Where the array begins."""
+        return widened(begin_of(self.base, 32), self.address.width)
+
+
+def in_bounds(subject: Subject, smem: int | None = None) -> Claim:
+    """The verdict on the bounds of one access; `smem` are the bytes of dynamic shared memory.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> from swzverify.compiled.scan import scan_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 8 .b8 s[256]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> [scan_module(module, (threads, 1, 1))[0].in_bounds.verdict.value for threads in (32, 64)]
+    ['proved', 'refuted']
+    """
+    address = subject.access.whole
+    if address is None:
+        return not_known("the address is not known")
+    parts = _parts(address, TRUE, MOST_CASES)
+    if parts is None:
+        return not_known(f"the address is a choice of more than {MOST_CASES}")
+    cases: list[_Case] = []
+    open_arrays: list[str] = []
+    for condition, part in parts:
+        arrays = [subject.leaves[each.name] for each in variables(part) if subject.leaves[each.name].symbol is not None]
+        if len(arrays) != 1 or arrays[0].symbol is None:
+            return not_known(
+                "the address begins with no shared array" if not arrays else "the address is made of several arrays"
+            )
+        size = arrays[0].symbol.size_bytes
+        if size is None:
+            size = MOST_SHARED if smem is None else smem
+            if smem is None:
+                open_arrays.append(spell_leaf(arrays[0]))
+        cases.append(_Case(condition, part, arrays[0], size))
+    whole = _property(subject, address, cases)
+    if open_arrays and _is_fine_somewhere(subject, whole):
+        return _open(subject, cases, dict.fromkeys(open_arrays))
+    found = claimed(subject, whole)
+    if open_arrays and found.verdict is not ClaimVerdict.REFUTED:
+        return _open(subject, cases, dict.fromkeys(open_arrays))
+    return found
+
+
+def _is_fine_somewhere(subject: Subject, whole: Property) -> bool:
+    """Whether samples alone show lanes that make the access, and none that leave the array: then a
+    refutation is not looked for. One that holds of some trip or block alone may be missed.
+    """
+    told = seen(subject, whole)
+    return told.is_made and not told.is_bad
+
+
+def _property(subject: Subject, address: Expr, cases: list[_Case]) -> Property:
+    bad: Expr = FALSE
+    for case in cases:
+        bad = either(bad, conjunction((case.condition, _outside(case, subject.width))))
+    bases = tuple(dict.fromkeys(case.base for case in cases if case.base.variable in variables(bad)))
+
+    def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        offset = values(address) * np.uint64(0)
+        is_bad = offset != 0
+        for case in cases:
+            holds = values(case.condition) != 0
+            begin = values(case.base.variable) * np.uint64(case.base.multiple)
+            own = values(case.address)
+            with np.errstate(over="ignore"):
+                first = own - begin
+            is_in = (
+                (own >= begin)
+                & (first + np.uint64(subject.width) <= np.uint64(case.size))
+                & (first < np.uint64(case.size))
+            )
+            offset = np.where(holds, first, offset)
+            is_bad = np.where(holds, ~is_in, is_bad)
+        return offset, is_bad
+
+    def words(lane: WitnessLane) -> str:
+        shown = " or ".join(dict.fromkeys(f"{spell_leaf(case.base)}, which has {case.size} bytes" for case in cases))
+        return (
+            f"lane {lane.lane} of warp {lane.warp} touches bytes {lane.at} to {lane.at + subject.width - 1} of {shown}"
+        )
+
+    return Property("in_bounds", address, bad, place, bases, _MOST_BEGIN, words)
+
+
+def _outside(case: _Case, width: int) -> Expr:
+    """Whether some byte lies outside, of an array that does not wrap round."""
+    if case.size < width:
+        return TRUE
+    offset = normal(sub(case.address, case.begin))
+    return less(const(case.size - width, offset.width), offset, signed=False)
+
+
+def _open(subject: Subject, cases: list[_Case], names: dict[str, None]) -> Claim:
+    """What is said without the size of a dynamic array: the size that suffices, where it is counted."""
+    reason = f"the size of {' and '.join(names)} is not known: give --smem"
+    if len(cases) != 1:
+        return not_known(reason)
+    told = seen(subject, _property(subject, cases[0].address, cases))
+    if told.is_bad or not told.is_whole or not told.is_made:
+        return not_known(reason)
+    size = told.largest + subject.width
+    enough = claimed(
+        subject, _property(subject, cases[0].address, [_Case(TRUE, cases[0].address, cases[0].base, size)])
+    )
+    if enough.verdict is not ClaimVerdict.PROVED or COUNTING not in enough.engines:
+        return not_known(reason)
+    return not_known(f"{reason}; it touches the first {size} bytes", size)
+
+
+def _parts(address: Expr, condition: Expr, left: int) -> list[tuple[Expr, Expr]] | None:
+    """An address as cases, one for each choice that begins with another array."""
+    whole = sum_of(address)
+    for term, count in whole.terms.items():
+        choice = _choice(term)
+        if count != 1 or choice is None or not _has_array(choice.then) or not _has_array(choice.otherwise):
+            continue
+        rest = whole.plus(sum_of(term), -1).expression()
+        found: list[tuple[Expr, Expr]] = []
+        for branch, holds in ((choice.then, choice.condition), (choice.otherwise, negation(choice.condition))):
+            inner = _parts(normal(add(_like(term, branch), rest)), conjunction((condition, holds)), left // 2)
+            if inner is None:
+                return None
+            found += inner
+        return found if len(found) <= MOST_CASES and left else None
+    return [(condition, address)]
+
+
+def _choice(term: Expr) -> Ite | None:
+    while isinstance(term, Extend | Extract):
+        if isinstance(term, Extract) and term.low:
+            return None
+        term = term.operand
+    return term if isinstance(term, Ite) else None
+
+
+def _like(term: Expr, branch: Expr) -> Expr:
+    """A branch of a choice, cut and widened as the choice is."""
+    if isinstance(term, Extract):
+        return widened(_like(term.operand, branch), term.width)
+    if isinstance(term, Extend):
+        return widened(_like(term.operand, branch), term.width, signed=term.signed)
+    return branch
+
+
+def _has_array(value: Expr) -> bool:
+    return any(each.name.startswith("shared ") for each in variables(value))

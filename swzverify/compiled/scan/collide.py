@@ -1,0 +1,153 @@
+"""Whether two lanes of one group can meet in a bank with different words, as one bit; and whether
+any lane makes the access.
+
+Two lanes' copies of the thread's coordinates, and of each value that lanes do not share, are
+variables of their own; what they share is one variable. Aligned words of 4 bytes or more meet in
+their banks exactly where their addresses are equal modulo 128, so that what all lanes share drops
+out of the difference; narrower ones are compared word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel.arithmetic import add, bit_and, is_zero, less, mul, shift_right, sub, widened
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.special import BlockShape, launch_facts
+from swzverify.compiled.scan.split import Parts, is_shared
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNKS_PER_LINE, LANES, Instruction
+from swzverify.ir.expr import (
+    TRUE,
+    Comparison,
+    Expr,
+    Var,
+    compare,
+    conjunction,
+    conjuncts,
+    const,
+    extract,
+    negation,
+    substitute,
+    var,
+    variables,
+)
+
+_NUMBER_BITS = 32
+
+
+class Lane:
+    """One of some lanes of a warp: its coordinates, and its copies of what lanes do not share."""
+
+    def __init__(self, block: BlockShape, leaves: Mapping[str, Leaf], mark: str) -> None:
+        self._leaves, self._mark = leaves, mark
+        number: Expr = const(0, _NUMBER_BITS)
+        factor = 1
+        for axis, extent in zip("xyz", block, strict=True):
+            if extent > 1:
+                number = add(number, mul(widened(self._copy(var(f"tid.{axis}", extent)), 32), const(factor, 32)))
+            factor *= extent
+        self.number = number
+
+    def _copy(self, variable: Var) -> Var:
+        return var(variable.name + self._mark, variable.limit)
+
+    def of(self, value: Expr) -> Expr:
+        """A value as this lane has it."""
+        new: dict[Var, Expr] = {}
+        for each in variables(value):
+            leaf = self._leaves[each.name]
+            if each.name == "laneid":
+                new[each] = extract(self.number, 0, each.width)
+                if each.width > 5:
+                    new[each] = widened(extract(self.number, 0, 5), each.width)
+            elif not is_shared(leaf):
+                new[each] = self._copy(each)
+        return substitute(value, new)
+
+    def known(self, *values: Expr) -> list[Expr]:
+        """What is known of the leaves of some values, of this lane."""
+        return [self.of(each) for each in known_of(variables(*values), self._leaves)]
+
+
+def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is known of the leaves' values, by the analysis and by what is assumed."""
+    return [*found_of(read, leaves), *assumed_of(read, leaves)]
+
+
+def assumed_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is assumed of the leaves' values; wider than 64 bits, perhaps."""
+    return list(dict.fromkeys(condition for each in read for condition in leaves[each.name].assumed))
+
+
+def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is known of the leaves' values: by the analysis, and because it is so in every launch."""
+    found = launch_facts(read)
+    for each in read:
+        leaf = leaves[each.name]
+        if leaf.kind is Kind.TRIPS and leaf.values is not None:
+            found.append(less(each, const(len(leaf.values), each.width), signed=False))
+    return found
+
+
+def lane_runs(block: BlockShape, parts: Parts) -> Expr:
+    """Whether some lane makes the access at all."""
+    lane = Lane(block, parts.leaves, "")
+    guard = conjunction((parts.own_guard, parts.other_guard))
+    return conjunction(dict.fromkeys((lane.of(guard), *lane.known(guard, parts.varying))))
+
+
+def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, count: int = 2) -> Expr:
+    """Whether so many lanes of one group that `guard` lets through can meet in a bank, each with a
+    word of its own, for a row that is not joined and follows the plain rule.
+    """
+    lanes = [Lane(block, parts.leaves, "'" * at) for at in range(count)]
+    group = const(row.group_lanes.bit_length() - 1, _NUMBER_BITS)
+    places = [shift_right(lane.number, group, signed=False) for lane in lanes]
+    conditions = [less(one.number, next_one.number, signed=False) for one, next_one in pairwise(lanes)]
+    conditions += [compare(Comparison.EQ, places[0], place) for place in places[1:]]
+    for lane in lanes:
+        if row.address_lanes < LANES:
+            within = bit_and(lane.number, const(LANES - 1, _NUMBER_BITS))
+            conditions.append(less(within, const(row.address_lanes, _NUMBER_BITS), signed=False))
+        if row.warp_wide:
+            conditions += lane.known(parts.varying)
+        else:
+            conditions += [lane.of(guard), *lane.known(guard, parts.varying)]
+    conditions += [_clash(row, parts, *pair) for pair in combinations(lanes, 2)]
+    return conjunction(dict.fromkeys(conditions))
+
+
+def octet_parts(block: BlockShape, parts: Parts) -> Expr:
+    """Whether of two lanes of one octet one makes the access and the other one does not, though all
+    that depends on their coordinates alone lets both of them through.
+    """
+    first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
+    octet = const(CHUNKS_PER_LINE.bit_length() - 1, _NUMBER_BITS)
+    places = [shift_right(lane.number, octet, signed=False) for lane in (first, second)]
+    own = parts.own_guard
+    # What all lanes share parts none of them.
+    guard = conjunction(
+        [each for each in conjuncts(parts.other_guard) if not all(map(is_shared, parts.leaves_of(each)))]
+    )
+    known = [each for lane in (first, second) for each in (lane.of(own), *lane.known(guard))]
+    ways = [first.of(guard), negation(second.of(guard))]
+    return conjunction(dict.fromkeys((compare(Comparison.EQ, *places), *known, *ways)))
+
+
+def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:
+    bits = BANK_PERIOD_BYTES.bit_length() - 1
+    if row.width_bytes >= BANK_WORD_BYTES:
+        apart = normal(sub(first.of(parts.varying), second.of(parts.varying)))
+        one_bank = is_zero(normal(extract(apart, 0, bits)))
+        return one_bank if row.counts_equal_words else conjunction((one_bank, negation(is_zero(apart))))
+    # Whole words that all lanes add turn the banks round: without them more questions are equal.
+    shared = replace(parts.shared, number=parts.shared.number % BANK_WORD_BYTES)
+    address = add(shared.expression(), parts.varying)
+    words = [extract(lane.of(address), 2, 30) for lane in (first, second)]
+    one_bank = compare(Comparison.EQ, *(extract(word, 0, 5) for word in words))
+    aligned = [is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE for lane in (first, second)]
+    differ = TRUE if row.counts_equal_words else negation(compare(Comparison.EQ, *words))
+    return conjunction((one_bank, differ, *aligned))

@@ -1,0 +1,268 @@
+"""An access of a kernel as the cost that a spec's engines decide.
+
+The thread's coordinates become expressions of the lane and the warp. What all lanes share is a free
+variable, whatever binds it; what each lane has of its own is a choice of the lane. So the cost
+holds only if it does for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel.arithmetic import add, is_zero, less, mul, shift_left, shift_right, sub, widened
+from swzverify.compiled.kernel.lanes import places_of
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.narrow import low_bits, narrowed
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.scan.collide import known_of
+from swzverify.compiled.scan.price import Block, alone
+from swzverify.compiled.scan.split import Parts, is_shared
+from swzverify.engines.obligations import Arrays, Cost, GatherCost, Numbers, Truths
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
+from swzverify.ir.bounded import bounded
+from swzverify.ir.domain import Domain
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import (
+    TRUE,
+    Comparison,
+    Const,
+    Expr,
+    Extract,
+    Var,
+    compare,
+    conjunction,
+    const,
+    extract,
+    operands,
+    postorder,
+    substitute,
+    var,
+    variables,
+)
+
+_LANE: Final = "lane"
+_WARP: Final = "warp"
+_REST: Final = "beyond a multiple of the width"
+_PLACE: Final = "place modulo 128"
+_OCTETS: Final = "octets that come"
+
+
+def cost_goal(row: Instruction, parts: Parts, block: Block, guard: Expr) -> Cost | GatherCost:
+    """That lanes which `guard` lets through have no bank conflict, for a row by the plain rule. What
+    all lanes add is left out but for its number, as far as that counts: it turns the banks round.
+    """
+    address = add(parts.varying, const(parts.shared.number % BANK_WORD_BYTES, 32))
+    return _goal(row, parts, block, address, TRUE if row.warp_wide else guard)
+
+
+def octet_goal(
+    row: Instruction, parts: Parts, block: Block, places: Sequence[int], *, is_partial: bool
+) -> Cost | GatherCost:
+    """The same by the octet rule, where what all lanes add is one of some places at equal distances
+    modulo 128 bytes. With `is_partial` any octets of a warp come, each of them whole.
+    """
+    step = places[1] - places[0] if len(places) > 1 else 0
+    place = add(mul(widened(var(_PLACE, len(places)), 32), const(step, 32)), const(places[0], 32))
+    address, guard = add(parts.varying, place), parts.own_guard
+    if is_partial:
+        octet = widened(extract(var("laneid", LANES), 3, 2), 4)
+        guard = conjunction((guard, extract(shift_right(var(_OCTETS, 16), octet, signed=False), 0, 1)))
+    return _goal(row, parts, block, address, guard)
+
+
+def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Expr) -> Cost | GatherCost:
+    row, leaves, plain = alone(row), parts.leaves, (address, guard)
+    address, is_aligned = _aligned(row, address)
+    guard = conjunction((guard, is_aligned))
+    known = known_of(tuple(each for each in variables(address, guard) if each.name in leaves), leaves)
+    read = [each for each in variables(address, guard, *known) if each.name not in block.point]
+    own = tuple(each for each in read if each.name in leaves and not is_shared(leaves[each.name]))
+    of_all = [each for each in known if not any(node in own or node.name in block.point for node in variables(each))]
+    facts = conjunction(of_all)
+    of_each = [each for each in known if each not in of_all]
+    of_lanes = conjunction((guard, *of_each))
+    lane, warp = var(_LANE, LANES), var(_WARP, block.warps)
+    stated = _stated(block.shape, row, (plain[0], conjunction((plain[1], *of_each)), facts), leaves, own)
+    definition = _Definition(block, row.address_lanes, (facts, address, of_lanes), stated)
+    places = coordinates(block.shape, lane, warp)
+    address = narrowed(address)
+    narrow = _narrow_ones((address, facts, of_lanes), [leaves[each.name] for each in read if each.name in leaves])
+    new: dict[Var, Expr] = {each: widened(less_wide, each.width) for each, less_wide in narrow.items()}
+    for each in variables(address, of_lanes):
+        if each.name in places:
+            new[each] = _fitted(places[each.name], each.width)
+    exists = [] if block.count % LANES == 0 else [less(places["number"], const(block.count, 16), signed=False)]
+    if row.address_lanes < LANES:
+        exists.append(less(lane, const(row.address_lanes, lane.width), signed=False))
+    # Facts that the narrower limits imply are none.
+    facts, of_lanes = (bounded(substitute(each, new)) for each in (facts, of_lanes))
+    goal = Cost(
+        Domain((lane, warp, *(narrow.get(each, each) for each in read if each not in own)), facts),
+        lane,
+        normal(narrowed(substitute(address, new))),
+        conjunction((*exists, of_lanes)),
+        row,
+        None,
+        definition,
+    )
+    return GatherCost(goal, tuple(narrow.get(each, each) for each in own)) if own else goal
+
+
+def banks_goal(goal: Cost | GatherCost) -> Cost | GatherCost | None:
+    """That each lane of a group has a slot of banks to itself: more than the cost needs, which lets lanes
+    read one word, but a question of seven bits of the address. None for accesses to parts of words.
+    """
+    cost = goal.cost if isinstance(goal, GatherCost) else goal
+    row = cost.instruction
+    if row.width_bytes < BANK_WORD_BYTES or row.by_octets:
+        return None
+    address = low_bits(cost.address, BANK_PERIOD_BYTES.bit_length() - 1)
+    roots = (address, cost.active, cost.domain.assumption)
+    bits = _bits_read(roots)
+    read = [each for each in variables(*roots) if each.name not in (_LANE, _WARP)]
+    narrow = {each: var(each.name, 1 << bits[each]) for each in read if 1 << bits[each] < each.limit}
+    new: dict[Var, Expr] = {each: widened(less_wide, each.width) for each, less_wide in narrow.items()}
+    address, active, facts = (substitute(each, new) for each in roots)
+    banks = replace(
+        cost,
+        domain=Domain(tuple(narrow.get(each, each) for each in cost.domain.variables), facts),
+        address=widened(address, cost.address.width),
+        active=active,
+        instruction=replace(row, counts_equal_words=True),
+        definition=_Turn(cost.definition),
+    )
+    if not isinstance(goal, GatherCost):
+        return banks
+    return GatherCost(banks, tuple(narrow.get(each, each) for each in goal.own))
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The plain reading of a cost, with the addresses within one turn of the banks."""
+
+    whole: Callable[[Arrays], tuple[Truths, Numbers, Truths]]
+
+    def __call__(self, arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
+        counts, address, active = self.whole(arrays)
+        return counts, address % BANK_PERIOD_BYTES, active
+
+
+def _bits_read(roots: tuple[Expr, ...]) -> dict[Expr, int]:
+    """How many low bits of each part of some expressions are read."""
+    bits = {root: root.width for root in roots}
+    for node in postorder(*roots):
+        for part in operands(node):
+            needed = node.low + node.width if isinstance(node, Extract) else part.width
+            bits[part] = max(bits.get(part, 0), needed)
+    return bits
+
+
+def _narrow_ones(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var, Var]:
+    """Variables of fewer values, for those of which only low bits are read or of which it is known how
+    far they count: engines that enumerate look at limits, and not at conditions.
+    """
+    bits = _bits_read(roots)
+    found: dict[Var, Var] = {}
+    for leaf in read:
+        variable = leaf.variable
+        limit = 1 << bits.get(variable, variable.width)
+        limit = min(limit, _counted(leaf))
+        if limit < variable.limit:
+            found[variable] = var(variable.name, limit)
+    return found
+
+
+def _counted(leaf: Leaf) -> int:
+    """How many values a leaf has: of a loop whose trips are counted so many."""
+    if leaf.kind is Kind.TRIPS and leaf.values is not None:
+        return len(leaf.values)
+    return leaf.most + 1 if leaf.kind is Kind.TRIPS and leaf.most is not None else leaf.variable.limit
+
+
+def coordinates(shape: BlockShape, lane: Expr, warp: Expr) -> dict[str, Expr]:
+    """The coordinates of a thread by their names, and its `number` in the block, of 16 bits.
+
+    >>> from swzverify.ir.evaluate import evaluate
+    >>> found = coordinates((8, 16, 1), var("lane", 32), var("warp", 4))
+    >>> [evaluate(found[name], {"lane": 9, "warp": 2}) for name in ("tid.x", "tid.y", "tid.z")]
+    [1, 9, 0]
+    """
+    number = add(widened(lane, 16), shift_left(widened(warp, 16), const(5, 16)))
+    return {**places_of(number, shape), "number": number, "laneid": lane}
+
+
+def _fitted(value: Expr, width: int) -> Expr:
+    return widened(value, width) if value.width <= width else extract(value, 0, width)
+
+
+def _aligned(row: Instruction, address: Expr) -> tuple[Expr, Expr]:
+    """An address as a multiple of the width, and whether a lane may have it: all lanes that come are as
+    far beyond a multiple as each other, else one of them faults. How far, all lanes share.
+    """
+    bits = row.width_bytes.bit_length() - 1
+    if bits == 0:
+        return address, TRUE
+    low = low_bits(address, bits)
+    if row.width_bytes < BANK_WORD_BYTES:
+        return address, is_zero(low)
+    rest = low if isinstance(low, Const) else var(_REST, row.width_bytes)
+    return sub(address, widened(rest, address.width)), compare(Comparison.EQ, low, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a cost says, over the thread's coordinates and the values that are open; `own` are those of
+    which each lane has its own. The address may be beyond a multiple of the width, by as much in all
+    lanes that count.
+    """
+
+    shape: BlockShape
+    row: Instruction
+    address: Expr
+    guard: Expr
+    facts: Expr
+    own: tuple[Var, ...]
+
+
+def _stated(
+    shape: BlockShape, row: Instruction, roots: tuple[Expr, Expr, Expr], leaves: Mapping[str, Leaf], own: Sequence[Var]
+) -> Stated:
+    """The address, the guard and the facts, with variables of as many values as they have."""
+    counted = {each: _counted(leaves[each.name]) for each in variables(*roots) if each.name in leaves}
+    few = {each: var(each.name, count) for each, count in counted.items() if count < each.limit}
+    new: dict[Var, Expr] = {each: widened(less_wide, each.width) for each, less_wide in few.items()}
+    address, guard, facts = (bounded(substitute(each, new)) for each in roots)
+    return Stated(shape, row, address, guard, facts, tuple(few.get(each, each) for each in own))
+
+
+def stated(goal: Cost | GatherCost) -> Stated:
+    """What a cost of this module says."""
+    definition = (goal.cost if isinstance(goal, GatherCost) else goal).definition
+    if not isinstance(definition, _Definition):
+        raise AssertionError(goal)
+    return definition.stated
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """The plain reading of a cost: the thread's coordinates are looked up, not computed. Equal ones are
+    of equal questions, which are asked once.
+    """
+
+    block: Block
+    address_lanes: int
+    roots: tuple[Expr, Expr, Expr]
+    stated: Stated = field(compare=False)
+
+    def __call__(self, arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
+        number = np.asarray(arrays[_WARP]) * LANES + arrays[_LANE]
+        env = {name: values.reshape(-1)[number] for name, values in self.block.point.items()}
+        env |= {name: values for name, values in arrays.items() if name not in (_LANE, _WARP)}
+        facts, address, guard = evaluate_many(self.roots, env)
+        exists = self.block.exists.reshape(-1)[number] & (arrays[_LANE] < self.address_lanes)
+        return np.asarray(facts != 0), np.asarray(address), np.asarray((guard != 0) & exists)

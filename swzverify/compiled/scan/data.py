@@ -1,0 +1,60 @@
+"""Conflicts of addresses that contain data of each lane, where no data can cause more than a few
+ways.
+
+The lanes' data are inputs: words of global memory, which each lane loads from an address of its
+own. They may be anything, so the worst of all is reached. Where any number of lanes can meet, as in
+a histogram, nothing is said here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from swzverify.compiled.kernel import Kind
+from swzverify.compiled.scan.collide import lanes_meet
+from swzverify.compiled.scan.price import DisagreementError
+from swzverify.compiled.scan.question import Question
+from swzverify.compiled.scan.samples import Sampler
+from swzverify.compiled.scan.spell import spell_leaf
+from swzverify.compiled.scan.split import is_shared
+from swzverify.compiled.scan.surely import from_places_of_their_own
+from swzverify.compiled.scan.verdict import SMT, Decision, Verdict
+from swzverify.engines.gather import NAME as MATCHING
+from swzverify.engines.obligations import Answer, WorstCost
+
+MOST_WAYS: Final = 8
+"""The most ways that are shown to be the worst that data can cause."""
+
+
+def limited_by_data(question: Question, sure: Question, worst: WorstCost | None) -> Decision | None:
+    """A conflict of as many ways as the worst data give, which an engine has found; None without it, or
+    if data need not be the lane's own inputs. `sure` has the guard under which lanes surely make the
+    access: so many ways happen; no lane that may make it adds to them.
+    """
+    read = question.parts.leaves_of(question.parts.varying, question.guard)
+    data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]
+    if not all(leaf.is_input and from_places_of_their_own(question.block, leaf) for leaf in data):
+        return None
+    if worst is None or question.row.group_lanes < question.row.address_lanes:
+        return None  # of several groups the engine has the sum
+    ways = worst.most_conflicts.wavefronts
+    if ways > MOST_WAYS or not _can_meet(sure, ways):
+        return None
+    names = ", ".join(dict.fromkeys(map(spell_leaf, data)))
+    reason = f"for some data of the lanes ({names}); no data give more"
+    found = Sampler(sure.row, sure.parts, sure.block, sure.guard).own_values()
+    if found is None:
+        return None
+    if found.price.ways > ways:
+        raise DisagreementError
+    if found.price.ways < ways:
+        return Decision(Verdict.CONFLICT, reason, ways, is_for_some=True, engines=(MATCHING, SMT))
+    shown = sure.conflict(found.price, found.addresses, found.active, ways)
+    return replace(shown, reason=reason, is_for_some=True)
+
+
+def _can_meet(question: Question, count: int) -> bool:
+    """Whether the SMT engine finds so many lanes that meet."""
+    asked = lanes_meet(question.row, question.block.shape, question.parts, question.guard, count)
+    return question.possible(asked).answer is Answer.HOLDS

@@ -1,0 +1,334 @@
+"""From an access of a kernel to a verdict.
+
+Every verdict of `free` is a cost that the prover's engines decide (`cost_goal`): an engine that
+enumerates, and Z3. Prices at some values must not contradict them, and a conflict needs such a
+price. Whatever does not fit together, or is not decided within the budget, is `unknown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, inlined
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import Function, Location, Module
+from swzverify.compiled.sass import Listing, SassInstruction
+from swzverify.compiled.scan.asker import Asker, OutOfClockError
+from swzverify.compiled.scan.assuming import judged
+from swzverify.compiled.scan.claim import Claim, not_known
+from swzverify.compiled.scan.claims import claims_on
+from swzverify.compiled.scan.copies import by_cache, filled
+from swzverify.compiled.scan.exact import exact
+from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of, with_alignment
+from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
+from swzverify.compiled.scan.mixed import mixed
+from swzverify.compiled.scan.octets import octets
+from swzverify.compiled.scan.on_chip import OnChip, on_chip
+from swzverify.compiled.scan.price import DisagreementError, block_of
+from swzverify.compiled.scan.question import Question, in_each_place
+from swzverify.compiled.scan.spell import spell
+from swzverify.compiled.scan.split import Parts, split
+from swzverify.compiled.scan.tried import Kernel, tried
+from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
+from swzverify.compiled.scan.written import Written, written
+from swzverify.engines.obligations import Answer
+from swzverify.errors import SwzError
+from swzverify.hardware import Instruction, Kind, find_target, require
+from swzverify.ir.expr import TRUE, Expr
+
+if TYPE_CHECKING:
+    from swzverify.search.cures.cure import Cure
+
+_COSTS: Final = (20, 40)
+"""Questions on costs that may use up the budget, and the share of it that each later one has."""
+_BRIEF: Final = (0, 40)
+"""The same of questions whether any lane makes an access that is free whoever makes it."""
+_CLAIMS: Final = (12, 20)
+"""The same of questions on claims: what these use up, costs do not lack."""
+
+_NOT_WRITTEN: Final = Written(reason="it was not scanned")
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedAccess:
+    """An access with its verdict. `address` is the byte address as people read it, `calls` are the
+    lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
+    depends on, and what its verdict assumes of divisions. `block` is the shape that was judged,
+    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
+    is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
+    exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
+    of the one that was written of a free access, `no_certificate` says why there is none.
+    """
+
+    kernel: str
+    is_entry: bool
+    line: int
+    location: Location | None
+    opcode: str
+    instruction: str
+    address: str
+    decision: Decision
+    calls: tuple[int, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    block: BlockShape | None = None
+    written: Written = _NOT_WRITTEN
+    aligned: Claim = field(default_factory=lambda: not_known(""))
+    in_bounds: Claim = field(default_factory=lambda: not_known(""))
+    chip: OnChip | None = None
+    loops: tuple[int, ...] = ()
+    is_certain: bool = False
+    cures: tuple[Cure, ...] = ()
+    certificate: str = ""
+    no_certificate: str = ""
+
+    @property
+    def settled(self) -> Decision:
+        """The verdict that findings count: that of the chip where machine code settles it, else
+        that of the PTX.
+        """
+        return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
+
+    @property
+    def is_of_ptx(self) -> bool:
+        """Whether the PTX's verdict counts, for nothing else is known."""
+        return self.chip is None or self.chip.decision.verdict is Verdict.UNKNOWN
+
+
+def scan_module(
+    module: Module,
+    block: BlockShape | None = None,
+    kernel: str | None = None,
+    target: str = "sm_90",
+    given: Given = NOTHING_GIVEN,
+    smem: int | None = None,
+    *,
+    suggest: bool = False,
+) -> list[ScannedAccess]:
+    """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
+    function that is no kernel is scanned with those that call it, or by itself where that is not
+    possible. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory;
+    `suggest` looks for changes that free conflicts.
+    """
+    found: list[ScannedAccess] = []
+    for place in scanned_functions(module, kernel):
+        found += scan_function(module, module.functions[place], block, target, given, smem, suggest=suggest)
+    return found
+
+
+def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
+    """The places of the functions to scan one by one: the kernels, or the one of that name, and
+    those functions that are not scanned with them.
+    """
+    kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
+    wanted = {each.name for each in (*kernels, *_alone(module, kernels, is_whole=kernel is None))}
+    return [place for place, each in enumerate(module.functions) if each.name in wanted]
+
+
+def _alone(module: Module, kernels: list[Function], *, is_whole: bool) -> list[Function]:
+    """The functions that are not put in the place of every call; of a whole module also those that
+    nobody calls by name.
+    """
+    others = [each for each in module.functions if not each.is_entry]
+    placed: set[str] = set()
+    called: set[str | None] = set()
+    for function in kernels:
+        whole = inlined(module, function)
+        placed |= whole.names
+        called |= whole.left
+    if is_whole or None in called:
+        return [each for each in others if each.name in called or each.name not in placed]
+    return [each for each in others if each.name in called]
+
+
+def scan_function(
+    module: Module,
+    function: Function,
+    block: BlockShape | None = None,
+    target: str = "sm_90",
+    given: Given = NOTHING_GIVEN,
+    smem: int | None = None,
+    machine: Listing | None = None,
+    *,
+    suggest: bool = False,
+    trials: int | None = None,
+) -> list[ScannedAccess]:
+    """All accesses of one function, in the order of the text; each has a verdict or a reason. With
+    machine code each has the machine instructions that it became, too. `suggest` looks for changes
+    that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
+
+    Errors: SWZ551, SWZ552 for what is given; SWZ555 for a block that the function does not allow.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> found, = scan_function(module, module.functions[0], (32, 1, 1))
+    >>> found.decision.verdict.value, found.decision.ways
+    ('conflict', 2)
+    """
+    block = block_of_launch(function, block)
+    judge, asker = _Judge(block, target), Asker(*_CLAIMS)
+    module, aligned = with_alignment(module, given)
+    facts = replace(facts_of(function, given), aligned=aligned)
+    found: list[ScannedAccess] = []
+    both = [
+        judged(access, lambda each: judge.safely(facts.on(each)))
+        for access in accesses(module, function, block, facts.arguments)
+    ]
+    read = [access for access, _ in both]
+    kernel = Kernel(module, function, block, target, facts, smem, trials)
+    decisions = tried(kernel, read, [decision for _, decision in both])
+    code = _code_of(function, machine)
+    chips: list[OnChip | None] = [None] * len(read)
+    if code is not None:
+        chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
+    claims = [claims_on(access, facts, block, asker.possible, smem) for access in read]
+    cures = _cures(read, decisions, claims, block, target) if suggest else [()] * len(read)
+    for access, decision, chip, of_claims, helped in zip(read, decisions, chips, claims, cures, strict=True):
+        address = "" if access.address is None else spell(access.address, access.leaves)
+        text = " ".join(f"{access.opcode} {access.text}".split())
+        found.append(
+            ScannedAccess(
+                function.name,
+                function.is_entry,
+                access.line,
+                access.location,
+                access.opcode,
+                text,
+                address,
+                decision,
+                access.calls,
+                (*facts.texts_on(access), *decision.assumes),
+                block,
+                _said(access, decision, block, facts),
+                *of_claims,
+                chip,
+                tuple(loop.line for loop in access.loops),
+                access.sure is TRUE and not access.loops,
+                helped if chip is None or chip.decision is decision else (),
+            )
+        )
+    return found
+
+
+def _cures(
+    read: Sequence[KernelAccess],
+    decisions: Sequence[Decision],
+    claims: Sequence[tuple[Claim, ...]],
+    block: BlockShape | None,
+    target: str,
+) -> list[tuple[Cure, ...]]:
+    """What frees each conflict; the search is loaded only where there is one."""
+    if all(each.verdict is not Verdict.CONFLICT for each in decisions):
+        return [()] * len(read)
+    from swzverify.compiled.scan.cured import Judged, cured  # noqa: PLC0415 - see above
+
+    return cured([Judged(*each) for each in zip(read, decisions, claims, strict=True)], block, target)
+
+
+def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstruction, ...] | None:
+    """The machine instructions that may be those of a function; None where that is not known."""
+    if machine is None or not machine.has_lines:
+        return None
+    return machine.of_kernel(function.name) if function.is_entry else machine.of_all()
+
+
+def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
+    if block is None:
+        return Written(reason="the shape of the block is not known")
+    if access.assumes:
+        return Written(reason="a spec does not say that divisions have a result")
+    if facts.texts_on(access):
+        return Written(reason="parameters, or how an array begins, are given")
+    if access.merging.of_words is not False:
+        return Written(reason="a spec has no atomic that adds 1 without a result")
+    if decision.is_of_source:
+        return Written(reason="a spec does not say where a copy reads")
+    if access.fills_parts:
+        return Written(reason="a spec has no copy that fills a part with zeros")
+    return written(access, decision)
+
+
+class _Judge:
+    """Decides the accesses of one function."""
+
+    def __init__(self, shape: BlockShape | None, target: str) -> None:
+        self._shape, self._target = shape, target
+        self._asker, self._briefly = Asker(*_COSTS), Asker(*_BRIEF)
+
+    def safely(self, access: KernelAccess) -> Decision:
+        """As `decide`; what cannot be computed is unknown."""
+        try:
+            return self.decide(access)
+        except DisagreementError:
+            return unknown(FAULT)
+        except OutOfClockError as error:
+            return unknown(str(error))
+        except ValueError as error:
+            return unknown(f"the address cannot be computed: {error}")
+
+    def may(self, condition: Expr) -> bool:
+        """Whether a condition is known to be possible."""
+        try:
+            return self._asker.possible(condition).answer is Answer.HOLDS
+        except OutOfClockError:
+            return False
+
+    def decide(self, access: KernelAccess) -> Decision:
+        """The verdict on one access."""
+        if access.reason:
+            return unknown(access.reason)
+        if access.row is None:
+            return unknown(access.no_row or "the instruction is not in the table of costs")
+        if access.address is None:
+            return unknown("the address is not known")
+        try:
+            require(self._target, access.row)
+        except SwzError as error:
+            return unknown(error.message)
+        parts = split(access, access.address)
+        shape = self._shape
+        if shape is None:
+            # Lanes are the same in every block where nothing reads the thread's coordinates.
+            if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
+                return unknown(NO_BLOCK)
+            shape = (32, 1, 1)
+        decided = self._placed(access.row, parts, shape, access.loops)
+        if decided.verdict is not Verdict.FREE and self._shape is None:
+            return unknown(NO_BLOCK)
+        if access.row.kind is Kind.ATOMIC and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
+            decided = self._merged(access, access.row, parts, shape, decided)
+        elif access.row.kind is Kind.CP_ASYNC and not access.row.by_octets:
+            decided = by_cache(decided, access.row, parts, block_of(shape))
+        elif access.fills_parts and access.row.by_octets:
+            decided = filled(decided)
+        if access.note:
+            reason = f"{decided.reason}; {access.note}" if decided.reason else access.note
+            return replace(decided, reason=reason, wavefronts=None, minimum=None)
+        return decided
+
+    def _merged(
+        self, access: KernelAccess, row: Instruction, parts: Parts, shape: BlockShape, decided: Decision
+    ) -> Decision:
+        """The verdict on an atomic that conflicts as it is written, by what ptxas may make of it."""
+        merged = self._placed(replace(row, counts_equal_words=False), parts, shape, access.loops)
+        if merged == decided:
+            return decided
+        of_words = access.merging.of_words if find_target(self._target).capability >= INCREMENTS_FROM else False
+        if of_words:
+            return replace(merged, assumes=(INCREMENTED,)) if merged.verdict is not Verdict.UNKNOWN else merged
+        if access.merging.of_warps and is_warps_own(block_of(shape), parts):
+            return unknown(ONE_LANE)
+        return decided if of_words is False else unknown(MAY_INCREMENT)
+
+    def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
+        return in_each_place(Question(row, parts, block_of(shape), self._asker, loops), self._decided)
+
+    def _decided(self, question: Question) -> Decision:
+        found = (octets if question.row.by_octets else exact if question.parts.is_exact else mixed)(question)
+        if found.verdict is Verdict.FREE and question.is_free_for_all:
+            return replace(question, asker=self._briefly).not_made() or found
+        return found if found.reason == FAULTS else question.never_made() or found

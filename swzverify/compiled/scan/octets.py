@@ -1,0 +1,216 @@
+"""The verdict by the octet rule, at every place that the shared part of the address may give.
+
+The cost of an octet is not monotone in its lanes: one lane of a pair alone takes another wavefront
+than the pair. Nor is the cost of a warp monotone in its octets where two of them write to one
+place: only the lower one writes. So a guard is decided only if it lets the lanes of an octet
+through together, and no two octets meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel.powers import power_of_terms
+from swzverify.compiled.scan.collide import known_of, octet_parts
+from swzverify.compiled.scan.price import Array, DisagreementError, Mask, Price, are_coalesced, price, price_of_copies
+from swzverify.compiled.scan.question import Question
+from swzverify.compiled.scan.samples import thread_values
+from swzverify.compiled.scan.sources import ONE_LINE, Sources, are_alike, octets_share, rows_of, sources_of
+from swzverify.compiled.scan.spell import spell_leaf
+from swzverify.compiled.scan.split import is_shared
+from swzverify.compiled.scan.verdict import COUNTING, FAULTS, Decision, Verdict, unknown
+from swzverify.engines.obligations import Answer
+from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
+from swzverify.ir.expr import TRUE, Expr, Extend, conjunction, substitute, variables
+
+SPLIT: Final = (
+    "this instruction has a rule of its own, decided only where the lanes of an octet make it together, or not at all,"
+    " and write to places of their own"
+)
+
+ANY_PLACE: Final = (
+    "its cost depends on where in a 128-byte line of global memory it reads, which loops and blocks change"
+)
+READ_TWICE: Final = "several lanes read the same 16 bytes: of the cost of that only bounds are known"
+
+
+def octets(question: Question) -> Decision:
+    """The verdict by the octet rule. Where lanes leave a loop at different trips, some of an octet
+    come without the others in the later ones, and may cost more than all of them.
+    """
+    found = _of_whole_octets(question)
+    if all(loop.is_uniform for loop in question.loops) or found.verdict is Verdict.UNKNOWN:
+        return found
+    return replace(found, at_least=True) if found.verdict is Verdict.CONFLICT else unknown(SPLIT)
+
+
+def _of_whole_octets(question: Question) -> Decision:
+    """The verdict at every place that the shared part may give, if the lanes of an octet stay
+    together.
+    """
+    row, parts, block = question.row, question.parts, question.block
+    if not parts.is_exact:
+        return unknown("this instruction has a rule of its own, decided only where lanes' distances are numbers")
+    if parts.sure is None or not parts.is_together:
+        # Fewer lanes than the guard lets through may cost more.
+        return unknown(SPLIT)
+    active = block.exists & (block.values(parts.own_guard, {}) != 0)
+    if not active.any():
+        return unknown("no thread of the block makes this access")
+    if not _come_together(question, active):
+        return unknown(SPLIT)
+    sources = sources_of(block, parts, row.width_bytes, active)
+    if sources is None:
+        return _assuming(_at_places(question, active, None), ONE_LINE)
+    if (anywhere := sources.at_any_place()) is not None:
+        found = _at_places(question, active, anywhere)
+        if found.verdict is Verdict.FREE:
+            return found
+    return _assuming(_at_places(question, active, sources), sources.assumes)
+
+
+def _assuming(found: Decision, text: str) -> Decision:
+    """A verdict with what it takes for granted."""
+    return found if not text or found.verdict is Verdict.UNKNOWN else replace(found, assumes=(text,))
+
+
+def _at_places(question: Question, active: Mask, sources: Sources | None) -> Decision:
+    """The verdict at every place that the shared parts of the address and of the source may give."""
+    row, parts, block = question.row, question.parts, question.block
+    step = power_of_terms(parts.shared.terms, BANK_PERIOD_BYTES)
+    own = block.values(parts.own, {}) + parts.shared.number
+    reads = (None,) if sources is None else tuple(map(sources.chunks, sources.places))
+    prices: list[_Placed] = []
+    for shift in range(0, BANK_PERIOD_BYTES, step):
+        moved = own + shift
+        if (moved[active] % row.width_bytes).any():
+            continue
+        found = [
+            price(row, moved, active) if read is None else price_of_copies(row, moved, active, read) for read in reads
+        ]
+        known = [each for each in found if each is not None]
+        if not known:
+            continue
+        if any(each.is_free for each in known) and not all(each.is_free and each.is_exact for each in known):
+            return unknown(ANY_PLACE if all(each.is_exact for each in known) else READ_TWICE)
+        prices.append(_Placed(shift, min(known, key=lambda each: each.ways), moved, len({*known}) == 1))
+    if not prices:
+        return unknown(FAULTS)
+    is_partial = not all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
+    if is_partial and any(read is not None and octets_share(read // CHUNKS_PER_LINE, active) for read in reads):
+        return unknown(SPLIT)
+    decided = _priced(question, active, prices)
+    if all(read is None or are_coalesced(read, active) for read in reads):
+        return _proved(question, decided, prices, is_partial=is_partial)
+    if decided.verdict is not Verdict.UNKNOWN:
+        # The tables and pictures of lanes are those of octets that read one line each.
+        return replace(decided, is_of_source=True, lanes=(), addresses=())
+    return decided
+
+
+def _proved(question: Question, decided: Decision, prices: Sequence[_Placed], *, is_partial: bool) -> Decision:
+    """Free by the engines that prove the costs of specs, too: what they find to fail is no verdict."""
+    if decided.verdict is not Verdict.FREE:
+        return decided
+    first = question.parts.shared.number
+    proof = question.cost_by_octets([first + each.shift for each in prices], is_partial=is_partial)
+    if proof.answer is Answer.FAILS:
+        raise DisagreementError
+    return replace(decided, engines=proof.engines, goals=proof.goals) if proof.answer is Answer.HOLDS else decided
+
+
+def _priced(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:
+    """The verdict from the prices at all places."""
+    if all(each.price.is_free for each in prices):
+        found = prices[0].price
+        return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(COUNTING,))
+    sure = question.surely()
+    if isinstance(sure, str):
+        return unknown(sure)
+    if not all(_can_come(sure, each, active) for each in prices if not each.price.is_free):
+        return unknown(SPLIT)
+    if any(each.price.is_free for each in prices):
+        return _by_array(question, active, prices)
+    least = min(prices, key=lambda each: each.price.ways)
+    is_known = all(each.is_known and each.price.is_exact for each in prices)
+    at_least = len({each.price.ways for each in prices}) > 1 or not is_known
+    found = question.conflict(least.price, least.addresses, active, least.price.ways, at_least=at_least)
+    return found if is_known else replace(found, wavefronts=None, minimum=None)
+
+
+def _come_together(question: Question, active: Mask) -> bool:
+    """Whether all lanes of an octet that exist make the access, or none: whatever the rest of the
+    guard reads. An octet counts by itself where no other one of its warp writes to the same places,
+    so that with fewer octets what is free stays free.
+    """
+    parts, block = question.parts, question.block
+    if all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
+        return True
+    if any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
+        return False
+    if octets_share(block.values(parts.own, {}), active):
+        return False
+    rows = rows_of(block, parts, parts.other_guard)
+    return are_alike(rows, active) or question.possible(octet_parts(block.shape, parts)).answer is Answer.EMPTY
+
+
+def _can_come(question: Question, placed: _Placed, active: Mask) -> bool:
+    """Whether all lanes of the warp that costs most can make the access in one warp instruction."""
+    parts, block = question.parts, question.block
+    if parts.other_guard is TRUE:
+        return True
+    whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
+    octets = active[placed.price.worst].reshape(-1, CHUNKS_PER_LINE)
+    first = placed.price.worst * LANES + np.arange(0, LANES, CHUNKS_PER_LINE) + np.argmax(octets, axis=1)
+    came: list[Expr] = []
+    for thread in first[octets.any(axis=1)].tolist():
+        new = thread_values(block, parts, thread, f"@{thread}")
+        came.append(substitute(whole, new(whole)))
+    return question.possible(conjunction(dict.fromkeys(came))).answer is Answer.HOLDS
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """The least price of the access where the shared part is `shift` modulo 128 bytes; `is_known`
+    tells that it is the same wherever the source begins.
+    """
+
+    shift: int
+    price: Price
+    addresses: Array
+    is_known: bool
+
+
+def _by_array(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:
+    """The verdict where the shared part decides: it is one where this is the place of an array."""
+    array = _array_that_moves(question)
+    if array is None:
+        return unknown("its cost depends on what all lanes add to their addresses, modulo 128 bytes")
+    name = spell_leaf(array)
+    free = {each.shift for each in prices if each.price.is_free}
+    multiple = next((each for each in (32, 64, 128) if all(shift in free for shift in range(0, 128, each))), None)
+    where = f"a multiple of {multiple}" if multiple else f"{', '.join(map(str, sorted(free)))} modulo 128"
+    worst = max(prices, key=lambda each: each.price.ways)
+    shown = question.conflict(worst.price, worst.addresses, active, worst.price.ways)
+    reason = f"free where {name} begins at {where}; PTX says a multiple of {array.multiple}"
+    return replace(shown, verdict=Verdict.DEPENDS, reason=reason, parameters=(name,))
+
+
+def _array_that_moves(question: Question) -> Leaf | None:
+    """The array, if its begin is the only unknown of the shared part modulo 128 bytes."""
+    shared, leaves = question.parts.shared, question.parts.leaves
+    open_terms = [
+        (term, factor) for term, factor in shared.terms.items() if power_of_terms({term: factor}) < BANK_PERIOD_BYTES
+    ]
+    if len(open_terms) != 1:
+        return None
+    (term, factor), read = open_terms[0], variables(open_terms[0][0])
+    while isinstance(term, Extend):
+        term = term.operand
+    leaf = leaves[read[0].name] if len(read) == 1 and term is read[0] else None
+    return leaf if leaf is not None and leaf.symbol is not None and factor == leaf.multiple else None

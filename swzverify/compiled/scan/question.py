@@ -1,0 +1,189 @@
+"""One access, for one shape of the block, and what all verdicts on it share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from swzverify.compiled.kernel import LoopAround
+from swzverify.compiled.kernel.linear import Sum
+from swzverify.compiled.kernel.powers import power_of_terms
+from swzverify.compiled.scan.asker import Asker, Possible, Proof
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.compiled.scan.collide import lane_runs
+from swzverify.compiled.scan.cost_goal import cost_goal, octet_goal
+from swzverify.compiled.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
+from swzverify.compiled.scan.samples import Sampled, Sampler
+from swzverify.compiled.scan.split import Parts
+from swzverify.compiled.scan.surely import surely
+from swzverify.compiled.scan.verdict import (
+    COUNTING,
+    FAULTS,
+    NOT_DECIDED,
+    SMT,
+    Decision,
+    Goals,
+    LaneRow,
+    Verdict,
+    unknown,
+)
+from swzverify.engines.obligations import Answer
+from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
+from swzverify.ir.expr import TRUE, Expr, conjunction
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An access with its row, its parts, the block, and the loops that it stands in."""
+
+    row: Instruction
+    parts: Parts
+    block: Block
+    asker: Asker
+    loops: tuple[LoopAround, ...]
+
+    @property
+    def possible(self) -> Possible:
+        """Asks the SMT engine whether a condition can hold."""
+        return self.asker.possible
+
+    def cost(self, guard: Expr, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
+        """Whether lanes that a guard lets through have no bank conflict: those that only coordinates
+        choose, if that is not more than enough, else all of the guard. `is_refuted` tells whether
+        plain numbers show a conflict under the whole guard: then Z3 is not asked.
+        """
+        found = self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard), is_refuted)
+        if found.answer in (Answer.HOLDS, Answer.EMPTY) or guard is self.parts.own_guard or self.row.warp_wide:
+            return found
+        again = self.asker.cost(cost_goal(self.row, self.parts, self.block, guard), is_refuted)
+        # No more than any lanes give is a bound for those that come.
+        return again if again.worst is not None else replace(again, worst=found.worst)
+
+    @property
+    def is_free_for_all(self) -> bool:
+        """Of a free access: whether it is free whoever of the lanes comes that coordinates let through.
+        Then it needs no lane that is known to come; nothing that only the whole guard frees does without.
+        """
+        if self.row.by_octets or self.parts.other_guard is TRUE or self.row.warp_wide:
+            return True
+        return self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard)).answer is Answer.HOLDS
+
+    def cost_by_octets(self, places: Sequence[int], *, is_partial: bool) -> Proof:
+        """The same by the octet rule, at any of some places modulo 128 bytes; see `octet_goal`."""
+        return self.asker.cost(octet_goal(self.row, self.parts, self.block, places, is_partial=is_partial))
+
+    @property
+    def around(self) -> frozenset[int]:
+        """The lines of the loops."""
+        return frozenset(loop.line for loop in self.loops)
+
+    @property
+    def guard(self) -> Expr:
+        """Both parts of the guard."""
+        return conjunction((self.parts.own_guard, self.parts.other_guard))
+
+    def surely(self) -> Question | str:
+        """The question with the guard under which lanes surely make the access, as a conflict needs
+        it; a reason if it is not known which lanes do.
+        """
+        found = surely(self.parts, self.loops, self.block, warp_wide=self.row.warp_wide)
+        return found if isinstance(found, str) else replace(self, parts=found)
+
+    def not_made(self) -> Decision | None:
+        """Unknown, where it is known that no lane makes the access: without lanes it would be free of
+        conflicts, and that says nothing.
+        """
+        return unknown(NEVER_MADE) if self._made is Answer.EMPTY else None
+
+    def never_made(self) -> Decision | None:
+        """As `not_made`, and unknown too where it is not known whether some lane makes the access."""
+        if self._made is Answer.HOLDS or (self._made is Answer.UNDECIDED and self.sampled() is not None):
+            return None
+        return self.not_made() or unknown(NOT_DECIDED)
+
+    @property
+    def _made(self) -> Answer:
+        parts, block = self.parts, self.block
+        if parts.is_exact and parts.other_guard is TRUE:
+            # Threads alone decide, and there are few of them.
+            made = block.exists & (block.values(parts.own_guard, {}) != 0)
+            return Answer.HOLDS if made.any() else Answer.EMPTY
+        return self.possible(lane_runs(self.block.shape, self.parts)).answer
+
+    def sampled(self) -> Sampled | None:
+        """The worst of some values for which lanes make the access: where the SMT engine gives no
+        answer, such values are one. None where no lane of a sample makes it.
+        """
+        if self.row.warp_wide or not self.parts.is_exact:
+            return None
+        return Sampler(self.row, self.parts, self.block, self.guard).shared_values({})
+
+    def conflict(self, found: Price, addresses: Array, active: Mask, ways: int, *, at_least: bool = False) -> Decision:
+        """The conflict of the worst of some priced warp instructions; it has figures only where
+        `ways` are all of its ways.
+        """
+        warp = found.worst
+        all_of_them = ways == found.ways
+        lanes, bytes_by_lane = self._rows(warp, addresses, active) if all_of_them else ((), ())
+        return Decision(
+            Verdict.CONFLICT,
+            "",
+            ways,
+            found.wavefronts if all_of_them else None,
+            found.minimum if all_of_them else None,
+            at_least,
+            engines=(COUNTING,) if self.parts.other_guard is TRUE else (COUNTING, SMT),
+            warp=warp % self.block.warps if all_of_them else None,
+            lanes=lanes,
+            instruction=alone(self.row),
+            addresses=bytes_by_lane,
+        )
+
+    def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
+        """The lanes of a warp instruction as a table, and their addresses as they are priced."""
+        here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
+        return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
+
+    def free(self, proof: Proof, guard: Expr, found: Price | None = None) -> Decision:
+        """Free, since engines found no two lanes that meet; `found` is the price of all lanes, where it is
+        known. A `DisagreementError` where it or some sample contradicts the engines.
+        """
+        if found is None:
+            sampled = Sampler(self.row, self.parts, self.block, guard).own_values()
+            found = None if sampled is None else sampled.price
+        if found is not None and not found.is_free:
+            raise DisagreementError
+        wavefronts, minimum = (found.wavefronts, found.minimum) if found is not None else (None, None)
+        return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=proof.engines, goals=proof.goals)
+
+
+def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:
+    """The verdict for every place in a bank's word at which the shared part may start. Of accesses
+    to parts of words that place counts, and the deciders read no terms of the shared part.
+    """
+    row, parts = question.row, question.parts
+    step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
+    if row.width_bytes >= BANK_WORD_BYTES or step == BANK_WORD_BYTES:
+        return decide(question)
+    number = parts.shared.number
+    possible: list[Decision] = []
+    for shift in range(0, BANK_WORD_BYTES, step):
+        found = decide(replace(question, parts=replace(parts, shared=Sum({}, number + shift, 32))))
+        if found.reason == FAULTS:
+            continue
+        possible.append(found)
+        if found.verdict not in (Verdict.FREE, Verdict.CONFLICT) or found.verdict is not possible[0].verdict:
+            return decide(replace(question, parts=_all_mixed(parts)))
+    if not possible:
+        return unknown(FAULTS)
+    least = min(possible, key=lambda each: each.ways or 0)
+    goals = Goals(goal for each in possible for goal in each.goals)
+    return replace(least, at_least=least.at_least or len({each.ways for each in possible}) > 1, goals=goals)
+
+
+def _all_mixed(parts: Parts) -> Parts:
+    """The same address with nothing set aside: of accesses to parts of words, what is shared counts
+    modulo 4.
+    """
+    mixed = parts.shared.plus(Sum({parts.mixed: 1}, 0, 32)).expression()
+    return replace(parts, shared=Sum({}, 0, 32), mixed=mixed)

@@ -1,0 +1,147 @@
+"""Sorts the terms of an address, and the parts of a guard, by what they depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swzverify.compiled.kernel import KernelAccess, Kind, Leaf
+from swzverify.compiled.kernel.linear import Sum, sum_of
+from swzverify.compiled.kernel.powers import power_of
+from swzverify.ir.expr import (
+    TRUE,
+    Binary,
+    BinaryOperator,
+    Expr,
+    Extend,
+    binary,
+    conjunction,
+    conjuncts,
+    const,
+    extend,
+    postorder,
+    rebuilt,
+    to_signed,
+    variables,
+)
+from swzverify.ir.intervals import Interval, interval_of
+
+_MOST_POWER: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An access whose address is `shared + own + mixed`, modulo 2^32.
+
+    `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
+    `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
+    Where `sure` is 1 a lane makes the access, if loops come to an end; None where that is not
+    known. `is_together` tells that lanes that make it in one trip make it together,
+    `has_results` that only launches count in which every division has a result. `source` is
+    the global address that a copy reads, without a guard.
+    """
+
+    shared: Sum
+    own: Expr
+    mixed: Expr
+    own_guard: Expr
+    other_guard: Expr
+    leaves: dict[str, Leaf]
+    sure: Expr | None = None
+    is_together: bool = True
+    has_results: bool = False
+    source: Parts | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all lanes' distances are plain numbers."""
+        return self.mixed is const(0, self.mixed.width)
+
+    @property
+    def varying(self) -> Expr:
+        """The address without what all lanes share."""
+        return Sum({self.own: 1, self.mixed: 1}, 0, 32).expression()
+
+    def leaves_of(self, *values: Expr) -> list[Leaf]:
+        """The leaves of some expressions."""
+        return [self.leaves[each.name] for each in variables(*values)]
+
+
+def split(access: KernelAccess, address: Expr) -> Parts:
+    """The parts of an access's address and guard."""
+    leaves = {leaf.name: leaf for leaf in (*access.leaves, *access.around)}
+    source: Parts | None = None
+    if access.source is not None:
+        whole = with_sums(access.source)
+        source = parts_of(whole, TRUE, leaves)
+        if not source.is_exact:
+            source = parts_of(with_sums(access.source, wraps=False), TRUE, leaves)
+    return replace(
+        parts_of(address, access.guard, leaves),
+        sure=access.sure,
+        source=source,
+        is_together=access.is_together,
+        has_results=bool(access.assumes),
+    )
+
+
+def with_sums(root: Expr, *, wraps: bool = True) -> Expr:
+    """The same value, with a sum in place of each `or` and `xor` of values that have no bit in common:
+    compilers write a column beside a multiple of rows in this way. Without `wraps` the terms of an
+    index are widened one by one: the same value where the index does not wrap.
+    """
+    found: dict[Expr, Expr] = {}
+    spans: dict[Expr, Interval] = {}
+    for node in postorder(root):
+        new = rebuilt(node, found)
+        if isinstance(new, Binary) and new.operator in (BinaryOperator.OR, BinaryOperator.XOR):
+            pairs = ((new.left, new.right), (new.right, new.left))
+            if any(power_of(high, _MOST_POWER) > _span(low, spans)[1] for high, low in pairs):
+                new = binary(BinaryOperator.ADD, new.left, new.right)
+        if isinstance(new, Extend) and not wraps:
+            narrow = sum_of(new.operand)
+            terms = {extend(term, new.width, signed=new.signed): _near(n, narrow) for term, n in narrow.terms.items()}
+            new = Sum(terms, _near(narrow.number, narrow), new.width).expression()
+        found[node] = new
+    return found[root]
+
+
+def _near(number: int, narrow: Sum) -> int:
+    """A number of fewer bits as the one that is nearest to 0."""
+    return to_signed(number, narrow.width)
+
+
+def _span(root: Expr, spans: dict[Expr, Interval]) -> Interval:
+    for node in postorder(root):
+        if node not in spans:
+            spans[node] = interval_of(node, spans)
+    return spans[root]
+
+
+def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
+    """The parts of an address and a guard."""
+
+    def all_of(value: Expr, shared: bool) -> bool:
+        found = (leaves[each.name] for each in variables(value))
+        return all(is_shared(leaf) if shared else leaf.kind is Kind.LANE for leaf in found)
+
+    whole = sum_of(address)
+    groups: tuple[dict[Expr, int], ...] = ({}, {}, {})
+    for term, factor in whole.terms.items():
+        groups[0 if all_of(term, shared=True) else 1 if all_of(term, shared=False) else 2][term] = factor
+    guards = conjuncts(guard)
+    own = [each for each in guards if all_of(each, shared=False)]
+    other = [each for each in guards if not all_of(each, shared=False)]
+    return Parts(
+        Sum(groups[0], whole.number, whole.width),
+        Sum(groups[1], 0, whole.width).expression(),
+        Sum(groups[2], 0, whole.width).expression(),
+        conjunction(own),
+        conjunction(other),
+        leaves,
+    )
+
+
+def is_shared(leaf: Leaf) -> bool:
+    """Whether all lanes that make an access together have one value of a leaf."""
+    return leaf.uniform and leaf.kind is not Kind.LANE

@@ -1,0 +1,130 @@
+"""One access as claims ask about it: which lanes make it, and what is known of its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from swzverify.compiled.kernel import KernelAccess, Kind, Leaf, LoopAround
+from swzverify.compiled.kernel.arithmetic import bit_and, either, is_zero, less, sub
+from swzverify.compiled.kernel.special import is_of_grid
+from swzverify.compiled.kernel.symbols import SHARED_LIMIT
+from swzverify.compiled.scan.asker import Possible
+from swzverify.compiled.scan.collide import Lane, found_of, known_of
+from swzverify.compiled.scan.price import Block
+from swzverify.engines.obligations import Answer, Finding
+from swzverify.hardware import LANES
+from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
+
+_PARAMETER: Final = re.compile(r".*\+\d+:\d+")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An access whose lanes reach `width` bytes each; the first `address_lanes` of a warp count.
+
+    The access's leaves include those of the loops around it.
+    """
+
+    access: KernelAccess
+    width: int
+    address_lanes: int
+    block: Block
+    possible: Possible
+
+    @cached_property
+    def leaves(self) -> dict[str, Leaf]:
+        """The leaves by their names."""
+        return {leaf.name: leaf for leaf in self.access.leaves}
+
+    def lane(self, mark: str = "") -> Lane:
+        """A lane of the block; with a mark another one."""
+        return Lane(self.block.shape, self.leaves, mark)
+
+    def ask(self, lane: Lane, *conditions: Expr) -> Finding:
+        """Whether some lane that the instruction looks at fulfils conditions."""
+        return self.possible(conjunction(dict.fromkeys(self.of_lane(lane, *conditions))))
+
+    def of_lane(self, lane: Lane, *conditions: Expr) -> list[Expr]:
+        """Conditions as a lane has them, and that the instruction looks at this lane."""
+        found = [lane.of(each) for each in conditions]
+        if self.address_lanes < LANES:
+            place = bit_and(lane.number, const(LANES - 1, lane.number.width))
+            found.append(less(place, const(self.address_lanes, place.width), signed=False))
+        return found
+
+    def makes(self, bad: Expr, *, with_loops: bool) -> list[Expr]:
+        """What holds of each lane that makes the access: its guard, and what is known of all values
+        that the guard and `bad` read; `with_loops` also what trips before this one fulfilled.
+        """
+        found = [self.access.guard]
+        if with_loops:
+            found += self._loop_facts(variables(self.access.guard, bad))
+        read = variables(*found, bad)
+        return [*found, *known_of(read, self.leaves), *self.more_of(read)]
+
+    def made(self) -> Answer:
+        """Whether some lane makes the access at all."""
+        return self.ask(self.lane(), *self.makes(const(0, 1), with_loops=False)).answer
+
+    def _loop_facts(self, read: Iterable[Var]) -> list[Expr]:
+        """Each trip but the first one follows a trip that another one was to follow."""
+        found: dict[str, Expr] = {}
+        names = {each.name for each in read}
+        changed = True
+        while changed:
+            changed = False
+            for loop in self.access.loops:
+                trips = loop.trips
+                if trips is None or trips.name not in names or trips.name in found:
+                    continue
+                before = again_at(loop, sub(trips, const(1, trips.width)))
+                found[trips.name] = either(is_zero(trips), before)
+                names |= {each.name for each in variables(before)}
+                changed = True
+        return list(found.values())
+
+    def more_of(self, read: Iterable[Var]) -> list[Expr]:
+        """What is known of values, beside what the cost rests on: counted loops, and arrays that end
+        within the window.
+        """
+        found: list[Expr] = []
+        for each in dict.fromkeys(read):
+            leaf = self.leaves[each.name]
+            if leaf.most is not None:
+                found.append(less(each, const(leaf.most + 1, each.width), signed=False))
+            if leaf.symbol is not None and leaf.symbol.size_bytes:
+                last = (SHARED_LIMIT - leaf.symbol.size_bytes) // leaf.multiple
+                found.append(less(each, const(last + 1, each.width), signed=False))
+        return found
+
+    def known_of_others(self, read: Iterable[Var]) -> list[Expr]:
+        """What the analysis knows of values, without what is assumed of parameters."""
+        kept = tuple(read)
+        return [*found_of(kept, self.leaves), *self.more_of(kept)]
+
+    def loop_of(self, name: str) -> LoopAround | None:
+        """The loop around the access if a leaf of this name counts its trips."""
+        return next((loop for loop in self.access.loops if loop.trips is not None and loop.trips.name == name), None)
+
+
+def again_at(loop: LoopAround, trip: Expr) -> Expr:
+    """Whether a trip of a loop is followed by another one."""
+    return loop.again.condition if loop.trips is None else substitute(loop.again.condition, {loop.trips: trip})
+
+
+def is_parameter(leaf: Leaf) -> bool:
+    """Whether a leaf is a number that the launch gives: of a parameter, or of the grid."""
+    if leaf.kind is not Kind.UNIFORM or leaf.symbol is not None:
+        return False
+    return _PARAMETER.fullmatch(leaf.name) is not None or is_of_grid(leaf.name)
+
+
+def multiple_of(leaf: Leaf, multiple: int) -> Expr:
+    """Whether an array begins at a multiple of a power of two."""
+    factor = max(1, multiple // leaf.multiple)
+    low = bit_and(leaf.variable, const(factor - 1, leaf.variable.width))
+    return is_zero(low)

@@ -1,0 +1,263 @@
+"""Conflicts that a trial meets, where nothing was proved.
+
+A trial runs one block of a launch that is made up. It shows that an access conflicts for these
+arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are kept
+out here. PTX does not say where a variable lies in shared memory: where that counts, the place with
+the least cost is taken. And a trial that contradicts what was proved turns the verdict into a fault
+of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from swzverify.compiled.kernel import KernelAccess, inlined
+from swzverify.compiled.kernel.accesses import ANY_SPACE
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import Function, Module, Space
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.scan.merged import is_warps_own
+from swzverify.compiled.scan.price import (
+    Array,
+    Block,
+    DisagreementError,
+    Mask,
+    Price,
+    alone,
+    block_of,
+    lane_rows,
+    price,
+)
+from swzverify.compiled.scan.split import split
+from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
+from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run
+from swzverify.errors import SwzError
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
+
+STEPS: Final = (10_000, 40_000)
+"""Instructions of one launch, each for all warps that are there; the more where a launch meets
+conflicts.
+"""
+LONG: Final = 10
+"""The first launches, which have so many instructions; later ones have `SHORT` at first."""
+SHORT: Final = 2_000
+MOST_STEPS: Final = 400_000
+"""Instructions of all launches of a function."""
+OF_ANY_SPACE: Final = 40_000
+"""After so many instructions of all launches, no more launches are made for accesses of an unknown
+space: most of these never come to shared memory.
+"""
+PATIENCE: Final = 600
+"""Launches without a new conflict or a new way, after which no more are tried."""
+MOST_LANE_STEPS: Final = 100_000_000
+"""Instructions of all launches, each counted for all threads of the block."""
+DYNAMIC_BYTES: Final = 48 << 10
+"""Dynamic shared memory of a launch where none is given: what every launch may have.
+
+Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
+"""
+_NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel to try: its module, the shape of its block, the target, what is given of its
+    parameters, the bytes of dynamic shared memory (None if they are not given), and how many
+    launches are tried at `most` (None: as many as there are).
+    """
+
+    module: Module
+    function: Function
+    block: BlockShape | None
+    target: str
+    facts: Facts
+    smem: int | None
+    most: int | None = None
+
+
+def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Decision]) -> list[Decision]:
+    """The decisions, with the conflicts that trials met of accesses that are open."""
+    found = [*decisions]
+    if kernel.block is None or not kernel.function.is_entry or kernel.function.tuning.cluster not in (None, (1, 1, 1)):
+        # A trial is a block alone, which is no cluster of several.
+        return found
+    costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target, kernel.block)) is not None}
+    is_open = [at for at in costs if _is_open(found[at])]
+    trials = _Trials(kernel, kernel.block, [read[at].index for at in costs], [read[at].index for at in is_open])
+    for launch, trial in trials if is_open else ():
+        for at, row in costs.items() if not trial.fault else ():
+            seen = trial.seen.get(read[at].index)
+            if seen is not None:
+                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
+        is_open = [at for at in is_open if _is_open(found[at])]
+        if trials.steps >= OF_ANY_SPACE:
+            is_open = [at for at in is_open if read[at].reason != ANY_SPACE]
+        if not is_open:
+            break
+        trials.wanted = [read[at].index for at in is_open]
+    return found
+
+
+def _row(access: KernelAccess, target: str, block: BlockShape) -> Instruction | None:
+    """What an access costs; None where a trial cannot tell it."""
+    row = access.row
+    if row is None or access.index < 0:
+        return None
+    try:
+        require(target, row)
+    except SwzError:
+        return None
+    if row.by_octets:
+        # A trial does not keep where lanes read.
+        return None
+    # Lanes of one word may count once, or one lane may do it for all.
+    may_merge = access.merging.of_words is not False or (access.merging.of_warps and _may_be_of_warps(access, block))
+    return replace(row, counts_equal_words=False) if may_merge else row
+
+
+def _may_be_of_warps(access: KernelAccess, block: BlockShape) -> bool:
+    return access.address is None or is_warps_own(block_of(block), split(access, access.address))
+
+
+def _is_open(decision: Decision) -> bool:
+    """Whether a conflict that a trial meets may say more than is known."""
+    return decision.verdict is Verdict.UNKNOWN and decision.reason not in _NOT_OPEN
+
+
+class _Trials:
+    """Trials of one kernel, as long as there are steps and they bring something new. `watched` are
+    instructions whose addresses are kept; `wanted` are those that are open, fewer after each
+    trial that met one; `steps` are the instructions of all launches so far.
+    """
+
+    def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
+        self.wanted, self.steps = wanted, 0
+        self._kernel, self._watched = kernel, watched
+        self._whole = inlined(kernel.module, kernel.function).function
+        conditions = tuple(each.condition for each in kernel.facts.assumed)
+        dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
+        self._most = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
+        self._search = Search(Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions))
+
+    def __iter__(self) -> Iterator[tuple[Launch, Trial]]:
+        patience = PATIENCE
+        for launch in islice(self._search, self._kernel.most):
+            before = len(self.wanted)
+            budgets = [*STEPS] if launch.number < LONG else [SHORT, *STEPS]
+            while True:
+                left = len(self.wanted)
+                trial = self._run(launch, budgets.pop(0))
+                yield launch, trial
+                # A launch that met something new and was cut off is worth more steps.
+                if not budgets or not trial.is_cut_off or len(self.wanted) == left:
+                    break
+            is_new = self._search.learn(trial, self.wanted)
+            patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
+            if self.steps >= self._most or not patience:
+                return
+
+    def _run(self, launch: Launch, steps: int) -> Trial:
+        most = min(steps, max(1, self._most - self.steps))
+        trial = run(self._kernel.module, self._whole, launch, self._watched, most)
+        # A function of which no instruction runs has no other launch either.
+        self.steps += trial.steps or self._most
+        return trial
+
+
+def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:
+    """The verdict after a trial, which met the access."""
+    try:
+        worst = met.worst
+    except DisagreementError:
+        return unknown(FAULT)
+    if worst is None:
+        return decision
+    proved = {Verdict.FREE: 1, Verdict.CONFLICT: decision.ways}.get(decision.verdict)
+    exceeds = proved is not None and not decision.at_least and worst.ways > proved
+    if exceeds or decision.reason == NEVER_MADE:
+        return unknown(FAULT)
+    return met.decision(launch, note) if _is_open(decision) and not worst.is_free else decision
+
+
+def words_of(launch: Launch, function: Function) -> str:
+    """What is said of a conflict that a launch has; parameters lose the kernel's name."""
+    given = f" with {launch.words}".replace(f"{function.name}_", "") if launch.words else ""
+    return f"trial {launch.number} met it{given}"
+
+
+class _Met:
+    """The warp instructions of one access that a trial met."""
+
+    def __init__(self, row: Instruction, seen: Seen, starts: tuple[int, ...], kernel: Kernel) -> None:
+        self._row, self._kernel = row, kernel
+        addresses = np.array(seen.addresses, dtype=np.int64).reshape(-1, LANES)
+        active = np.array(seen.active, dtype=np.bool_).reshape(-1, LANES)
+        inside = _of_one_variable(addresses, active, starts)
+        self._addresses, self._active = addresses[inside], active[inside]
+        self._warps = np.array(seen.warps, dtype=np.int64)[inside]
+
+    @property
+    def worst(self) -> Price | None:
+        """Their worst cost, None where none of them has a cost that is known. A `DisagreementError`
+        where two counts differ.
+        """
+        return self._cost[0]
+
+    @cached_property
+    def _cost(self) -> tuple[Price | None, int]:
+        """The worst cost that is met wherever variables are, and how far they are shifted there."""
+        prices = [(price(self._row, self._addresses + by, self._active), by) for by in _shifts(self._row, self._kernel)]
+        known = [(each.ways, each.wavefronts, each, by) for each, by in prices if each is not None]
+        least = min(known, key=lambda each: each[:2], default=None)
+        return (None, 0) if least is None else least[2:]
+
+    def decision(self, launch: Launch, note: str) -> Decision:
+        """The conflict, with the warp instruction that has it."""
+        worst, shift = self._cost
+        if worst is None or self._kernel.block is None:
+            raise AssertionError(self)
+        at = worst.worst
+        addresses, active = self._addresses[at] + shift, self._active[at]
+        warp = int(self._warps[at])
+        rows, by_lane = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
+        alike = price(self._row, addresses[None], active[None]) or worst
+        words = words_of(launch, self._kernel.function)
+        return Decision(
+            Verdict.CONFLICT,
+            f"{words}; {note}" if note else words,
+            alike.ways,
+            None if note else alike.wavefronts,
+            None if note else alike.minimum,
+            at_least=True,
+            is_for_some=True,
+            launch=launch,
+            engines=(TRIAL,),
+            warp=warp,
+            lanes=rows,
+            instruction=alone(self._row),
+            addresses=by_lane,
+        )
+
+
+def _of_one_variable(addresses: Array, active: Mask, starts: tuple[int, ...]) -> Mask:
+    """Which warp instructions reach one variable alone: how far two lie apart is not known."""
+    which = np.searchsorted(np.array(starts, dtype=np.int64), addresses, side="right")
+    first = np.take_along_axis(which, active.argmax(axis=1)[:, None], axis=1)
+    return np.all((which == first) | ~active, axis=1)
+
+
+def _shifts(row: Instruction, kernel: Kernel) -> tuple[int, ...]:
+    """How far variables may lie from where the trial has them, as far as a cost depends on it."""
+    symbols = (*kernel.module.symbols, *kernel.function.symbols)
+    aligns = [each.align_bytes for each in symbols if each.space is Space.SHARED]
+    step = max(row.width_bytes, min(aligns, default=1))
+    period = BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES
+    return tuple(range(0, period, step)) or (0,)

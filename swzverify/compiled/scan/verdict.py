@@ -1,0 +1,99 @@
+"""What the scan says of one access."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from swzverify.compiled.trial import Launch
+from swzverify.engines.obligations import Cost, GatherCost
+from swzverify.hardware import Instruction
+
+SMT: Final = "z3"
+COUNTING: Final = "counting"
+SAMPLES: Final = "samples"
+TRIAL: Final = "trial"
+FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
+NO_BLOCK: Final = "the shape of the block is not known: give --block"
+NOT_DECIDED: Final = "not decided within the budget"
+FAULTS: Final = "some lanes' addresses cannot be multiples of the width: such an access faults"
+
+
+class Verdict(StrEnum):
+    """What the scan says of an access.
+
+    - `FREE`: every group of lanes takes one wavefront, whatever the parameters.
+    - `CONFLICT`: some group takes more, whatever the parameters; where the engine is a trial, with the
+      parameters and data of the trial, and nothing is known of others.
+    - `DEPENDS`: it is free for some values of the parameters, or some begins of an array, and not for
+      others.
+    - `UNKNOWN`: none of these was shown.
+    """
+
+    FREE = "free"
+    CONFLICT = "conflict"
+    DEPENDS = "depends"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRow:
+    """One lane of a warp that conflicts; `offset` is its address less that of the first one."""
+
+    lane: int
+    thread: tuple[int, int, int]
+    offset: int
+    bank: int
+    collides: bool
+
+
+class Goals(tuple[Cost | GatherCost, ...]):
+    """Costs that engines proved. No other process gets them: their expressions are of this one.
+
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(Goals()))
+    ()
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the costs behind."""
+        return (Goals, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict with its figures; `at_least` tells that `ways` may be exceeded, `is_for_some` that
+    a conflict is one of some arguments or data, which a launch need not have.
+
+    `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are
+    its bytes by lane, None where a lane is not active, and `instruction` the row that priced
+    them. `launch` is the one of the trial that met it. `assumes` is what the verdict takes for
+    granted; `is_of_source` tells that a copy reads from places that a spec cannot say. `goals` are the
+    costs that show a verdict of `free`.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    ways: int | None = None
+    wavefronts: int | None = None
+    minimum: int | None = None
+    at_least: bool = False
+    is_for_some: bool = False
+    parameters: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    warp: int | None = None
+    lanes: tuple[LaneRow, ...] = ()
+    instruction: Instruction | None = field(default=None, compare=False)
+    addresses: tuple[int | None, ...] = field(default=(), compare=False)
+    launch: Launch | None = field(default=None, compare=False)
+    assumes: tuple[str, ...] = ()
+    is_of_source: bool = False
+    goals: Goals = field(default=Goals(), compare=False, repr=False)
+
+
+def unknown(reason: str) -> Decision:
+    """The verdict that claims nothing."""
+    return Decision(Verdict.UNKNOWN, reason)

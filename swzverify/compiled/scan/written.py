@@ -1,0 +1,131 @@
+"""An access of compiled code as an access of a spec, with the claim that pins its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from swzverify.compiled.kernel import KernelAccess, Kind, Leaf
+from swzverify.compiled.kernel.arithmetic import add
+from swzverify.compiled.kernel.powers import power_of_terms
+from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
+from swzverify.compiled.scan.spell import plain_name
+from swzverify.compiled.scan.split import Parts, is_shared, split
+from swzverify.compiled.scan.verdict import Decision, Verdict
+from swzverify.hardware import INSTRUCTIONS
+from swzverify.ir.expr import TRUE, Expr, conjuncts, const
+
+MOST_BITS: Final = 16
+"""Bits of data of a lane that are written as a value of its own."""
+_LARGEST_ALIGN: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a spec says of an access, as texts; or, in `reason`, why it says nothing.
+
+    `loops` and `lanes` give the text of each variable's range. `claim` has the kind of the claim
+    and its number of wavefronts, which is None for `conflict_free`.
+    """
+
+    instruction: str = ""
+    address: str = ""
+    base_align: int | None = None
+    condition: str = ""
+    loops: Mapping[str, str] = field(default_factory=dict[str, str])
+    lanes: Mapping[str, str] = field(default_factory=dict[str, str])
+    claim: tuple[str, int | None] = ("", None)
+    reason: str = ""
+
+
+def written(access: KernelAccess, decision: Decision) -> Written:
+    """An access as a spec says it. What all lanes share is a part of the base: no cost depends on
+    it, but for its alignment.
+    """
+    try:
+        return _written(access, decision)
+    except NotWrittenError as error:
+        return Written(reason=str(error))
+
+
+def _written(access: KernelAccess, decision: Decision) -> Written:
+    row = access.row
+    if row is None or access.address is None or decision.verdict not in (Verdict.FREE, Verdict.CONFLICT):
+        raise NotWrittenError(decision.reason or f"its verdict is {decision.verdict}")
+    if decision.at_least or access.note or row.name not in INSTRUCTIONS:
+        raise NotWrittenError("what it costs is not pinned down")
+    parts = split(access, access.address)
+    names = _Names()
+    offset = add(add(parts.own, parts.mixed), const(parts.shared.number, 32))
+    for leaf in parts.leaves_of(offset):
+        names.take(leaf)
+    if row.warp_wide and parts.own_guard is not TRUE:
+        raise NotWrittenError("some lanes of a warp do not make it, and it needs all")
+    condition = "" if row.warp_wide else _condition(parts, names)
+    address = c_text(offset, names.known, names.limits)
+    align = None
+    if parts.shared.terms:
+        align = max(row.width_bytes, power_of_terms(parts.shared.terms, _LARGEST_ALIGN))
+    claim: tuple[str, int | None] = ("wavefronts", decision.wavefronts or row.group_count)
+    if decision.verdict is Verdict.FREE and not row.joins:
+        claim = ("conflict_free", None)
+    elif decision.verdict is Verdict.CONFLICT and decision.wavefronts is None:
+        raise NotWrittenError("its wavefronts are not known")
+    return Written(row.name, address, align, condition, names.loops, names.lanes, claim)
+
+
+class _Names:
+    """The names of a spec's variables, and their ranges."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        self.loops: dict[str, str] = {}
+        self.lanes: dict[str, str] = {}
+        self.limits: dict[str, int] = {}
+
+    def take(self, leaf: Leaf) -> None:
+        """Name a variable. A `NotWrittenError` for what has no range in a spec."""
+        if leaf.name in self.known:
+            return
+        if leaf.name in COORDINATES:
+            self.known[leaf.name] = COORDINATES[leaf.name]
+            return
+        if leaf.values is not None and leaf.kind in (Kind.TRIPS, Kind.CARRIED):
+            name = f"{'trips' if leaf.kind is Kind.TRIPS else 'value'}_{leaf.line}_{len(self.known)}"
+            counted = leaf.kind is Kind.TRIPS
+            self.limits[leaf.name] = len(leaf.values) if counted else max(leaf.values) + 1
+            if is_shared(leaf):
+                self.loops[name] = str(len(leaf.values)) if counted else str(sorted(leaf.values))
+            elif counted:
+                self.lanes[name] = str(len(leaf.values))
+            else:
+                raise NotWrittenError(f"each lane has its own value of {plain_name(leaf.name)}")
+        elif leaf.kind is Kind.OPAQUE and not is_shared(leaf) and leaf.variable.limit <= 1 << MOST_BITS:
+            name = f"data_{leaf.line}_{len(self.known)}"
+            self.lanes[name] = str(leaf.variable.limit)
+        else:
+            raise NotWrittenError(f"it depends on {plain_name(leaf.name)}")
+        self.known[leaf.name] = name
+
+
+def _condition(parts: Parts, names: _Names) -> str:
+    """Which lanes make the access.
+
+    Where lanes' distances are numbers, the cost was counted for all lanes that coordinates let
+    through: what else the guard says may be left out.
+    """
+    found: list[str] = []
+    for each in (*conjuncts(parts.own_guard), *conjuncts(parts.other_guard)):
+        try:
+            found.append(_said(each, parts, names))
+        except NotWrittenError:
+            if not parts.is_exact or all(leaf.kind is Kind.LANE for leaf in parts.leaves_of(each)):
+                raise
+    return " && ".join(found)
+
+
+def _said(condition: Expr, parts: Parts, names: _Names) -> str:
+    for leaf in parts.leaves_of(condition):
+        names.take(leaf)
+    return c_text(condition, names.known, names.limits)

@@ -1,0 +1,325 @@
+"""What one instruction does to the registers and the memory of the threads that run it.
+
+Source: PTX ISA, Instruction Set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from swzverify.compiled.kernel.arithmetic import either
+from swzverify.compiled.kernel.effects import written
+from swzverify.compiled.kernel.evaluate import space_of
+from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.meaning import operation
+from swzverify.compiled.kernel.plain import plain
+from swzverify.compiled.kernel.slices import width_of
+from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
+from swzverify.compiled.trial.atomics import apply, can_run
+from swzverify.compiled.trial.exchange import exchange
+from swzverify.compiled.trial.floats import COMPARED
+from swzverify.compiled.trial.floats import compute as compute_floats
+from swzverify.compiled.trial.lanes import Lanes, cut, signed
+from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
+from swzverify.hardware import Kind
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import FALSE, Expr, const, postorder, var
+
+_WINDOW_BYTES: Final = 1 << 32
+"""Addresses of the shared window have 32 bits."""
+THREADS_PER_STEP: Final = 4
+"""Threads that, one by one, take as long as an instruction of all threads at once."""
+MOST_COMPARED: Final = 512
+"""Numbers that are kept of the comparisons of a launch."""
+_SILENT: Final = frozenset(
+    {"membar", "fence", "nanosleep", "prefetch", "prefetchu", "discard", "applypriority"}
+    | {"pmevent", "griddepcontrol", "setmaxnreg"}
+)
+"""Opcodes that change neither registers nor what a block reads."""
+_MATRIX_LOADS: Final = frozenset(kind.value for kind in Kind if kind.moves_matrices and kind.loads)
+_COPY: Final = re.compile(r"cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::\w+)*")
+_COPIED: Final = re.compile(r"cp\.async\.(?:commit_group|wait_group|wait_all)")
+_WINDOW: Final = re.compile(r"cvta(\.to)?\.shared(?:::cta)?\.u64")
+_WINDOWLESS: Final = re.compile(r"cvta(?:\.to)?\.(?:global|const|local|param)(?:::\w+)?\.u64")
+_LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
+_MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
+
+Watch = Callable[[Instruction, Array | None, Mask], None]
+"""Is told each access to shared memory: the addresses in its window, None if some of them are not
+known, and the threads that make it.
+"""
+
+
+class EndError(Exception):
+    """The trial cannot go on: a value is needed that it does not know."""
+
+
+class CutOffError(EndError):
+    """The trial has no steps left."""
+
+
+class Code:
+    """Runs instructions of one function one by one. `steps` counts the cost of threads that run alone;
+    `compared` are numbers of comparisons that came out the same for all lanes.
+    """
+
+    def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
+        self._lanes, self._memory, self._watch = lanes, memory, watch
+        self._threads = np.arange(lanes.threads)
+        self.steps = 0
+        self.compared: dict[int, None] = {}
+
+    def run(self, instruction: Instruction, active: Mask) -> None:
+        """One instruction that is no branch and no barrier, for the threads that come to it."""
+        guard = instruction.guard
+        if guard is not None:
+            holds, known = self._lanes.read(guard.register, 1)
+            unsure = active & ~known
+            if unsure.any():
+                if not self._is_plain(instruction):
+                    raise EndError("a guard is not known")
+                for target in written(instruction):
+                    self._lanes.forget(target, unsure)
+            active = active & known & ((holds == 0) if guard.negated else (holds != 0))
+        if active.any():
+            self._do(instruction, active)
+
+    def _is_plain(self, instruction: Instruction) -> bool:
+        """Whether an instruction changes registers of its own thread alone."""
+        if any(isinstance(each, Address) for each in instruction.operands):
+            return base_name(instruction) in ("ld", "ldu")
+        return base_name(instruction) not in ("shfl", "vote", "activemask", "match", "redux", "call", "cp")
+
+    def _do(self, instruction: Instruction, active: Mask) -> None:
+        name = base_name(instruction)
+        if name in _SILENT or _COPIED.match(instruction.opcode) or instruction.opcode == "bar.warp.sync":
+            return
+        match name:
+            case "ld" | "ldu":
+                self._load(instruction, active)
+            case "st" if len(instruction.operands) > 1:
+                self._store(instruction, active)
+            case "atom" | "red" if can_run(instruction):
+                places = self._reached(instruction, active)
+                if places is None:
+                    raise EndError("an atomic's address is not known")
+                self.steps += int(active.sum()) // THREADS_PER_STEP
+                apply(instruction, self._lanes, self._memory, places, active)
+            case "cp" if _COPY.fullmatch(instruction.opcode) and len(instruction.operands) in (3, 4):
+                self._copy(instruction, active)
+            case "cvta" if len(instruction.operands) == 2:
+                self._change_space(instruction, active)
+            case "mov" if _MOVE.fullmatch(instruction.opcode) and len(instruction.operands) == 2:
+                self._move(instruction, active)
+            case "call":
+                self._call(instruction)
+            case _:
+                followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
+                if not followed and not compute_floats(instruction, self._lanes, active):
+                    self._lose(instruction, active)
+
+    def _call(self, instruction: Instruction) -> None:
+        """A call through a pointer is taken to return; what the function gives and stores is not
+        known. A call by name may be a trap.
+        """
+        if not any(isinstance(each, Register) for each in instruction.operands):
+            raise EndError("a function is called")
+        self._memory.forget()
+
+    def _lose(self, instruction: Instruction, active: Mask) -> None:
+        """An instruction that is not followed: what it may write is not known."""
+        for target in written(instruction):
+            for each in target.items if isinstance(target, Vector) else (target,):
+                self._lanes.forget(each, active)
+        if any(isinstance(each, Address) for each in instruction.operands):
+            self._reached(instruction, active)
+            if base_name(instruction) not in _MATRIX_LOADS:
+                self._memory.forget()
+
+    # ---- computing
+
+    def _compute(self, instruction: Instruction, active: Mask) -> bool:
+        formula = _formula(instruction)
+        if formula is None:
+            return _LONG.fullmatch(instruction.opcode) is not None and self._compute_long(instruction, active)
+        point: dict[str, Array] = {}
+        known = self._lanes.everything
+        for name, operand, width in formula.sources:
+            point[name], of_this = self._lanes.read(operand, width)
+            known = known & of_this
+        undefined, *results = evaluate_many((formula.undefined, *formula.results), point)
+        known = known & (undefined == 0)
+        if base_name(instruction) == "setp" and len(self.compared) < MOST_COMPARED:
+            self._note_compared(formula, results[0], tuple(point.values()), active & known)
+        for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
+            self._lanes.write(target, signed(result, width) if formula.signed else result, known, active)
+        return True
+
+    def _note_compared(self, formula: _Formula, result: Array, operands: tuple[Array, ...], active: Mask) -> None:
+        here = np.flatnonzero(active)
+        if len(here) and (result[here] == result[here[0]]).all():
+            numbers = (*formula.numbers, *(int(each[here[0]]) for each in operands))
+            self.compared |= dict.fromkeys(each for each in numbers if each >= 0)
+
+    def _compute_long(self, instruction: Instruction, active: Mask) -> bool:
+        """The high half of a product of 128 bits, thread by thread."""
+        self.steps += int(active.sum()) // THREADS_PER_STEP
+        target, *operands = instruction.operands
+        read = [self._lanes.read(each, 64) for each in operands]
+        result = np.zeros(self._lanes.threads, dtype=np.uint64)
+        for thread in np.flatnonzero(active).tolist():
+            found = plain(instruction.opcode, [int(values[thread]) % (1 << 64) for values, _ in read])
+            result[thread] = 0 if found is None else found[0]
+        known = np.logical_and.reduce([of_this for _, of_this in read])
+        self._lanes.write(target, result.view(np.int64), known, active)
+        return True
+
+    def _move(self, instruction: Instruction, active: Mask) -> None:
+        """A move between registers, symbols and numbers, or between a register and its parts."""
+        kind = instruction.opcode.rpartition(".")[2]
+        width = 1 if kind == "pred" else 8 * (size_of_type(kind) or 8)
+        value, known = self._lanes.read(instruction.operands[1], width)
+        targets = written(instruction)
+        piece = width // max(1, len(targets))
+        for at, target in enumerate(targets):
+            part = value if piece == width else cut(value >> (at * piece), piece)
+            self._lanes.write(target, part, known, active)
+
+    def _change_space(self, instruction: Instruction, active: Mask) -> None:
+        target, source = instruction.operands[:2]
+        value, known = self._lanes.read(source, 64)
+        if found := _WINDOW.fullmatch(instruction.opcode):
+            value = value - SHARED_WINDOW if found[1] else value + SHARED_WINDOW
+        elif not _WINDOWLESS.fullmatch(instruction.opcode):
+            known = self._lanes.nothing
+        self._lanes.write(target, value, known, active)
+
+    # ---- memory
+
+    def _reached(self, instruction: Instruction, active: Mask) -> Array | None:
+        """The generic addresses that active threads name; None where some are not known. The watch
+        is told those in shared memory.
+        """
+        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        found = None if operand is None else self._place(operand, active)
+        if found is None:
+            self._watch(instruction, None, active)
+            return None
+        if space_of(instruction.opcode) == "shared":
+            found = cut(found, 32) + SHARED_WINDOW
+        inside = active & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
+        if inside.any():
+            self._watch(instruction, found - SHARED_WINDOW, inside)
+        return found
+
+    def _place(self, operand: Address, active: Mask) -> Array | None:
+        base = operand.base
+        offset, everywhere = self._lanes.read(Immediate(operand.offset), 64)
+        if base is None:
+            return offset
+        width = width_of(base) if isinstance(base, Register) else 64
+        value, known = self._lanes.read(base, width)
+        return value + offset if (known & everywhere)[active].all() else None
+
+    def _load(self, instruction: Instruction, active: Mask) -> None:
+        targets = written(instruction)
+        places = self._reached(instruction, active)
+        kind = instruction.opcode.rpartition(".")[2]
+        size = size_of_type(kind)
+        if places is None or size is None or size > 8:
+            for target in targets:
+                self._lanes.forget(target, active)
+            return
+        _check_aligned(places[active], size * len(targets))
+        for at, target in enumerate(targets):
+            values, known = self._lanes.everything.astype(np.int64), self._lanes.everything.copy()
+            found, of_found = self._memory.load((places + at * size)[active], self._threads[active], size)
+            values[active], known[active] = found, of_found
+            self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
+
+    def _store(self, instruction: Instruction, active: Mask) -> None:
+        places = self._reached(instruction, active)
+        size = size_of_type(instruction.opcode.rpartition(".")[2])
+        if places is None or size is None or size > 8:
+            self._memory.forget()
+            return
+        source = instruction.operands[1]
+        items = source.items if isinstance(source, Vector) else (source,)
+        _check_aligned(places[active], size * len(items))
+        for at, item in enumerate(items):
+            values, known = self._lanes.read(item, 8 * size)
+            self._memory.store((places + at * size)[active], self._threads[active], size, values[active], known[active])
+
+    def _copy(self, instruction: Instruction, active: Mask) -> None:
+        """A copy from global memory, as if it were done at once; what is not copied becomes
+        zero.
+        """
+        into = self._reached(instruction, active)
+        operands = instruction.operands
+        source = self._place(operands[1], active) if isinstance(operands[1], Address) else None
+        size = operands[2].value if isinstance(operands[2], Immediate) else 0
+        if into is None or source is None or size not in (4, 8, 16) or len(operands) > 4:
+            raise EndError("a copy is not followed")
+        count, of_count = (
+            self._lanes.read(operands[3], 32)
+            if len(operands) == 4
+            else (np.full(self._lanes.threads, size), self._lanes.everything)
+        )
+        if not of_count[active].all():
+            raise EndError("a copy's size is not known")
+        _check_aligned(np.concatenate((into[active], source[active])), size)
+        for at in range(size):
+            real = active & (count > at)
+            values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.everything.copy()
+            if real.any():
+                found = self._memory.load((source + at)[real], self._threads[real], 1)
+                values[real], known[real] = found
+            self._memory.store((into + at)[active], self._threads[active], 1, values[active], known[active])
+
+
+def _check_aligned(places: Array, width_bytes: int) -> None:
+    if (places % width_bytes).any():
+        raise FaultError("an address is not aligned")
+
+
+@dataclass(frozen=True, slots=True)
+class _Formula:
+    """An instruction as expressions of its sources; `numbers` are those that it names."""
+
+    sources: list[tuple[str, Operand, int]]
+    numbers: list[int]
+    results: tuple[Expr, ...]
+    undefined: Expr
+    widths: tuple[int, ...]
+    signed: bool
+
+
+@lru_cache(maxsize=1 << 14)
+def _formula(instruction: Instruction) -> _Formula | None:
+    """An instruction as a formula; None if `meaning` does not know it, or its values are too wide."""
+    operands = instruction.operands[1:]
+    meaning = operation(instruction.opcode, len(operands))
+    if meaning is None or COMPARED.fullmatch(instruction.opcode):
+        return None
+    sources: list[tuple[str, Operand, int]] = []
+    values: list[Expr] = []
+    numbers: list[int] = []
+    for at, (operand, width) in enumerate(zip(operands, meaning.sources, strict=True)):
+        if isinstance(operand, Immediate):
+            numbers.append(operand.value)
+            values.append(const(operand.value, width) if width > 1 else const(int(operand.value != 0), 1))
+        else:
+            sources.append((f"operand {at}", operand, width))
+            values.append(var(f"operand {at}", 1 << width))
+    built = meaning.build(tuple(values))
+    if built is None:
+        return None
+    undefined = FALSE if meaning.undefined is None else either(*meaning.undefined(tuple(values)))
+    wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(undefined, *built))
+    return None if wide else _Formula(sources, numbers, built, undefined, meaning.results, meaning.signed)

@@ -1,0 +1,178 @@
+"""Processes with a pipe each: one that dies or hangs costs only the job that it was at.
+
+`concurrent.futures` would give up every job left when one process dies (of memory, in a solver),
+and `multiprocessing.Pool` would wait for ever. Here a death shows as the end of a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, TypeVar
+
+from swzverify.core.processes import start
+
+Job = TypeVar("Job")
+News = TypeVar("News")
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Generic[Job, News]):
+    """A job whose process died (`exit_code`, negative for a signal) or took too long (None).
+
+    `told` counts the news of the job that it sent before, `last` is the last of them.
+    """
+
+    job: Job
+    told: int
+    last: News | None
+    exit_code: int | None
+
+    @property
+    def how(self) -> str:
+        """How the process ended, for a sentence about it.
+
+        >>> Lost("a.yaml", 0, None, -9).how, Lost("a.yaml", 0, None, 1).how
+        ('was killed by SIGKILL', 'ended with code 1')
+        """
+        return f"was killed by {self.signal_name}" if self.signal_name else f"ended with code {self.exit_code}"
+
+    @property
+    def signal_name(self) -> str:
+        """The signal that ended the process; empty for any other end.
+
+        >>> Lost("a.yaml", 0, None, -9).signal_name, Lost("a.yaml", 0, None, 1).signal_name
+        ('SIGKILL', '')
+        """
+        if self.exit_code is not None and self.exit_code < 0:
+            with contextlib.suppress(ValueError):
+                return signal.Signals(-self.exit_code).name
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Service(Generic[Job, News]):
+    """What the processes do: `serve(pipe, *arguments)` takes jobs from the pipe until it is closed,
+    and tells of each.
+
+    `ends` says which news is the last of a job, `lost` what counts as the last of a job that was
+    lost. `allowed_s` is how many seconds a process may be silent after some news of a job, or after
+    None, when it was given the job.
+    """
+
+    serve: Callable[..., None]
+    arguments: tuple[object, ...]
+    ends: Callable[[News], bool]
+    lost: Callable[[Lost[Job, News]], News]
+    allowed_s: Callable[[News | None], float] | None = None
+
+
+@dataclass(slots=True)
+class _Worker(Generic[Job, News]):
+    """A process, our end of its pipe, its job with the place, and what it said of it so far."""
+
+    process: BaseProcess
+    pipe: Connection[Any, Any]
+    place: int
+    job: Job
+    given: float
+    deadline: float
+    told: int = 0
+    last: News | None = None
+
+
+def run_jobs(
+    jobs: Iterable[Job], processes: int, service: Service[Job, News]
+) -> Generator[tuple[int, News, float], None, None]:
+    """Do the jobs in so many processes: yields (job's place, its news, seconds since it was given).
+
+    Jobs are given in their order. The processes are ended when the generator ends or is closed.
+    """
+    waiting = deque(enumerate(jobs))
+    workers: list[_Worker[Job, News]] = []
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < processes:
+                workers.append(_begin(*waiting.popleft(), service))
+            pause = None if service.allowed_s is None else min(each.deadline for each in workers) - time.monotonic()
+            ready = wait([each.pipe for each in workers], None if pause is None else max(0.0, pause))
+            for worker in list(workers):
+                if worker.pipe not in ready and time.monotonic() < worker.deadline:
+                    continue
+                news, lives = _listen(worker, worker.pipe in ready, service)
+                yield worker.place, news, time.monotonic() - worker.given
+                if lives and not service.ends(news):
+                    continue
+                if not (lives and waiting and _give(worker, *waiting[0], service)):
+                    workers.remove(worker)
+                    _end(worker)
+                else:
+                    waiting.popleft()
+    finally:
+        for worker in workers:
+            _end(worker)
+
+
+def lead_group() -> None:
+    """Make this process the head of a group: what a `serve` starts then ends with it."""
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
+
+
+def _begin(place: int, job: Job, service: Service[Job, News]) -> _Worker[Job, News]:
+    process, pipe = start(service.serve, *service.arguments, first=job)
+    worker: _Worker[Job, News] = _Worker(process, pipe, place, job, 0.0, 0.0)
+    _now(worker, service, None)
+    worker.given = time.monotonic()
+    return worker
+
+
+def _give(worker: _Worker[Job, News], place: int, job: Job, service: Service[Job, News]) -> bool:
+    """Give a process the next job; whether it took it."""
+    try:
+        worker.pipe.send(job)
+    except OSError:
+        return False
+    worker.place, worker.job, worker.told, worker.last = place, job, 0, None
+    worker.given = time.monotonic()
+    _now(worker, service, None)
+    return True
+
+
+def _listen(worker: _Worker[Job, News], is_ready: bool, service: Service[Job, News]) -> tuple[News, bool]:
+    """What a process has to say of its job, or what counts as that; and whether it lives."""
+    if is_ready:
+        try:
+            news: News = worker.pipe.recv()
+        except (EOFError, OSError):
+            worker.process.join()
+            return service.lost(Lost(worker.job, worker.told, worker.last, worker.process.exitcode)), False
+        worker.told, worker.last = worker.told + 1, news
+        _now(worker, service, news)
+        return news, True
+    return service.lost(Lost(worker.job, worker.told, worker.last, None)), False
+
+
+def _now(worker: _Worker[Job, News], service: Service[Job, News], news: News | None) -> None:
+    """Count the seconds of silence from now on."""
+    allowed = float("inf") if service.allowed_s is None else service.allowed_s(news)
+    worker.deadline = time.monotonic() + allowed
+
+
+def _end(worker: _Worker[Any, Any]) -> None:
+    """End a process, and its group where it leads one."""
+    group = worker.process.pid
+    if group is not None and hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        worker.process.kill()
+    worker.process.join()
+    worker.pipe.close()

@@ -1,0 +1,141 @@
+"""Worker processes: how many, and how one starts so that Ctrl-C and a loaded solver do no harm.
+
+Each process uses this very package, wherever it was found: installed, by PYTHONPATH or in the
+working folder, which is on no path of a process that the command starts. So each process runs this
+file first: it puts its own package, and nothing else of its folder, where imports look first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib.util
+import os
+import pickle
+import runpy
+import signal
+import sys
+import types
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+_FILE = os.path.abspath(__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(_FILE))
+_NAME = "swzverify"
+_WORKER = "swzverify's worker"
+"""The name of this file where it runs in a process of `start`."""
+
+
+def usable_cpus() -> int:
+    """The processors that this process may use.
+
+    >>> usable_cpus() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def collect_rarely() -> None:
+    """Have Python look for garbage in cycles seldom: a proof makes many objects and hardly a cycle.
+
+    For a process of this program's own, once at its start; the searches take a twelfth of its time
+    otherwise.
+    """
+    gc.set_threshold(20_000, 50, 100)
+
+
+def command_of(module: str, *arguments: str, python: str = sys.executable) -> list[str]:
+    """The command that runs a module of this package in a process of its own, as `python -m` would.
+
+    >>> command_of("swzverify.gpu.worker", "clocks")[-2:]
+    ['swzverify.gpu.worker', 'clocks']
+    """
+    return [python, "-P", _FILE, module, *arguments]
+
+
+def start(serve: Callable[..., None], *arguments: object, first: object) -> tuple[BaseProcess, Connection[Any, Any]]:
+    """A fresh process that runs `serve(pipe, *arguments)`, and our pipe to it, with `first` in it.
+
+    Spawned and not forked: a fork of a process with threads or a loaded solver may hang, and has
+    all that this one imported. A process that dies at once shows as the end of its pipe.
+    """
+    import multiprocessing  # noqa: PLC0415 - most runs are of one process
+
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    call = pickle.dumps((serve, arguments))  # to be read only once the new process has the package
+    what = (_FILE, {"PIPE": theirs, "CALL": call}, _WORKER)
+    process = context.Process(target=runpy.run_path, args=what, daemon=True)
+    with _no_interrupt(), _no_main():
+        process.start()
+    theirs.close()
+    with contextlib.suppress(OSError):
+        ours.send(first)
+    return process, ours
+
+
+@contextlib.contextmanager
+def _no_main() -> Generator[None]:
+    """Hide the program's main file while a process starts, which would run it: no worker needs it.
+
+    It would import the package by the path alone.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+@contextlib.contextmanager
+def _no_interrupt() -> Generator[None]:
+    """Hold back Ctrl-C while a process starts: the new one never sees it, and this one ends it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - see `start`
+
+    resource_tracker.ensure_running()  # started within, it would lift the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _load_package() -> None:
+    """Have every import of the package find the one that this file lies in."""
+    file = os.path.join(_PACKAGE, "__init__.py")
+    spec = importlib.util.spec_from_file_location(_NAME, file, submodule_search_locations=[_PACKAGE])
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no package at {_PACKAGE}")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[_NAME] = package
+    spec.loader.exec_module(package)
+
+
+def _run_module(module: str, arguments: list[str]) -> None:
+    """Run the module that `command_of` named."""
+    _load_package()
+    sys.argv[1:] = arguments
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _serve(pipe: Connection[Any, Any], call: bytes) -> None:
+    """Run in the process that `start` begins."""
+    _load_package()
+    serve, arguments = pickle.loads(call)  # noqa: S301 - from our own parent
+    serve(pipe, *arguments)
+
+
+if __name__ == "__main__":
+    _run_module(sys.argv[1], sys.argv[2:])
+elif __name__ == _WORKER:
+    _serve(globals()["PIPE"], globals()["CALL"])

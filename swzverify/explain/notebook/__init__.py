@@ -1,0 +1,13 @@
+"""Tiles and accesses for Python and notebooks: a tile states its accesses, an access says what it
+costs. `drawing.py` has the pictures of values in notebooks.
+
+They are the subjects of claims with a few more methods, so that they can stand wherever a subject
+can; specs and `swzverify.Tile` give these. May import `prover`, `pictures`, `costs`, `claims`,
+`subjects`, `hardware`, `layout`, `ir`, `shown`, `errors`.
+"""
+
+from swzverify.explain.notebook.access import Access
+from swzverify.explain.notebook.stated import block_of, expressions_of, loop_of
+from swzverify.explain.notebook.tile import Tile
+
+__all__ = ["Access", "Tile", "block_of", "expressions_of", "loop_of"]
