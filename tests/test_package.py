@@ -53,7 +53,7 @@ def test_the_site_has_that_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_type_checkers_read_the_package() -> None:
     assert files(swzverify).joinpath("py.typed").is_file()
-    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["swzverify"]
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["swzverify", "swzrecheck"]
     assert "Typing :: Typed" in PROJECT["project"]["classifiers"]
 
 

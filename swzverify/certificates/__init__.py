@@ -1,7 +1,7 @@
-"""Certificates: what a proof states, written so that others can judge it again without Z3 and
-without the front end.
+"""Certificates as they are written: what a proof states, with what shows it.
 
-`describe` copies what a claim is about, and `make` adds what shows it. Everything that a recheck
-needs (`claim`, `goals`, `program`, `statement`, `encode`, the witnesses, `solvers`, `recheck`)
-imports nothing of the package but `errors` and `processes`, and neither numpy nor Z3.
+`describe` copies what a claim is about, `make` and `make_kernels` add what shows it, `workers` has
+processes recheck them. Their form, and everything that judges them, is the package `swzrecheck`,
+which imports nothing of this one. May import `compiled`, `prover`, `claims`, `subjects`, `engines`,
+`hardware`, `ir`, `core`, `errors`.
 """

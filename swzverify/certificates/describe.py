@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from swzverify.certificates import claim as st
+from swzrecheck import claim as st
 from swzverify.claims import Claim
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from swzverify.certificates import claim as st
-from swzverify.certificates.claim_file import read_claim
-from swzverify.certificates.claim_write import claim_data
+from swzrecheck import claim as st
+from swzrecheck.claim_file import read_claim
+from swzrecheck.claim_write import claim_data
+from swzrecheck.draft import Asked, Goals, MeaninglessError, UntrueError
+from swzrecheck.encode import UnwrittenError, is_folded, parts
+from swzrecheck.errors import CertificateError
+from swzrecheck.folder import CLAIMS, FORMULAS, SPECS, claim_file, save, save_shared
+from swzrecheck.kinds import goals_of
+from swzrecheck.propose import holds_at, possible_point
+from swzrecheck.reader import Reader
+from swzrecheck.record import Certificate, Formula, Goal, Possible, Said, Shown, write_certificate
+from swzrecheck.smtlib import script
+from swzrecheck.statement import Statement, check_names, write_statement
+from swzrecheck.vacuity import conditions_of
+from swzrecheck.witnesses import find_witness
 from swzverify.certificates.describe import describe
-from swzverify.certificates.draft import Asked, Goals, MeaninglessError, UntrueError
-from swzverify.certificates.encode import UnwrittenError, is_folded, parts
-from swzverify.certificates.folder import CLAIMS, FORMULAS, SPECS, claim_file, save, save_shared
-from swzverify.certificates.kinds import goals_of
-from swzverify.certificates.propose import holds_at, possible_point
-from swzverify.certificates.reader import Reader
-from swzverify.certificates.record import Certificate, Formula, Goal, Possible, Said, Shown, write_certificate
-from swzverify.certificates.smtlib import script
-from swzverify.certificates.statement import Statement, check_names, write_statement
-from swzverify.certificates.vacuity import conditions_of
-from swzverify.certificates.witnesses import find_witness
 from swzverify.claims import Claim, Coalesced
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.listing_claim import ListingClaim
@@ -93,8 +94,8 @@ def checked(stated: st.Claim) -> tuple[st.Claim, Goals]:
     try:
         read_claim(Reader(claim_data(stated), "claim"))
         return stated, goals_of(stated)
-    except (SwzError, MeaninglessError, UntrueError) as error:
-        why = error.message if isinstance(error, SwzError) else str(error)
+    except (CertificateError, MeaninglessError, UntrueError) as error:
+        why = error.message if isinstance(error, CertificateError) else str(error)
         raise SwzError("SWZ607", f"no certificate can state this: {why}") from None
 
 

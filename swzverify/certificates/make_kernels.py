@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzverify.certificates.claim import Claim, KernelAccess, OpenValue
-from swzverify.certificates.draft import Goals
-from swzverify.certificates.folder import SPECS, claim_file, fingerprint, save, save_shared
+from swzrecheck.claim import Claim, KernelAccess, OpenValue
+from swzrecheck.draft import Goals
+from swzrecheck.folder import SPECS, claim_file, fingerprint, save, save_shared
+from swzrecheck.program import Operation
+from swzrecheck.record import Certificate, Said, write_certificate
+from swzrecheck.statement import write_program
+from swzrecheck.warp_rule import warp_rule
+from swzrecheck.witnesses import find_witness
 from swzverify.certificates.make import Points, checked, goal_of
-from swzverify.certificates.program import Operation
-from swzverify.certificates.record import Certificate, Said, write_certificate
-from swzverify.certificates.statement import write_program
-from swzverify.certificates.warp_rule import warp_rule
-from swzverify.certificates.witnesses import find_witness
 from swzverify.compiled.scan import ScannedAccess, Verdict
 from swzverify.compiled.scan.cost_goal import Stated, stated
 from swzverify.engines.obligations import Cost, GatherCost

@@ -15,8 +15,9 @@ from contextlib import closing
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
-from swzverify.certificates.folder import Entry
-from swzverify.certificates.recheck import Limits, Recheck, Rechecked, Status
+from swzrecheck.folder import Entry
+from swzrecheck.memory import limit_memory
+from swzrecheck.recheck import Limits, Recheck, Rechecked, Status
 from swzverify.core.pool import Lost, Service, lead_group, run_jobs
 
 GRACE_S = 5.0
@@ -59,7 +60,7 @@ def _serve(pipe: Connection[Message, Entry], folder: str, limits: Limits) -> Non
     """The loop of a worker: recheck certificates from the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lead_group()
-    _limit_memory(limits.memory_mib)
+    limit_memory(limits.memory_mib)
     recheck = Recheck(folder, limits, pipe.send)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
@@ -73,13 +74,3 @@ def _serve(pipe: Connection[Message, Entry], folder: str, limits: Limits) -> Non
                 why = f"SWZ901 a fault of swzverify: {type(error).__name__}: {error}"
                 outcome = Rechecked(entry.id, Status.BROKEN, (why,))
             pipe.send(outcome)
-
-
-def _limit_memory(mebibytes: int) -> None:
-    """Limit the address space of this process and those that it starts, where the system can."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource  # noqa: PLC0415 - Unix only
-
-        size = mebibytes << 20
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))

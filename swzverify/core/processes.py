@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _FILE = os.path.abspath(__file__)
 _PACKAGE = os.path.dirname(os.path.dirname(_FILE))
-_NAME = "swzverify"
+_NAME, _RECHECK = "swzverify", "swzrecheck"
 _WORKER = "swzverify's worker"
 """The name of this file where it runs in a process of `start`."""
 
@@ -110,27 +110,37 @@ def _no_interrupt() -> Generator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _load_package() -> None:
-    """Have every import of the package find the one that this file lies in."""
-    file = os.path.join(_PACKAGE, "__init__.py")
-    spec = importlib.util.spec_from_file_location(_NAME, file, submodule_search_locations=[_PACKAGE])
+def load_recheck() -> None:
+    """Have every import of `swzrecheck` find the one beside this package, whatever else is installed."""
+    _load(_RECHECK, os.path.join(os.path.dirname(_PACKAGE), _RECHECK))
+
+
+def _load_packages() -> None:
+    """Have every import of the package find the one that this file lies in, and the one beside it."""
+    _load(_NAME, _PACKAGE)
+    load_recheck()
+
+
+def _load(name: str, folder: str) -> None:
+    file = os.path.join(folder, "__init__.py")
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=[folder])
     if spec is None or spec.loader is None:
-        raise ImportError(f"no package at {_PACKAGE}")
+        raise ImportError(f"no package at {folder}")
     package = importlib.util.module_from_spec(spec)
-    sys.modules[_NAME] = package
+    sys.modules[name] = package
     spec.loader.exec_module(package)
 
 
 def _run_module(module: str, arguments: list[str]) -> None:
     """Run the module that `command_of` named."""
-    _load_package()
+    _load_packages()
     sys.argv[1:] = arguments
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def _serve(pipe: Connection[Any, Any], call: bytes) -> None:
     """Run in the process that `start` begins."""
-    _load_package()
+    _load_packages()
     serve, arguments = pickle.loads(call)  # noqa: S301 - from our own parent
     serve(pipe, *arguments)
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from swzrecheck.folder import Entry, load_list
+from swzrecheck.recheck import Limits, Recheck, Rechecked
 from swzverify.apps.cli import main
-from swzverify.certificates.folder import Entry, load_list
-from swzverify.certificates.recheck import Limits, Recheck, Rechecked
 
 SPEC = """\
 swzverify: 1

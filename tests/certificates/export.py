@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from swzverify.certificates import statement as st
-from swzverify.certificates.program import Builder, Operation
+from swzrecheck import statement as st
+from swzrecheck.program import Builder, Operation
 from swzverify.engines import obligations as ob
 from swzverify.errors import SwzError
 from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder

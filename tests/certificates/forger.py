@@ -12,17 +12,17 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from swzverify.certificates.claim_file import read_claim
-from swzverify.certificates.draft import MeaninglessError, UntrueError
-from swzverify.certificates.encode import UnwrittenError, is_folded, parts
-from swzverify.certificates.kinds import goals_of
-from swzverify.certificates.propose import possible_point
-from swzverify.certificates.reader import Reader
-from swzverify.certificates.smtlib import script
-from swzverify.certificates.statement import Statement, write_statement
-from swzverify.certificates.vacuity import conditions_of
-from swzverify.certificates.witnesses import find_witness
-from swzverify.errors import SwzError
+from swzrecheck.claim_file import read_claim
+from swzrecheck.draft import MeaninglessError, UntrueError
+from swzrecheck.encode import UnwrittenError, is_folded, parts
+from swzrecheck.errors import CertificateError
+from swzrecheck.kinds import goals_of
+from swzrecheck.propose import possible_point
+from swzrecheck.reader import Reader
+from swzrecheck.smtlib import script
+from swzrecheck.statement import Statement, write_statement
+from swzrecheck.vacuity import conditions_of
+from swzrecheck.witnesses import find_witness
 from tests.certificates.conftest import Folder
 
 Json = Any
@@ -37,7 +37,7 @@ def remake(data: dict[str, Json], folder: Folder) -> None:
     data["id"] = f"{data['spec']['path']}::{subjects}{f'[{case}]' if case else ''}::{data['claim']['kind']}"
     try:
         goals = goals_of(read_claim(Reader(copy.deepcopy(data["claim"]), "claim")))
-    except (SwzError, UntrueError, MeaninglessError):
+    except (CertificateError, UntrueError, MeaninglessError):
         return
     old = {goal["what"]: goal for goal in data["goals"]}
     data["exists"] = None if goals.exists is None else _possible(goals.exists)

@@ -8,12 +8,12 @@ import random
 
 import pytest
 
-from swzverify.certificates.encode import parts
-from swzverify.certificates.meaning import BINARY, COMPARISONS
-from swzverify.certificates.program import Operation, Program
-from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import SolverAnswer, ask
-from swzverify.certificates.statement import Statement
+from swzrecheck.encode import parts
+from swzrecheck.meaning import BINARY, COMPARISONS
+from swzrecheck.program import Operation, Program
+from swzrecheck.smtlib import script
+from swzrecheck.solvers import SolverAnswer, ask
+from swzrecheck.statement import Statement
 from swzverify.engines.obligations import Obligation
 from tests.certificates.export import state
 

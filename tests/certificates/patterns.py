@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from swzverify.certificates import encode_octets, warp_rule
-from swzverify.certificates.gates import Circuit
-from swzverify.certificates.program import Builder
-from swzverify.certificates.table import SlicedGates
+from swzrecheck import encode_octets, warp_rule
+from swzrecheck.gates import Circuit
+from swzrecheck.program import Builder
+from swzrecheck.table import SlicedGates
 
 Warp: TypeAlias = tuple[int | None, ...]
 MEASURED = Path(__file__).parent.parent / "data" / "h100_cp_async16_rule.npz"

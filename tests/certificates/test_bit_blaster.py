@@ -9,11 +9,11 @@ from collections import defaultdict
 
 import pytest
 
-from swzverify.certificates.affine import forms, left_inverse, numbering, rank, times
-from swzverify.certificates.cnf import Clauses, clauses_of
-from swzverify.certificates.meaning import BINARY, COMPARISONS
-from swzverify.certificates.program import Operation, Program, evaluate
-from swzverify.certificates.table import table
+from swzrecheck.affine import forms, left_inverse, numbering, rank, times
+from swzrecheck.cnf import Clauses, clauses_of
+from swzrecheck.meaning import BINARY, COMPARISONS
+from swzrecheck.program import Operation, Program, evaluate
+from swzrecheck.table import table
 from swzverify.ir.expr import BinaryOperator, Comparison, apply_binary, apply_comparison
 from tests.certificates.judge import all_points, box, random_program
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.certificates.drat import missing_tools, prove_unsatisfiable
-from swzverify.certificates.encode import parts
-from swzverify.certificates.program import Operation, Program, evaluate
+from swzrecheck.drat import missing_tools, prove_unsatisfiable
+from swzrecheck.encode import parts
+from swzrecheck.program import Operation, Program, evaluate
 from swzverify.ir.expr import var
 from tests.certificates.conftest import COUNTED, PROVED, Folder
 from tests.certificates.export import state

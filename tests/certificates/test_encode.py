@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.certificates import statement as st
-from swzverify.certificates.encode import UnwrittenError, meet, parts, trailing_zeros
-from swzverify.certificates.program import Builder, evaluate
+from swzrecheck import statement as st
+from swzrecheck.encode import UnwrittenError, meet, parts, trailing_zeros
+from swzrecheck.program import Builder, evaluate
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.obligations import Answer, Apart, GatherCost
 from swzverify.engines.smt import SMT

@@ -11,11 +11,11 @@ from typing import TypeAlias
 
 import pytest
 
-from swzverify.certificates.c_text import MAX_CHARACTERS, Node, names_of, read_expression
-from swzverify.certificates.c_value import VALUE_MAX, VALUE_MIN, Conditions, Values
-from swzverify.certificates.exact import Arithmetic, Exact, width_of
-from swzverify.certificates.meaning import signed
-from swzverify.certificates.program import Builder, evaluate
+from swzrecheck.c_text import MAX_CHARACTERS, Node, names_of, read_expression
+from swzrecheck.c_value import VALUE_MAX, VALUE_MIN, Conditions, Values
+from swzrecheck.exact import Arithmetic, Exact, width_of
+from swzrecheck.meaning import signed
+from swzrecheck.program import Builder, evaluate
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import Binary, Call, CExpr, Conditional, Name, Number, Unary
 from swzverify.ir.c_eval import evaluate as evaluate_c

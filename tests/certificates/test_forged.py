@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from swzrecheck.recheck import Rechecked, Status
 from swzverify.apps.cli import main
-from swzverify.certificates.recheck import Rechecked, Status
 from tests.certificates.as_spec import truth
 from tests.certificates.conftest import SPEC, Folder
 from tests.certificates.forger import leaves, remake, replaced
@@ -42,7 +42,7 @@ def forged(folder: Folder, kind: str, change: Change, *, careful: bool = True) -
 
 def relist(folder: Folder, path: Path, identity: str) -> None:
     """List a file under the id that it has now."""
-    from swzverify.certificates.folder import claim_file
+    from swzrecheck.folder import claim_file
 
     listed = json.loads((folder.path / "certificates.json").read_text())
     for entry in listed["claims"]:
@@ -214,9 +214,9 @@ def test_a_formula_that_says_nothing(folder: Folder) -> None:
     """The constant 1 in place of the condition: the formula fits the obligation, but not the
     statement.
     """
-    from swzverify.certificates.encode import parts
-    from swzverify.certificates.smtlib import script
-    from swzverify.certificates.statement import read_statement
+    from swzrecheck.encode import parts
+    from swzrecheck.smtlib import script
+    from swzrecheck.statement import read_statement
 
     def fold(data: dict[str, Any]) -> None:
         goal = data["goals"][-1]
@@ -277,7 +277,7 @@ def test_a_certificate_that_is_listed_under_two_names(folder: Folder) -> None:
 
 
 def test_a_copy_of_a_certificate_under_another_name(folder: Folder) -> None:
-    from swzverify.certificates.folder import claim_file
+    from swzrecheck.folder import claim_file
 
     other = "small.swz.yaml::B::bijective"
     shutil.copy(folder.file("bijective"), folder.path / claim_file(other))
@@ -477,10 +477,10 @@ def test_what_is_printed_is_what_was_judged(folder: Folder) -> None:
     """Every number and text of a statement is in its words: two statements that differ are told
     apart.
     """
-    from swzverify.certificates.claim_file import read_claim
-    from swzverify.certificates.claim_words import sentences
-    from swzverify.certificates.reader import Reader
-    from swzverify.errors import SwzError
+    from swzrecheck.claim_file import read_claim
+    from swzrecheck.claim_words import sentences
+    from swzrecheck.errors import CertificateError
+    from swzrecheck.reader import Reader
 
     for kind in KINDS:
         whole = folder.certificate(kind)["claim"]
@@ -492,7 +492,7 @@ def test_what_is_printed_is_what_was_judged(folder: Folder) -> None:
                     continue
                 try:
                     again = read_claim(Reader(copy.deepcopy(changed), "claim"))
-                except SwzError:
+                except CertificateError:
                     continue
                 assert sentences(again) != said, (kind, path, other)
 

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swzverify.certificates import encode_cost, repetition, witness_choices
-from swzverify.certificates.claim_file import read_claim
-from swzverify.certificates.claim_write import claim_data
+from swzrecheck import encode_cost, repetition, witness_choices
+from swzrecheck.claim_file import read_claim
+from swzrecheck.claim_write import claim_data
+from swzrecheck.encode import parts
+from swzrecheck.errors import CertificateError
+from swzrecheck.kinds import goals_of, sentence_of
+from swzrecheck.reader import Reader
+from swzrecheck.statement import GatherCost, read_statement, write_statement
+from swzrecheck.witness import WitnessError
+from swzrecheck.witness_choices import check_choices, cover_size
+from swzrecheck.witnesses import find_witness
 from swzverify.certificates.describe import describe
-from swzverify.certificates.encode import parts
-from swzverify.certificates.kinds import goals_of, sentence_of
-from swzverify.certificates.reader import Reader
-from swzverify.certificates.statement import GatherCost, read_statement, write_statement
-from swzverify.certificates.witness import WitnessError
-from swzverify.certificates.witness_choices import check_choices, cover_size
-from swzverify.certificates.witnesses import find_witness
 from swzverify.claims import ConflictFree, Wavefronts
 from swzverify.claims.claim import Claim
-from swzverify.errors import SwzError
 from tests.certificates.judge import holds
 from tests.engines.test_gather import BIN, CASES, access, worst
 
@@ -79,14 +79,14 @@ def test_the_statement_says_what_lanes_have_of_their_own() -> None:
 def test_a_statement_of_other_lanes_is_refused(lanes: list[dict[str, Any]]) -> None:
     data = json.loads(json.dumps(claim_data(describe(ConflictFree(CASES["lanes may agree"])))))
     data["accesses"][0]["lanes"] = lanes
-    with pytest.raises(SwzError, match="SWZ60"):
+    with pytest.raises(CertificateError, match="SWZ60"):
         read_claim(Reader(data, "claim"))
 
 
 def test_lanes_beside_an_unbounded_loop_are_refused() -> None:
     data = json.loads(json.dumps(claim_data(describe(ConflictFree(CASES["lanes may agree"])))))
     data["accesses"][0]["loops"] = [{"name": "k", "start": 0, "stop": None, "step": 1}]
-    with pytest.raises(SwzError, match="without a bound"):
+    with pytest.raises(CertificateError, match="without a bound"):
         read_claim(Reader(data, "claim"))
 
 

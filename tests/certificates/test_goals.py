@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.certificates.claim import Claim
-from swzverify.certificates.claim_file import read_claim
-from swzverify.certificates.claim_write import claim_data
+from swzrecheck.claim import Claim
+from swzrecheck.claim_file import read_claim
+from swzrecheck.claim_write import claim_data
+from swzrecheck.draft import MeaninglessError, UntrueError
+from swzrecheck.encode import Part, UnwrittenError, finished, parts
+from swzrecheck.kinds import goals_of
+from swzrecheck.program import Builder
+from swzrecheck.propose import possible_point
+from swzrecheck.reader import Reader
+from swzrecheck.smtlib import script
+from swzrecheck.solvers import SolverAnswer, ask
+from swzrecheck.statement import Statement
+from swzrecheck.vacuity import conditions_of
+from swzrecheck.witnesses import CHECKERS, find_witness
 from swzverify.certificates.describe import describe
-from swzverify.certificates.draft import MeaninglessError, UntrueError
-from swzverify.certificates.encode import Part, UnwrittenError, finished, parts
-from swzverify.certificates.kinds import goals_of
-from swzverify.certificates.program import Builder
-from swzverify.certificates.propose import possible_point
-from swzverify.certificates.reader import Reader
-from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import SolverAnswer, ask
-from swzverify.certificates.statement import Statement
-from swzverify.certificates.vacuity import conditions_of
-from swzverify.certificates.witnesses import CHECKERS, find_witness
 from swzverify.claims import Bijective, Contiguous, Disjoint, Equivalent
 from swzverify.errors import SwzError
 from swzverify.layout import Layout, Swizzle

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from swzrecheck.errors import CertificateError
+from swzrecheck.recheck import Status
 from swzverify.apps.cli import main
-from swzverify.certificates.recheck import Status
-from swzverify.errors import SwzError
 from tests.certificates.conftest import Folder
 from tests.certificates.forger import leaves, remake
 from tests.certificates.test_forged import KINDS
@@ -130,7 +130,7 @@ def code_of(folder: Folder) -> str:
     """What the list is refused for; nothing where it is read."""
     try:
         folder.listed()
-    except SwzError as error:
+    except CertificateError as error:
         return error.code
     return ""
 

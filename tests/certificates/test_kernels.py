@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from swzrecheck.recheck import Status
 from swzverify.apps.cli import main
-from swzverify.certificates.recheck import Status
 from tests.certificates.conftest import Folder
 from tests.certificates.forger import remake
 from tests.scan.texts import text_of

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.certificates import witness_lanes
-from swzverify.certificates.statement import Cost, GatherCost, Statement
-from swzverify.certificates.warp_rule import warp_cost, warp_rule
-from swzverify.certificates.witness import WitnessError
-from swzverify.certificates.witness_lanes import check_lanes, find_lanes
-from swzverify.certificates.witnesses import find_witness
+from swzrecheck import witness_lanes
+from swzrecheck.statement import Cost, GatherCost, Statement
+from swzrecheck.warp_rule import warp_cost, warp_rule
+from swzrecheck.witness import WitnessError
+from swzrecheck.witness_lanes import check_lanes, find_lanes
+from swzrecheck.witnesses import find_witness
 from swzverify.hardware import GLOBAL_INSTRUCTIONS, INSTRUCTIONS
 from tests.certificates.judge import holds
 from tests.certificates.test_sectors import claim, cost_of

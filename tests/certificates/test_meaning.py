@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from swzverify.certificates.meaning import BINARY, COMPARISONS, binary, comparison
-from swzverify.certificates.program import Builder, Operation, evaluate
+from swzrecheck.meaning import BINARY, COMPARISONS, binary, comparison
+from swzrecheck.program import Builder, Operation, evaluate
 from swzverify.ir.evaluate import evaluate as evaluate_form
 from swzverify.ir.expr import (
     BinaryOperator,

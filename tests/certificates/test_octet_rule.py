@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from swzverify.certificates.propose import periods
-from swzverify.certificates.statement import Cost, Statement
-from swzverify.certificates.warp_rule import warp_cost, warp_rule
-from swzverify.certificates.witness import WitnessError
-from swzverify.certificates.witness_gf2 import check_gf2, find_gf2
-from swzverify.certificates.witness_residues import check_residues, find_residues
+from swzrecheck.propose import periods
+from swzrecheck.statement import Cost, Statement
+from swzrecheck.warp_rule import warp_cost, warp_rule
+from swzrecheck.witness import WitnessError
+from swzrecheck.witness_gf2 import check_gf2, find_gf2
+from swzrecheck.witness_residues import check_residues, find_residues
 from swzverify.hardware import INSTRUCTIONS, access_cost
 from swzverify.ir.expr import var
 from tests.certificates import patterns as pt

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from swzrecheck.recheck import Rechecked, Status
 from swzverify.apps.cli import main
-from swzverify.certificates.recheck import Rechecked, Status
 from tests.certificates.conftest import Folder
 from tests.certificates.forger import remake
 

@@ -13,11 +13,11 @@ from collections import Counter
 
 import pytest
 
-from swzverify.certificates.claim_file import read_claim
-from swzverify.certificates.folder import claim_file
-from swzverify.certificates.reader import Reader
-from swzverify.certificates.recheck import Status
-from swzverify.errors import SwzError
+from swzrecheck.claim_file import read_claim
+from swzrecheck.errors import CertificateError
+from swzrecheck.folder import claim_file
+from swzrecheck.reader import Reader
+from swzrecheck.recheck import Status
 from tests.certificates.as_spec import truth
 from tests.certificates.conftest import Folder
 from tests.certificates.forger import leaves, other_value, remake, replaced
@@ -64,7 +64,7 @@ def is_readable(claim: dict[str, object]) -> bool:
     """Whether a statement has a meaning at all."""
     try:
         read_claim(Reader(json.loads(json.dumps(claim)), "claim"))
-    except SwzError:
+    except CertificateError:
         return False
     return True
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from swzrecheck.recheck import Status
+from swzrecheck.solvers import NAMES
 from swzverify.apps.cli import main
 from swzverify.apps.commands.choices import SOLVERS
-from swzverify.certificates.recheck import Status
-from swzverify.certificates.solvers import NAMES
 from tests.certificates.conftest import COUNTED, PROVED, SPEC, Folder
 
 pytest.importorskip("bitwuzla")
@@ -88,8 +88,8 @@ def test_neither_z3_nor_the_front_end_is_loaded(folder: Folder) -> None:
     guard.mkdir()
     (guard / "sitecustomize.py").write_text(
         "import sys\n"
-        "FORBIDDEN = ('z3', 'numpy', *('swzverify.' + name for name in ('spec', 'engines', 'ir', 'claims', 'prove', "
-        "'subjects', 'hardware', 'layout', 'sources')))\n"
+        "FORBIDDEN = ('z3', 'numpy', *('swzverify.' + name for name in ('spec', 'compiled', 'search', 'prover', "
+        "'claims', 'subjects', 'engines', 'hardware', 'layout', 'ir')))\n"
         "class Refuse:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if any(name == one or name.startswith(one + '.') for one in FORBIDDEN):\n"
@@ -282,7 +282,7 @@ def stand_in(folder: Folder, monkeypatch: pytest.MonkeyPatch, body: str, name: s
     )
     monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(hidden), str(ROOT)]))
-    monkeypatch.setattr("swzverify.certificates.solvers.find_spec", lambda _: None)
+    monkeypatch.setattr("swzrecheck.solvers.find_spec", lambda _: None)
 
 
 def test_a_solver_that_is_a_program(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,7 +342,7 @@ def keep_one(folder: Folder, kind: str = "injective") -> None:
 
 
 def test_no_solver_at_all(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swzverify.certificates.solvers.find_spec", lambda _: None)
+    monkeypatch.setattr("swzrecheck.solvers.find_spec", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda _: None)
     result = folder.recheck()
     assert result.exit_code == 2

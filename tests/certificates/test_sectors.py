@@ -10,18 +10,18 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.certificates import encode_cost, repetition, warp_rule, witness_choices
-from swzverify.certificates.claim_file import read_claim
-from swzverify.certificates.claim_write import claim_data
+from swzrecheck import encode_cost, repetition, warp_rule, witness_choices
+from swzrecheck.claim_file import read_claim
+from swzrecheck.claim_write import claim_data
+from swzrecheck.draft import MeaninglessError
+from swzrecheck.errors import CertificateError
+from swzrecheck.kinds import goals_of, sentence_of
+from swzrecheck.reader import Reader
+from swzrecheck.statement import Cost, GatherCost, Statement, read_statement, write_statement
+from swzrecheck.warp_rule import filled, warp_cost
+from swzrecheck.witnesses import CHECKERS, find_witness
 from swzverify.certificates.describe import describe
-from swzverify.certificates.draft import MeaninglessError
-from swzverify.certificates.kinds import goals_of, sentence_of
-from swzverify.certificates.reader import Reader
-from swzverify.certificates.statement import Cost, GatherCost, Statement, read_statement, write_statement
-from swzverify.certificates.warp_rule import filled, warp_cost
-from swzverify.certificates.witnesses import CHECKERS, find_witness
 from swzverify.claims import Claim
-from swzverify.errors import SwzError
 from swzverify.hardware import GLOBAL_INSTRUCTIONS
 from swzverify.spec.load import parse_spec
 from tests.certificates.judge import holds
@@ -102,7 +102,7 @@ def test_a_file_that_says_nothing_is_refused(change: Callable[[dict[str, object]
     data = json.loads(json.dumps(claim_data(describe(bounded(CASES["a row"][0], 4)))))
     read_claim(Reader(json.loads(json.dumps(data)), "claim"))
     change(data)
-    with pytest.raises(SwzError, match="claim"):
+    with pytest.raises(CertificateError, match="claim"):
         read_claim(Reader(data, "claim"))
 
 

@@ -10,11 +10,12 @@ import re
 
 import pytest
 
-from swzverify.certificates.encode import Part, parts
-from swzverify.certificates.program import Operation, evaluate
-from swzverify.certificates.smtlib import script
-from swzverify.certificates.solvers import SolverAnswer, ask
-from swzverify.certificates.statement import read_statement, write_statement
+from swzrecheck.encode import Part, parts
+from swzrecheck.errors import CertificateError
+from swzrecheck.program import Operation, evaluate
+from swzrecheck.smtlib import script
+from swzrecheck.solvers import SolverAnswer, ask
+from swzrecheck.statement import read_statement, write_statement
 from swzverify.errors import SwzError
 from swzverify.ir.expr import var
 from tests.certificates.export import state
@@ -82,13 +83,13 @@ def test_the_text_is_what_the_page_shows() -> None:
 def test_broken_texts_are_refused_with_their_line(old: str, new: str) -> None:
     assert read_statement(GOOD)
     assert old in GOOD
-    with pytest.raises(SwzError, match=r"SWZ605: obligation, line \d+: "):
+    with pytest.raises(CertificateError, match=r"SWZ605: obligation, line \d+: "):
         read_statement(GOOD.replace(old, new, 1))
 
 
 def test_texts_that_break_off_are_refused() -> None:
     for end in range(len(GOOD)):
-        with pytest.raises(SwzError, match="SWZ605"):
+        with pytest.raises(CertificateError, match="SWZ605"):
             read_statement(GOOD[:end])
 
 
@@ -103,7 +104,7 @@ def test_any_edit_of_a_character_is_refused_or_another_statement() -> None:
             continue
         try:
             statement = read_statement(text)
-        except SwzError:
+        except CertificateError:
             continue
         other += 1
         assert write_statement(statement) == text

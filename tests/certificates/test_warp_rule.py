@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from swzverify.certificates.warp_rule import LANES, warp_cost, warp_rule
+from swzrecheck.warp_rule import LANES, warp_cost, warp_rule
 from swzverify.hardware import INSTRUCTIONS, access_cost
 
 

@@ -11,20 +11,20 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from swzverify.certificates.bounds import bounds
-from swzverify.certificates.linear import sums
-from swzverify.certificates.program import evaluate
-from swzverify.certificates.propose import periods
-from swzverify.certificates.repetition import may_drop
-from swzverify.certificates.statement import Always, Statement
-from swzverify.certificates.steps import steps
-from swzverify.certificates.vacuity import check_possible
-from swzverify.certificates.witness import WitnessError
-from swzverify.certificates.witness_bounds import find_bounds
-from swzverify.certificates.witness_gf2 import find_gf2
-from swzverify.certificates.witness_radix import find_radix
-from swzverify.certificates.witness_residues import find_residues
-from swzverify.certificates.witnesses import CHECKERS
+from swzrecheck.bounds import bounds
+from swzrecheck.linear import sums
+from swzrecheck.program import evaluate
+from swzrecheck.propose import periods
+from swzrecheck.repetition import may_drop
+from swzrecheck.statement import Always, Statement
+from swzrecheck.steps import steps
+from swzrecheck.vacuity import check_possible
+from swzrecheck.witness import WitnessError
+from swzrecheck.witness_bounds import find_bounds
+from swzrecheck.witness_gf2 import find_gf2
+from swzrecheck.witness_radix import find_radix
+from swzrecheck.witness_residues import find_residues
+from swzrecheck.witnesses import CHECKERS
 from swzverify.engines.gf2 import GF2
 from swzverify.engines.obligations import Answer, Obligation
 from swzverify.engines.radix import Radix

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from swzverify.certificates import encode_octets, repetition, warp_rule
-from swzverify.certificates.witness_residues import find_residues
+from swzrecheck import encode_octets, repetition, warp_rule
+from swzrecheck.witness_residues import find_residues
 from swzverify.ir.expr import var
 from tests.certificates import patterns as pt
 from tests.certificates.export import state

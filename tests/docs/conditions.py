@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import swzverify
+from swzrecheck import solvers
 from swzverify import testing
 from swzverify.apps.run import fault, reading, starter
-from swzverify.certificates import solvers
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.core import pool
 from swzverify.gpu import crosscheck as gpu_crosscheck

@@ -92,7 +92,8 @@ WAYS = (
 def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
     top = tmp_path_factory.mktemp("found")
     folder, specs, bin_ = top / "checkout", top / "specs", top / "bin"
-    for name, to in (("swzverify", "swzverify"), ("proofs", "swzverify/proofs")):  # as a wheel has it
+    # as a wheel has it
+    for name, to in (("swzverify", "swzverify"), ("proofs", "swzverify/proofs"), ("swzrecheck", "swzrecheck")):
         shutil.copytree(ROOT / name, folder / to, ignore=shutil.ignore_patterns("__pycache__"))
     gpu = folder / "swzverify" / "gpu"
     shutil.copy(Path(__file__).with_name("fake_worker.py"), gpu / "worker.py")
@@ -111,9 +112,10 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         found = subprocess.run(
             [python, "-c", "import site; print(site.getsitepackages()[0])"], capture_output=True, text=True, check=True
         )
-        other = Path(found.stdout.strip()) / "swzverify"
-        other.mkdir()
-        (other / "__init__.py").write_text(TRAP.format(mark=str(top / "swzverify.sprung")))
+        for name in ("swzverify", "swzrecheck"):
+            other = Path(found.stdout.strip()) / name
+            other.mkdir()
+            (other / "__init__.py").write_text(TRAP.format(mark=str(top / f"{name}.sprung")))
     bin_.mkdir()
     profiler = bin_ / "ncu"
     profiler.write_text(f'#!/bin/sh\nwhile [ "$1" != "{python}" ]; do shift; done\nexec "$@"\n')

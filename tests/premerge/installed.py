@@ -22,6 +22,8 @@ def check(environment: Path, checkout: Path) -> str:
     assert package.is_relative_to(environment), f"swzverify is imported from {package}, not from {environment}"
 
     wanted = files(checkout / "swzverify")
+    second = files(package.parent / "swzrecheck")
+    assert second == files(checkout / "swzrecheck"), "swzrecheck is not that of the checkout"
     wanted |= {f"proofs/{name}": text for name, text in files(checkout / "proofs").items()}
     have = files(package)
     wrong = sorted(name for name in wanted.keys() | have.keys() if wanted.get(name) != have.get(name))
@@ -32,7 +34,7 @@ def check(environment: Path, checkout: Path) -> str:
     assert dist.version == swzverify.__version__
     (plugin,) = [entry for entry in dist.entry_points if entry.group == "pytest11"]
     assert f"{plugin.value.removeprefix('swzverify.')}.py" in have, plugin
-    return f"{len(have)} files of swzverify {dist.version}, the same as in the checkout"
+    return f"{len(have) + len(second)} files of swzverify {dist.version}, the same as in the checkout"
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 SCRIPT = """
 import sys
-from swzverify.certificates.folder import prepare
+from swzrecheck.folder import prepare
 from swzverify.apps.run.run import run_specs
 from swzverify.apps.run.settings import Settings
 

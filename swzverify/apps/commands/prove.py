@@ -110,7 +110,7 @@ def _run(
     check_reports(reports, collected.files, {**taken, "--write-test": write_test})
     accepted = known.prepare(settings, output, collected.files)
     if settings.certificates is not None:
-        from swzverify.certificates.folder import prepare  # noqa: PLC0415 - few runs write certificates
+        from swzrecheck.folder import prepare  # noqa: PLC0415 - few runs write certificates
 
         prepare(settings.certificates)  # refuses, before minutes of work, a folder that holds anything else
     if settings.recording is not None or settings.calibration is not None:

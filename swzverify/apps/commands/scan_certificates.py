@@ -13,7 +13,7 @@ from swzverify.report.scan import ScannedFile
 def prepare_certificates(folder: str | None) -> None:
     """Refuse, before minutes of work, a folder that holds anything else. Errors: SWZ606."""
     if folder is not None:
-        from swzverify.certificates.folder import prepare  # noqa: PLC0415 - few runs write certificates
+        from swzrecheck.folder import prepare  # noqa: PLC0415 - few runs write certificates
 
         prepare(folder)
 

@@ -11,6 +11,7 @@ from typing import TextIO
 
 import click
 
+from swzrecheck.errors import CertificateError
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.errors import SpecError, SwzError
 from swzverify.report.escape import visible_lines
@@ -41,7 +42,7 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
         sys.exit(INTERRUPTED)
     except (click.ClickException, click.exceptions.Exit):
         raise
-    except (SwzError, SpecError) as error:
+    except (SwzError, SpecError, CertificateError) as error:
         raise Failure("\n".join(visible_lines(str(error)))) from error
     except Exception as error:
         raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from swzrecheck.errors import CertificateError
+from swzrecheck.folder import save_list
 from swzverify.apps.run.version import installed_version
-from swzverify.certificates.folder import save_list
 from swzverify.claims.verdict import Outcome
 from swzverify.errors import SwzError
 from swzverify.report.result import ClaimResult
@@ -48,7 +49,7 @@ def certify_accesses(folder: str, path: str, text: str, accesses: Iterable[Scann
             continue
         try:
             identity = certify_access(folder, KernelText(path, text), access, taken, certificate_versions())
-        except SwzError as error:
+        except (SwzError, CertificateError) as error:
             found.append(replace(access, no_certificate=error.message))
             continue
         taken[identity] = None

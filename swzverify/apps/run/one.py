@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
+from swzrecheck.errors import CertificateError
 from swzverify.apps.run.certificates import certify_claim
 from swzverify.apps.run.cures import KnownCures, with_cures
 from swzverify.apps.run.fault import fault, what_to_send
@@ -85,7 +86,7 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
         judgement = replace(judgement, verdict=verdict)
         if settings.certificates is not None:
             certify_claim(settings.certificates, spec, claim, judgement)
-    except SwzError as error:
+    except (SwzError, CertificateError) as error:
         verdict = _error_verdict(str(error), started)
     except MemoryError:
         verdict = Verdict(Outcome.UNKNOWN, scope="", reason="out of memory", time_ms=_elapsed_ms(started))
