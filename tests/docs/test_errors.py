@@ -37,6 +37,7 @@ import pytest
 from click.testing import CliRunner
 
 import swzverify
+from swzrecheck.errors import CertificateError
 from swzverify.apps.cli import main
 from swzverify.core.error_codes import TITLES
 from swzverify.errors import SwzError
@@ -246,7 +247,7 @@ def run_python(text: str) -> tuple[bool, str]:
     try:
         with contextlib.redirect_stdout(out):
             exec(compile(text, "<snippet>", "exec"), {"__name__": "snippet"})  # noqa: S102 - the page's own
-    except (SwzError, SpecError, ModuleNotFoundError) as error:
+    except (SwzError, SpecError, CertificateError, ModuleNotFoundError) as error:
         return True, f"{error}\n"
     return False, out.getvalue()
 
