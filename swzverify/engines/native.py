@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, assert_never
+from typing import Any, ClassVar
 
 from swzverify.engines.obligations import (
     Always,
@@ -32,21 +32,18 @@ class Rules:
 
     def decide(self, obligation: Obligation) -> Finding | None:
         """What the rule of the obligation's kind finds; None without a rule."""
-        match obligation:
-            case Always():
-                return self.always and self.always(obligation)
-            case Injective():
-                return self.injective and self.injective(obligation)
-            case Apart():
-                return self.apart and self.apart(obligation)
-            case Cost():
-                return self.cost and self.cost(obligation)
-            case GatherCost():
-                return self.gather_cost and self.gather_cost(obligation)
-            case Covers():
-                return self.covers and self.covers(obligation)
-            case _:
-                assert_never(obligation)
+        rule: Callable[[Any], Finding] | None = getattr(self, _RULES[type(obligation)])
+        return rule and rule(obligation)
+
+
+_RULES: dict[type[Obligation], str] = {
+    Always: "always",
+    Injective: "injective",
+    Apart: "apart",
+    Cost: "cost",
+    GatherCost: "gather_cost",
+    Covers: "covers",
+}
 
 
 class Native:

@@ -355,14 +355,12 @@ def postorder(*roots: Expr) -> tuple[Expr, ...]:
     pending: list[Expr] = list(reversed(roots))
     while pending:
         node = pending[-1]
-        if node in order:
-            pending.pop()
-            continue
-        waiting = [operand for operand in _OPERANDS[type(node)](node) if operand not in order]
-        if waiting:
-            waiting.reverse()
-            pending += waiting
-        else:
+        depth = len(pending)
+        if node not in order:
+            for operand in reversed(_OPERANDS[type(node)](node)):
+                if operand not in order:
+                    pending.append(operand)  # noqa: PERF401 - a list of its own takes a third longer
+        if len(pending) == depth:
             order[pending.pop()] = None
     return tuple(order)
 

@@ -10,9 +10,9 @@ inside their limits too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from swzverify.ir.expr import (
     Binary,
@@ -70,26 +70,8 @@ def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, .
     """
     bits: dict[Expr, Bits] = {}
     for node in postorder(*roots):
-        match node:
-            case Binary(operator, left, right):
-                bits[node] = _binary(operator, bits[left], bits[right])
-            case Const(value, width):
-                bits[node] = tuple([value >> i & 1 for i in range(width)])
-            case Var(name):
-                bits[node] = numbering.forms(name)
-            case Compare(comparison, left, right):
-                bits[node] = (_compare(comparison, bits[left], bits[right]),)
-            case Extract(operand, low, width):
-                bits[node] = bits[operand][low : low + width]
-            case Extend(operand, width, signed):
-                inner = bits[operand]
-                bits[node] = inner + (inner[-1] if signed else 0,) * (width - len(inner))
-            case Ite(condition, then, otherwise):
-                chooser = bits[condition][0]
-                bits[node] = tuple(_choose(chooser, a, b) for a, b in zip(bits[then], bits[otherwise], strict=True))
-            case _:
-                assert_never(node)
-    return tuple(bits[root] for root in roots)
+        bits[node] = numbering.forms(node.name) if isinstance(node, Var) else _READINGS[type(node)](node, bits)
+    return tuple([bits[root] for root in roots])
 
 
 def looks_affine(root: Expr) -> bool:
@@ -127,31 +109,54 @@ def _overlaps(number: int, other: Expr) -> bool:
     return False
 
 
-def _binary(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
-    match operator:
+def _of_binary(node: Binary, bits: Mapping[Expr, Bits]) -> Bits:
+    left, right = bits[node.left], bits[node.right]
+    match node.operator:
+        case BinaryOperator.XOR:
+            return tuple([None if a is None or b is None else a ^ b for a, b in zip(left, right, strict=True)])
         case BinaryOperator.ADD:
             return _add(left, right, 0)
+        case BinaryOperator.AND:
+            return tuple([_and(a, b) for a, b in zip(left, right, strict=True)])
+        case BinaryOperator.SHL | BinaryOperator.LSHR | BinaryOperator.ASHR:
+            amount = node.right.value if isinstance(node.right, Const) else _constant(right)
+            return _shift(node.operator, left, amount)
+        case BinaryOperator.OR:
+            return _not(tuple([_and(a, b) for a, b in zip(_not(left), _not(right), strict=True)]))
         case BinaryOperator.SUB:
             return _add(left, _not(right), 1)
         case BinaryOperator.MUL:
             return _multiply(left, right)
         case BinaryOperator.UDIV | BinaryOperator.UREM:
-            return _divide(operator, left, right)
+            return _divide(node.operator, left, right)
         case BinaryOperator.SDIV | BinaryOperator.SREM:
             if left[-1] == 0 and right[-1] == 0:
-                unsigned = BinaryOperator.UDIV if operator is BinaryOperator.SDIV else BinaryOperator.UREM
+                unsigned = BinaryOperator.UDIV if node.operator is BinaryOperator.SDIV else BinaryOperator.UREM
                 return _divide(unsigned, left, right)
             return (None,) * len(left)
-        case BinaryOperator.SHL | BinaryOperator.LSHR | BinaryOperator.ASHR:
-            return _shift(operator, left, right)
-        case BinaryOperator.AND:
-            return tuple([_and(a, b) for a, b in zip(left, right, strict=True)])
-        case BinaryOperator.OR:
-            return _not(tuple(_and(a, b) for a, b in zip(_not(left), _not(right), strict=True)))
-        case BinaryOperator.XOR:
-            return tuple([None if a is None or b is None else a ^ b for a, b in zip(left, right, strict=True)])
         case _:
-            assert_never(operator)
+            assert_never(node.operator)
+
+
+def _of_extend(node: Extend, bits: Mapping[Expr, Bits]) -> Bits:
+    inner = bits[node.operand]
+    return inner + (inner[-1] if node.signed else 0,) * (node.width - len(inner))
+
+
+def _of_ite(node: Ite, bits: Mapping[Expr, Bits]) -> Bits:
+    (chooser,), then, otherwise = bits[node.condition], bits[node.then], bits[node.otherwise]
+    return tuple([_choose(chooser, a, b) for a, b in zip(then, otherwise, strict=True)])
+
+
+_READINGS: dict[type[Expr], Callable[[Any, Mapping[Expr, Bits]], Bits]] = {
+    Const: lambda node, _: tuple([node.value >> i & 1 for i in range(node.width)]),
+    Binary: _of_binary,
+    Compare: lambda node, bits: (_compare(node.comparison, bits[node.left], bits[node.right]),),
+    Extract: lambda node, bits: bits[node.operand][node.low : node.low + node.width],
+    Extend: _of_extend,
+    Ite: _of_ite,
+}
+"""By kind, and not by `match`, which tries them one after the other. A variable has forms of its own."""
 
 
 def _xor(a: Form | None, b: Form | None) -> Form | None:
@@ -240,8 +245,7 @@ def _divide(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
     return left[:shift] + (0,) * (len(left) - shift)
 
 
-def _shift(operator: BinaryOperator, left: Bits, right: Bits) -> Bits:
-    amount = _constant(right)
+def _shift(operator: BinaryOperator, left: Bits, amount: int | None) -> Bits:
     width = len(left)
     if amount is None:
         return (None,) * width

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from swzverify.ir.expr import (
     Binary,
@@ -21,6 +21,8 @@ from swzverify.ir.expr import (
 )
 
 Interval: TypeAlias = tuple[int, int]
+_Rule: TypeAlias = Callable[[Interval, Interval, int], Interval]
+"""From two intervals and the largest value of the width."""
 
 
 @lru_cache(maxsize=1024)
@@ -41,78 +43,126 @@ def intervals(*roots: Expr) -> Mapping[Expr, Interval]:
 
 def interval_of(node: Expr, known: Mapping[Expr, Interval]) -> Interval:
     """The interval of one node, from those of its operands."""
-    full = (0, (1 << node.width) - 1)
-    match node:
-        case Const(value):
-            return (value, value)
-        case Var(_, limit):
-            return (0, limit - 1)
-        case Binary(operator, left, right):
-            return _binary(operator, known[left], known[right], full)
-        case Compare(comparison, left, right):
-            return _compare(comparison, known[left], known[right])
-        case Extract(operand, low, width):
-            a, b = known[operand][0] >> low, known[operand][1] >> low
-            # The cut keeps an interval only where no bit above it changes between its ends.
-            mask = (1 << width) - 1
-            return (a & mask, b & mask) if a >> width == b >> width else full
-        case Extend(operand, width, signed):
-            a, b = known[operand]
-            sign = 1 << (operand.width - 1)
-            if not signed or b < sign:
-                return (a, b)
-            above = (1 << width) - (1 << operand.width)
-            return (a + above, b + above) if a >= sign else full
-        case Ite(condition, then, otherwise):
-            fixed = known[condition]
-            if fixed[0] == fixed[1]:
-                return known[then] if fixed[0] else known[otherwise]
-            (a, b), (c, d) = known[then], known[otherwise]
-            return (min(a, c), max(b, d))
-    assert_never(node)
+    return _READINGS[type(node)](node, known)
 
 
-def _binary(operator: BinaryOperator, left: Interval, right: Interval, full: Interval) -> Interval:
+def _of_binary(node: Binary, known: Mapping[Expr, Interval]) -> Interval:
+    return _OPERATORS[node.operator](known[node.left], known[node.right], (1 << node.width) - 1)
+
+
+def _of_extract(node: Extract, known: Mapping[Expr, Interval]) -> Interval:
+    a, b = known[node.operand]
+    a, b, width = a >> node.low, b >> node.low, node.width
+    # The cut keeps an interval only where no bit above it changes between its ends.
+    mask = (1 << width) - 1
+    return (a & mask, b & mask) if a >> width == b >> width else (0, mask)
+
+
+def _of_extend(node: Extend, known: Mapping[Expr, Interval]) -> Interval:
+    a, b = known[node.operand]
+    sign = 1 << (node.operand.width - 1)
+    if not node.signed or b < sign:
+        return (a, b)
+    above = (1 << node.width) - (1 << node.operand.width)
+    return (a + above, b + above) if a >= sign else (0, (1 << node.width) - 1)
+
+
+def _of_ite(node: Ite, known: Mapping[Expr, Interval]) -> Interval:
+    fixed, (a, b), (c, d) = known[node.condition], known[node.then], known[node.otherwise]
+    if fixed[0] == fixed[1]:
+        return (a, b) if fixed[0] else (c, d)
+    return (min(a, c), max(b, d))
+
+
+_READINGS: dict[type[Expr], Callable[[Any, Mapping[Expr, Interval]], Interval]] = {
+    Const: lambda node, _: (node.value, node.value),
+    Var: lambda node, _: (0, node.limit - 1),
+    Binary: _of_binary,
+    Compare: lambda node, known: _compare(node.comparison, known[node.left], known[node.right]),
+    Extract: _of_extract,
+    Extend: _of_extend,
+    Ite: _of_ite,
+}
+"""By kind, and not by `match`: half of the time of a proof by intervals went there."""
+
+
+def _add(left: Interval, right: Interval, most: int) -> Interval:
+    high = left[1] + right[1]
+    return (left[0] + right[0], high) if high <= most else (0, most)
+
+
+def _sub(left: Interval, right: Interval, most: int) -> Interval:
+    return (left[0] - right[1], left[1] - right[0]) if left[0] >= right[1] else (0, most)
+
+
+def _mul(left: Interval, right: Interval, most: int) -> Interval:
+    high = left[1] * right[1]
+    return (left[0] * right[0], high) if high <= most else (0, most)
+
+
+def _udiv(left: Interval, right: Interval, most: int) -> Interval:
+    return (left[0] // right[1], left[1] // right[0]) if right[0] > 0 else (0, most)
+
+
+def _urem(left: Interval, right: Interval, _: int) -> Interval:
+    (_, b), (c, d) = left, right
+    if c > b:
+        return left
+    return (0, min(b, d - 1)) if c > 0 else (0, max(b, d))
+
+
+def _shl(left: Interval, right: Interval, most: int) -> Interval:
     (a, b), (c, d) = left, right
-    match operator:
-        case BinaryOperator.ADD:
-            return (a + c, b + d) if b + d <= full[1] else full
-        case BinaryOperator.SUB:
-            return (a - d, b - c) if a >= d else full
-        case BinaryOperator.MUL:
-            return (a * c, b * d) if b * d <= full[1] else full
-        case BinaryOperator.UDIV:
-            return (a // d, b // c) if c > 0 else full
-        case BinaryOperator.UREM:
-            if c > b:
-                return left
-            return (0, min(b, d - 1)) if c > 0 else (0, max(b, d))
-        case BinaryOperator.SHL:
-            width = full[1].bit_length()
-            return (a << c, b << d) if d < width and b << d <= full[1] else full
-        case BinaryOperator.LSHR:
-            width = full[1].bit_length()
-            return (a >> d if d < width else 0, b >> c if c < width else 0)
-        case BinaryOperator.AND:
-            return (min(a, c) if full[1] == 1 else 0, min(b, d))
-        case BinaryOperator.OR:
-            return (max(a, c), (1 << max(b.bit_length(), d.bit_length())) - 1)
-        case BinaryOperator.XOR:
-            if a == b and c == d:
-                return (a ^ c, a ^ c)
-            return (0, (1 << max(b.bit_length(), d.bit_length())) - 1)
-        case BinaryOperator.SDIV | BinaryOperator.SREM | BinaryOperator.ASHR:
-            sign = (full[1] + 1) >> 1
-            if b < sign and d < sign:
-                unsigned = {
-                    BinaryOperator.SDIV: BinaryOperator.UDIV,
-                    BinaryOperator.SREM: BinaryOperator.UREM,
-                    BinaryOperator.ASHR: BinaryOperator.LSHR,
-                }
-                return _binary(unsigned[operator], left, right, full)
-            return full
-        case _:
-            assert_never(operator)
+    return (a << c, b << d) if d < most.bit_length() and b << d <= most else (0, most)
+
+
+def _lshr(left: Interval, right: Interval, most: int) -> Interval:
+    (a, b), (c, d) = left, right
+    width = most.bit_length()
+    return (a >> d if d < width else 0, b >> c if c < width else 0)
+
+
+def _and(left: Interval, right: Interval, most: int) -> Interval:
+    return (min(left[0], right[0]) if most == 1 else 0, min(left[1], right[1]))
+
+
+def _or(left: Interval, right: Interval, _: int) -> Interval:
+    (a, b), (c, d) = left, right
+    return (max(a, c), (1 << max(b.bit_length(), d.bit_length())) - 1)
+
+
+def _xor(left: Interval, right: Interval, _: int) -> Interval:
+    (a, b), (c, d) = left, right
+    if a == b and c == d:
+        return (a ^ c, a ^ c)
+    return (0, (1 << max(b.bit_length(), d.bit_length())) - 1)
+
+
+def _of_signed(unsigned: _Rule) -> _Rule:
+    """An operator on signed numbers: where none is negative it is the unsigned one."""
+
+    def rule(left: Interval, right: Interval, most: int) -> Interval:
+        sign = (most + 1) >> 1
+        return unsigned(left, right, most) if left[1] < sign and right[1] < sign else (0, most)
+
+    return rule
+
+
+_OPERATORS: dict[BinaryOperator, _Rule] = {
+    BinaryOperator.ADD: _add,
+    BinaryOperator.SUB: _sub,
+    BinaryOperator.MUL: _mul,
+    BinaryOperator.UDIV: _udiv,
+    BinaryOperator.UREM: _urem,
+    BinaryOperator.SHL: _shl,
+    BinaryOperator.LSHR: _lshr,
+    BinaryOperator.AND: _and,
+    BinaryOperator.OR: _or,
+    BinaryOperator.XOR: _xor,
+    BinaryOperator.SDIV: _of_signed(_udiv),
+    BinaryOperator.SREM: _of_signed(_urem),
+    BinaryOperator.ASHR: _of_signed(_lshr),
+}
 
 
 def _compare(comparison: Comparison, left: Interval, right: Interval) -> Interval:

@@ -19,7 +19,7 @@ from swzverify.prover.options import Options
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
 
-NATIVE: tuple[Engine, ...] = (GF2(), Radix(), Intervals(), Matching(), Residues(), Exhaustion())
+NATIVE: tuple[Engine, ...] = (Intervals(), GF2(), Radix(), Matching(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""
 PLAIN: tuple[Engine, ...] = (Exhaustion(),)
 """Those that read the plain definition, and not the formula."""

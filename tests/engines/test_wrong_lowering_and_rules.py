@@ -35,7 +35,7 @@ from swzverify.ir import gf2 as affine_reading
 from swzverify.ir import integers as ints
 from swzverify.ir.c_parse import parse
 from swzverify.ir.domain import Domain
-from swzverify.ir.expr import TRUE, BinaryOperator, Comparison, Expr, Var, binary, compare, const, negation, var
+from swzverify.ir.expr import TRUE, Binary, BinaryOperator, Comparison, Expr, Var, binary, compare, const, negation, var
 from swzverify.ir.integers import Integer
 from swzverify.layout import Layout, Swizzle
 from swzverify.prover import Options, panel, prove
@@ -266,9 +266,12 @@ def carries_dropped(patch: Patch) -> None:
 
 def or_is_affine(patch: Patch) -> None:
     """`|` taken for XOR: a wrong `proved`."""
-    sound = affine_reading._binary
-    xor = BinaryOperator.XOR
-    patch.setattr(affine_reading, "_binary", lambda op, a, b: sound(xor if op is BinaryOperator.OR else op, a, b))
+    sound = affine_reading._READINGS[Binary]
+
+    def wrong(node: Binary, bits: Mapping[Expr, affine_reading.Bits]) -> affine_reading.Bits:
+        return sound(replace(node, operator=BinaryOperator.XOR) if node.operator is BinaryOperator.OR else node, bits)
+
+    patch.setitem(affine_reading._READINGS, Binary, wrong)
 
 
 def constants_dropped_from_forms(patch: Patch) -> None:
