@@ -15,7 +15,8 @@ import atheris
 with atheris.instrument_imports(include=["swzverify", "ruamel.yaml"]):  # pyright: ignore
     from swzverify.errors import SwzError
     from swzverify.ir.c_ast import Expression, names
-    from swzverify.ir.c_eval import evaluate, evaluate_many
+    from swzverify.ir.c_eval import evaluate
+    from swzverify.ir.c_eval_many import evaluate_many
     from swzverify.ir.c_parse import parse
     from swzverify.layout import parse_notation
     from swzverify.report.problems import render_problems

@@ -23,7 +23,8 @@ from swzverify.ir.c_ast import (
     nodes,
     render,
 )
-from swzverify.ir.c_eval import Int64s, evaluate, evaluate_many, evaluate_within
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_eval_many import Int64s, evaluate_many, evaluate_within
 from swzverify.ir.c_lower import lower
 from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer

@@ -32,7 +32,7 @@ from swzverify.ir.c_ast import (
     nodes,
     render,
 )
-from swzverify.ir.c_eval import evaluate_many
+from swzverify.ir.c_eval_many import evaluate_many
 from swzverify.ir.c_names import name_hint
 from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer

@@ -35,7 +35,8 @@ from swzverify.ir.c_ast import (
     UnaryOp,
     render,
 )
-from swzverify.ir.c_eval import evaluate, evaluate_many
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_eval_many import evaluate_many
 from swzverify.ir.c_parse import parse
 
 LOW, HIGH = -(2**31), 2**32 - 1

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
-from swzverify.ir.c_eval import evaluate, evaluate_many
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_eval_many import evaluate_many
 from swzverify.ir.c_lower import lower
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate as evaluate_bits

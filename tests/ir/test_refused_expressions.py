@@ -11,7 +11,8 @@ import pytest
 
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import Call, Name, Number
-from swzverify.ir.c_eval import evaluate, evaluate_many
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_eval_many import evaluate_many
 from swzverify.ir.c_parse import MAX_DEPTH, MAX_NODES, expression, parse
 
 CASTS = "all values are exact integers, so leave the type out"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import CExpr, Name, Number, render
-from swzverify.ir.c_eval import evaluate_many as plain_many
+from swzverify.ir.c_eval_many import evaluate_many as plain_many
 from swzverify.ir.c_lower import Lowering
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate_many

@@ -14,7 +14,7 @@ import pytest
 from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.evaluate import evaluate as evaluate_instruction
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.meaning import operation
+from swzverify.compiled.kernel.opcodes import operation
 from swzverify.compiled.kernel.plain import plain
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.ptx import Instruction, read_module

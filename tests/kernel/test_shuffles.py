@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import accesses, evaluate, lanes, slices
+from swzverify.compiled.kernel import accesses, evaluate, lanes
 from swzverify.compiled.kernel.arithmetic import add, bit_and, sub
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import read_module
@@ -175,5 +175,5 @@ def test_a_row_taken_for_a_warp(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lanes_that_went_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices.Slices, "_is_one", lambda *_: True)
+    monkeypatch.setattr(warps, "_is_one", lambda *_: True)
     found_by_some()

@@ -15,7 +15,8 @@ import pytest
 from swzverify.claims import Aligned, ConflictFree, Equivalent, InBounds, Outcome
 from swzverify.errors import SwzError
 from swzverify.hardware import find_instruction, find_target
-from swzverify.ir.c_eval import evaluate, evaluate_within
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_eval_many import evaluate_within
 from swzverify.ir.c_parse import parse
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import TRUE

@@ -13,7 +13,8 @@ the kernel's parameters is never in it; addresses of the window are below 2^24; 
 32 successive threads, counted along x first; the given block is the launch's.
 """
 
-from swzverify.compiled.kernel.accesses import KernelAccess, LoopAround, accesses
+from swzverify.compiled.kernel.access import KernelAccess, LoopAround
+from swzverify.compiled.kernel.accesses import accesses
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from swzverify.compiled.kernel.access import ANY_SPACE, KernelAccess, LoopAround, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import sub, widened
-from swzverify.compiled.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, is_read, merging, row_of_parts
+from swzverify.compiled.kernel.atomics import is_read, merging
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
 from swzverify.compiled.kernel.counts import Counts
@@ -29,109 +29,17 @@ from swzverify.compiled.kernel.leaves import Kind, Leaf, Open
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
-from swzverify.compiled.kernel.repeats import NO_AGAIN, Again, Repeats
+from swzverify.compiled.kernel.repeats import Repeats
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity
-from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Location, Module, Operand, PtxError
-from swzverify.errors import SwzError
-from swzverify.hardware import Instruction as Row
+from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError
 from swzverify.hardware import Kind as RowKind
-from swzverify.hardware import find_instruction
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 
-ANY_SPACE: Final = "the generic address may belong to another space"
-_ORDER: Final = re.compile(
-    r"(\w+(?:\.(?:weak|volatile|relaxed|acquire|release|acq_rel|mmio|cta|cluster|gpu|sys))*)((?:\..*)?)"
-)
 _MOST_STARTS: Final = 8
 """Nested loops that are followed where each begins with what the outer one carries."""
-_MATRIX: Final = re.compile(r"((?:ld|st)matrix\..*)\.(b\w+)")
-
-
-@dataclass(frozen=True, slots=True)
-class LoopAround:
-    """A loop that an access stands in.
-
-    Attributes:
-        line: The line of its header.
-        is_uniform: Whether all lanes of a warp leave it at the same trip.
-        trips: The leaf that counts its trips.
-        again: Whether a trip is followed by another one.
-        header: The block of its header.
-    """
-
-    line: int
-    is_uniform: bool
-    trips: Var | None = None
-    again: Again = NO_AGAIN
-    header: int = -1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelAccess:
-    """One instruction of a kernel that reaches shared memory, or may do so.
-
-    Attributes:
-        line: The line of the PTX.
-        location: The line of the source.
-        opcode: The opcode, as the PTX writes it.
-        text: The operands, as the PTX writes them.
-        row: The instruction in the hardware's table; None if it is not there.
-        address: The byte address in the shared window, of 32 bits; None where `reason` says why it
-            is not known.
-        guard: One bit; where it is 0, the lane surely takes no part.
-        leaves: The variables of the address and the guard.
-        loops: The loops around it, the outermost first.
-        is_generic: Whether the address is a generic one. With a `reason` it may belong to another
-            space, and `address` holds only where it does not.
-        reason: Why the address is not known, or may belong to another space.
-        no_row: Why the table does not have the instruction.
-        calls: The lines of the calls that lead to it, the outermost first.
-        note: If there is one, the row says which lanes meet, and not what the access costs.
-        merging: What ptxas may make of an atomic.
-        source: The global address that a copy reads, of 64 bits; None for other instructions.
-        fills_parts: Whether a copy of 16 bytes may read some of them and write zeros for the others.
-        whole: A generic address less the start of the window, with all its bits; `address` for
-            other addresses.
-        sure: One bit; where it is 1, the lane makes the access, if loops come to an end. None where
-            that is not known.
-        around: The leaves of `loops` and `whole` that are not among `leaves`.
-        index: The place in the function with its calls put in place; -1 of a function that cannot
-            be read.
-        assumes: What `defined` readings assume, in words.
-        defined: The same access in launches whose divisions all have a result, if that changes what
-            is read of it. Its guard may hold in other launches too.
-        launches: One bit; it is 1 in the launches of a `defined` reading alone.
-        is_together: Whether lanes that come to it in one trip of its loops come together.
-    """
-
-    line: int
-    location: Location | None
-    opcode: str
-    text: str
-    row: Row | None
-    address: Expr | None
-    guard: Expr
-    leaves: tuple[Leaf, ...] = ()
-    loops: tuple[LoopAround, ...] = ()
-    is_generic: bool = False
-    reason: str = ""
-    no_row: str = ""
-    calls: tuple[int, ...] = ()
-    note: str = ""
-    merging: Merging = NOT_MERGED
-    source: Expr | None = None
-    fills_parts: bool = False
-    whole: Expr | None = None
-    sure: Expr | None = None
-    around: tuple[Leaf, ...] = ()
-    index: int = -1
-    assumes: tuple[str, ...] = ()
-    defined: KernelAccess | None = None
-    launches: Expr = TRUE
-    is_together: bool = True
 
 
 def accesses(
@@ -169,51 +77,9 @@ def accesses(
         found = _Reader(module, function, block, arguments).read(uses)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
-        found = [replace(_blank(each, use), reason=reason) for each, use in uses]
+        found = [replace(blank(each, use), reason=reason) for each, use in uses]
     through = [whole.calls[each.index] for each, _ in uses]
     return [replace(access, calls=calls) if calls else access for access, calls in zip(found, through, strict=True)]
-
-
-def _blank(instruction: Instruction, use: Use) -> KernelAccess:
-    row, no_row, note = (None, "", "") if use.touch is Touch.OTHER else _row(instruction, use)
-    return KernelAccess(
-        instruction.line,
-        instruction.location,
-        instruction.opcode,
-        instruction.text,
-        row,
-        None,
-        TRUE,
-        is_generic=use.touch is Touch.GENERIC,
-        reason=use.reason,
-        no_row=no_row,
-        note=note,
-        index=instruction.index,
-    )
-
-
-def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
-    opcode = instruction.opcode
-    if use.touch is Touch.GENERIC:
-        if found := _MATRIX.fullmatch(opcode):
-            opcode = f"{found[1]}.shared.{found[2]}"
-        elif found := _ORDER.fullmatch(opcode):
-            opcode = f"{found[1]}.shared{found[2]}"
-    if (row := row_of_parts(opcode)) is not None:
-        return row, "", IN_PARTS
-    try:
-        return find_instruction(opcode + _size_of_copy(instruction)), "", ""
-    except SwzError as error:
-        # the hint says what to write in a spec, which has no place in the report of a scan
-        return None, f"{error.code}: {error.message}", ""
-
-
-def _size_of_copy(instruction: Instruction) -> str:
-    """The bytes that a lane copies, as specs write them behind the opcode; PTX has them in any base."""
-    if not instruction.opcode.startswith("cp.async.c") or len(instruction.operands) < 3:
-        return ""
-    size = instruction.operands[2]
-    return f".{size.value}" if isinstance(size, Immediate) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +137,7 @@ class _Reader:
 
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:
         flow = self.slices.flow
-        access = _blank(instruction, use)
+        access = blank(instruction, use)
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
             access = replace(access, reason="no way leads here")

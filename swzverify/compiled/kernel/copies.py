@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from swzverify.compiled.kernel.effects import width_of
 from swzverify.compiled.kernel.powers import power_of
-from swzverify.compiled.kernel.slices import width_of
 from swzverify.compiled.ptx import Instruction, Operand, Register
 from swzverify.hardware import CHUNK_BYTES
 from swzverify.ir.expr import Const, Expr, Extend, Ite

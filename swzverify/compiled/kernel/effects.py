@@ -12,7 +12,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.ptx import Group, Instruction, Minus, Negated, Operand, Pair, Part, Plus, Register, Vector
+from swzverify.compiled.ptx import (
+    Group,
+    Instruction,
+    Minus,
+    Negated,
+    Operand,
+    Pair,
+    Part,
+    Plus,
+    Register,
+    Vector,
+    size_of_type,
+)
 from swzverify.compiled.ptx.operands import nested
 from swzverify.hardware import Kind
 
@@ -77,3 +89,9 @@ def _split(operand: Operand) -> Iterator[Operand]:
         yield from _split(operand.second)
     else:
         yield operand
+
+
+def width_of(register: Register) -> int:
+    """The bits of a register."""
+    size = size_of_type(register.type)
+    return 1 if register.type == "pred" else 8 * (size or 8)

@@ -10,15 +10,16 @@ from collections.abc import Generator
 from typing import Final, NamedTuple
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, either, joined, sub, widened
-from swzverify.compiled.kernel.effects import DETERMINED, written
+from swzverify.compiled.kernel.effects import DETERMINED, width_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
-from swzverify.compiled.kernel.meaning import Operation, operation
+from swzverify.compiled.kernel.opcodes import Operation, operation
 from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.shuffles import source_lane
-from swzverify.compiled.kernel.slices import MaybeSteps, Slices, Steps, Wanted, width_of
+from swzverify.compiled.kernel.slices import MaybeSteps, Slices, Steps, Wanted
 from swzverify.compiled.kernel.special import MOST_WARPS
+from swzverify.compiled.kernel.warps import lane_in_whole_warp, of_lane
 from swzverify.compiled.ptx import (
     Address,
     Immediate,
@@ -384,11 +385,11 @@ def _shuffled(
     """The two results of a shuffle that all lanes of a warp execute together, if its operands depend
     on coordinates and on what the block shares; None elsewhere.
     """
-    lane = None if instruction.guard else slices.lane_in_whole_warp(slices.flow.block_of[instruction.index])
-    if lane is None or slices.of_lane(step, lane) is None:
+    lane = None if instruction.guard else lane_in_whole_warp(slices, slices.flow.block_of[instruction.index])
+    if lane is None or of_lane(slices, step, lane) is None:
         return None
     place, is_in = source_lane(mode, lane, step, control)
-    moved = slices.of_lane(value, place)
+    moved = of_lane(slices, value, place)
     return None if moved is None else (moved, is_in)
 
 

@@ -18,14 +18,15 @@ from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add, both, either, joined, widened
-from swzverify.compiled.kernel.effects import registers_of, written
+from swzverify.compiled.kernel.effects import registers_of, width_of, written
 from swzverify.compiled.kernel.flow import Flow, FlowError, Loop, Way
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.lanes import MOST_NODES, Threads
+from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves
 from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.special import BlockShape, special
 from swzverify.compiled.kernel.symbols import Symbols
+from swzverify.compiled.kernel.unknowns import Unknowns
 from swzverify.compiled.ptx import (
     Address,
     FloatImmediate,
@@ -41,7 +42,6 @@ from swzverify.compiled.ptx import (
     SpecialRegister,
     SymbolRef,
     Vector,
-    size_of_type,
 )
 from swzverify.ir.expr import (
     FALSE,
@@ -53,7 +53,6 @@ from swzverify.ir.expr import (
     extract,
     ite,
     negation,
-    postorder,
     var,
     variables,
 )
@@ -86,13 +85,7 @@ class Carried:
     after: Expr
 
 
-def width_of(register: Register) -> int:
-    """The bits of a register."""
-    size = size_of_type(register.type)
-    return 1 if register.type == "pred" else 8 * (size or 8)
-
-
-class Slices:
+class Slices(Unknowns):
     """Values of one function. `evaluate` knows what instructions compute.
 
     A `FlowError` where control flow or operands cannot be read.
@@ -107,13 +100,12 @@ class Slices:
         arguments: Arguments = NO_ARGUMENTS,
     ) -> None:
         self.module, self.function, self.block, self.arguments = module, function, block, arguments
-        self.flow = Flow(function)
-        self.leaves = Leaves()
+        super().__init__(Flow(function), Leaves())
         self.symbols = Symbols(module, function, self.leaves)
         self.carried: dict[Var, Carried] = {}
         self.pieces: dict[str, set[Piece]] | None = None
         """The bytes of kernel parameters that loads read; None before that was asked for."""
-        self._threads = Threads(block) if block else None
+        self.threads = Threads(block) if block else None
         self._evaluate = evaluate
         self._known: dict[Wanted, Expr] = {}
         self._waiting: list[tuple[Var, Loop, Register]] = []
@@ -212,9 +204,9 @@ class Slices:
     def _folded(self, condition: Expr) -> Expr:
         """A condition that is the same for all threads of the block, as a constant."""
         found = variables(condition)
-        if self._threads is None or not found or any(self.leaves[each].kind is not Kind.LANE for each in found):
+        if self.threads is None or not found or any(self.leaves[each].kind is not Kind.LANE for each in found):
             return condition
-        value = self._threads.constant(condition)
+        value = self.threads.constant(condition)
         return condition if value is None else const(value, 1)
 
     # ---- the begins of blocks
@@ -353,40 +345,6 @@ class Slices:
             found.append(self.run(self.index(last)))
         return tuple(found)
 
-    def of_lane(self, value: Expr, lane: Expr) -> Expr | None:
-        """A value that depends on coordinates and on what the block shares, as another lane of the
-        same warp has it; None for other values.
-        """
-        kinds = {self.leaves[each].kind for each in variables(value)}
-        if self._threads is None or not kinds <= {Kind.LANE, Kind.UNIFORM} or len(postorder(value)) > MOST_NODES:
-            return None
-        return self._threads.of_lane(value, lane, self.leaves)
-
-    def lane_in_whole_warp(self, block: int) -> Expr | None:
-        """The lane of a thread, at a block to which all lanes of each warp that comes there come
-        once; None if that is not known.
-        """
-        flow = self.flow
-        if self._threads is None or not self._threads.are_whole_warps or flow.around(block):
-            return None
-        behind = {block}
-        for each in sorted(flow.place, key=flow.place.__getitem__, reverse=True):
-            node = flow.meeting[each] if each != flow.exit else None
-            if node in behind:
-                behind.add(each)
-        before = reached([block], flow.before, lambda _: False)
-        choices = [each for each in before - behind if flow.is_reachable(each) and flow.blocks[each].is_choice]
-        if not all(self._is_one(value) for each in choices for value in self.choice_values(each)):
-            return None
-        return self._threads.lane(self.leaves)
-
-    def _is_one(self, value: Expr) -> bool:
-        """Whether a value is one for all lanes of each warp."""
-        kinds = {self.leaves[each].kind for each in variables(value)}
-        if kinds == {Kind.LANE}:
-            return self._threads is not None and self._threads.is_uniform(value)
-        return kinds <= {Kind.UNIFORM}
-
     # ---- operands
 
     def read(self, operand: Operand, width: int, instruction: Instruction) -> MaybeSteps:
@@ -436,52 +394,3 @@ class Slices:
         else:
             base = self.symbols.address(address.base, width)
         return None if base is None else add(base, const(address.offset, width))
-
-    # ---- unknown values
-
-    def opaque(self, instruction: Instruction, at: int, width: int, reason: str, *, is_exchanged: bool = False) -> Var:
-        """A value of which nothing is known; each lane has its own."""
-        return self._unknown(instruction, at, width, reason, per_lane=True, is_exchanged=is_exchanged)
-
-    def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
-        """A value that is not known, and depends on `feeds` alone; among these are what values of
-        this kind depend on that it is made of.
-        """
-        inner = [self.leaves[each] for each in variables(*feeds)]
-        more = [each for leaf in inner if leaf.kind is Kind.OPAQUE and not leaf.is_moment for each in leaf.feeds]
-        return self._unknown(instruction, at, width, reason, feeds=tuple(dict.fromkeys((*feeds, *more))))
-
-    def moment(
-        self,
-        instruction: Instruction,
-        at: int,
-        width: int,
-        reason: str,
-        feeds: tuple[Expr, ...],
-        *,
-        is_input: bool = False,
-    ) -> Var:
-        """A value that lanes share if they execute the instruction together, and share `feeds`."""
-        return self._unknown(instruction, at, width, reason, feeds=feeds, is_moment=True, is_input=is_input)
-
-    def _unknown(
-        self,
-        instruction: Instruction,
-        at: int,
-        width: int,
-        reason: str,
-        *,
-        feeds: tuple[Expr, ...] = (),
-        per_lane: bool = False,
-        is_moment: bool = False,
-        is_input: bool = False,
-        is_exchanged: bool = False,
-    ) -> Var:
-        made = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
-        block = self.flow.block_of[instruction.index]
-        leaf = Leaf(
-            *(made, Kind.OPAQUE, reason, instruction.line, block, feeds, per_lane, is_moment),
-            is_input=is_input,
-            is_exchanged=is_exchanged,
-        )
-        return self.leaves.add(leaf)

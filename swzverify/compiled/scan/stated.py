@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from swzverify.compiled.kernel import KernelAccess, Kind, Leaf, accesses
-from swzverify.compiled.kernel.accesses import LoopAround
+from swzverify.compiled.kernel.access import LoopAround
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from swzverify.compiled.kernel import KernelAccess, inlined
-from swzverify.compiled.kernel.accesses import ANY_SPACE
+from swzverify.compiled.kernel.access import ANY_SPACE
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module, Space
 from swzverify.compiled.scan.claim import NEVER_MADE

@@ -14,12 +14,11 @@ from typing import Final
 import numpy as np
 
 from swzverify.compiled.kernel.arithmetic import either
-from swzverify.compiled.kernel.effects import written
+from swzverify.compiled.kernel.effects import width_of, written
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.meaning import operation
+from swzverify.compiled.kernel.opcodes import operation
 from swzverify.compiled.kernel.plain import plain
-from swzverify.compiled.kernel.slices import width_of
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.compiled.trial.atomics import apply, can_run
 from swzverify.compiled.trial.exchange import exchange

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from swzverify.compiled.kernel.effects import width_of
 from swzverify.compiled.kernel.leaves import Leaves
-from swzverify.compiled.kernel.slices import width_of
 from swzverify.compiled.kernel.special import BlockShape, special
 from swzverify.compiled.ptx import (
     FloatImmediate,

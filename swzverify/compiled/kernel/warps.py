@@ -1,0 +1,46 @@
+"""What another lane of the warp has: for shuffles whose source is known."""
+
+from __future__ import annotations
+
+from swzverify.compiled.kernel.graph import reached
+from swzverify.compiled.kernel.lanes import MOST_NODES
+from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.slices import Slices
+from swzverify.ir.expr import Expr, postorder, variables
+
+
+def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
+    """A value that depends on coordinates and on what the block shares, as another lane of the
+    same warp has it; None for other values.
+    """
+    kinds = {slices.leaves[each].kind for each in variables(value)}
+    if slices.threads is None or not kinds <= {Kind.LANE, Kind.UNIFORM} or len(postorder(value)) > MOST_NODES:
+        return None
+    return slices.threads.of_lane(value, lane, slices.leaves)
+
+
+def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
+    """The lane of a thread, at a block to which all lanes of each warp that comes there come
+    once; None if that is not known.
+    """
+    flow = slices.flow
+    if slices.threads is None or not slices.threads.are_whole_warps or flow.around(block):
+        return None
+    behind = {block}
+    for each in sorted(flow.place, key=flow.place.__getitem__, reverse=True):
+        node = flow.meeting[each] if each != flow.exit else None
+        if node in behind:
+            behind.add(each)
+    before = reached([block], flow.before, lambda _: False)
+    choices = [each for each in before - behind if flow.is_reachable(each) and flow.blocks[each].is_choice]
+    if not all(_is_one(slices, value) for each in choices for value in slices.choice_values(each)):
+        return None
+    return slices.threads.lane(slices.leaves)
+
+
+def _is_one(slices: Slices, value: Expr) -> bool:
+    """Whether a value is one for all lanes of each warp."""
+    kinds = {slices.leaves[each].kind for each in variables(value)}
+    if kinds == {Kind.LANE}:
+        return slices.threads is not None and slices.threads.is_uniform(value)
+    return kinds <= {Kind.UNIFORM}

@@ -1,0 +1,247 @@
+"""The value of a C integer expression at many points, in numpy's int64.
+
+As strict as `c_eval`, with arithmetic of its own, so that one can check the other. What goes wrong
+at one of many points is worded by the scalar reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index
+from typing import NoReturn, TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.errors import InternalError
+from swzverify.ir.c_ast import (
+    VALUE_MAX,
+    VALUE_MIN,
+    Binary,
+    BinaryOp,
+    Call,
+    CExpr,
+    Conditional,
+    Expression,
+    Name,
+    Number,
+    Unary,
+    UnaryOp,
+    children,
+    names,
+    render,
+)
+from swzverify.ir.c_eval import MAX_SHIFT, Scalar, check_names, source
+
+Int64s: TypeAlias = NDArray[np.int64]
+
+
+def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> int | Int64s:
+    """The values at every point: `env` holds ints and int64 arrays whose shapes broadcast to the
+    result's.
+
+    An int comes back when the expression reads no array. If any point is undefined, the error is
+    the one that `evaluate` raises there; of several, the first in the order of evaluation. A
+    TypeError for arrays that int64 does not hold, a ValueError for shapes that do not broadcast.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> evaluate_many(parse("tid % 4 * k"), {"tid": np.arange(6), "k": 10}).tolist()
+    [0, 10, 20, 30, 0, 10]
+    """
+    root, text = source(node)
+    check_names(root, env, text)
+    used = {name: env[name] for name in names(root)}
+    shapes = [value.shape for value in used.values() if isinstance(value, np.ndarray)]
+    shape = np.broadcast_shapes(*shapes)
+    if 0 in shape:
+        return np.empty(shape, dtype=np.int64)
+    result = _Many(used, text).values(root)
+    # The copy is for a name alone, which must not hand out the caller's own array.
+    return np.array(result).reshape(shape) if shapes else int(result.flat[0])
+
+
+def evaluate_within(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
+    """The values at every point, and where no part of the expression leaves `VALUE_MIN ..
+    VALUE_MAX`.
+
+    For points that may leave the range, as the iterations of an unbounded loop do: there the value
+    means nothing. Other errors, at points that stay inside, are those of `evaluate_many`.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> values, inside = evaluate_within(parse("k * 2000000000 % 7"), {"k": np.arange(4)})
+    >>> values[inside].tolist(), inside.tolist()
+    ([0, 5, 3], [True, True, True, False])
+    """
+    root, text = source(node)
+    check_names(root, env, text)
+    used = {name: env[name] for name in names(root)}
+    shape = np.broadcast_shapes(*(value.shape for value in used.values() if isinstance(value, np.ndarray)))
+    if 0 in shape:
+        return np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.bool_)
+    reading = _Many(used, text)
+    reading.outside = np.zeros(1, dtype=np.bool_)
+    values = reading.values(root)
+    whole = shape or (1,)
+    inside = np.array(np.broadcast_to(~reading.outside, whole)).reshape(shape)
+    return np.array(np.broadcast_to(values, whole)).reshape(shape), inside
+
+
+class _Many:
+    """Evaluation at many points, in int64 arrays of at least one axis; a lone value is an array of
+    one.
+
+    int64 is wide enough: the operands lie in -2^31 .. 2^32 - 1, so every result but a product fits.
+    A product that does not fit lies in 2^63 .. 2^64 - 2^33 + 1 and wraps to a value below -2^32,
+    out of range again.
+
+    With an array for `outside`, points where a value leaves the range are marked there, and no
+    error; from then on they have the value 1, which no operator refuses.
+    """
+
+    __slots__ = ("arrays", "env", "outside", "text")
+
+    def __init__(self, env: Mapping[str, int | Int64s], text: str | None) -> None:
+        self.env = env
+        self.arrays = {name: _as_int64s(value) for name, value in env.items()}
+        self.outside: NDArray[np.bool_] | None = None
+        self.text = text
+
+    def values(self, node: CExpr) -> Int64s:
+        """The node's values, after those of every operand, left to right."""
+        match node:
+            case Number():
+                return np.array([node.value], dtype=np.int64)
+            case Name():
+                result = self.arrays[node.name]
+            case Unary():
+                result = _unary_many(node.op, self.values(node.operand))
+            case Binary():
+                left, right = self.values(node.left), self.inside(self.values(node.right))
+                self.check_right(node, right)
+                result = _binary_many(node.op, left, right)
+            case Conditional():
+                condition, then, otherwise = (self.values(operand) for operand in children(node))
+                result = np.where(condition != 0, then, otherwise)
+            case Call():
+                result = self.values(node.arguments[0])
+                choose = np.minimum if node.function == "min" else np.maximum
+                for argument in node.arguments[1:]:
+                    result = choose(result, self.values(argument))
+            case _:
+                assert_never(node)
+        if result.min() < VALUE_MIN or result.max() > VALUE_MAX:
+            wrong = (result < VALUE_MIN) | (result > VALUE_MAX)
+            if self.outside is None:
+                self.refuse_at(wrong, node, node)
+            self.outside = self.outside | wrong
+        return self.inside(result)
+
+    def inside(self, values: Int64s) -> Int64s:
+        """The values, 1 at the points that have left the range."""
+        if self.outside is None or not self.outside.any():
+            return values
+        return np.where(self.outside, 1, values)
+
+    def check_right(self, node: Binary, right: Int64s) -> None:
+        """Refuse a divisor of 0 and a shift amount outside 0..31 at any point."""
+        match node.op:
+            case BinaryOp.DIVIDE | BinaryOp.REMAINDER if not right.all():
+                self.refuse_at(right == 0, node, node.right)
+            case BinaryOp.SHIFT_LEFT | BinaryOp.SHIFT_RIGHT if right.min() < 0 or right.max() > MAX_SHIFT:
+                self.refuse_at((right < 0) | (right > MAX_SHIFT), node, node.right)
+            case _:
+                pass
+
+    def refuse_at(self, wrong: NDArray[np.bool_], node: CExpr, judged: CExpr) -> NoReturn:
+        """Raise what the scalar reading says of `node` at the first point where `judged` is wrong."""
+        place = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        point: dict[str, int] = {}
+        for name in names(node):
+            value = self.env[name]
+            if not isinstance(value, np.ndarray):
+                point[name] = index(value)
+            elif name in names(judged):
+                point[name] = int(np.broadcast_to(value, wrong.shape)[place])
+            else:
+                point[name] = int(value.flat[0])
+        Scalar(point, self.text).value(node)
+        raise InternalError(f"numpy finds '{render(node)}' undefined at {point}, and plain integers do not")
+
+
+def _as_int64s(value: int | Int64s) -> Int64s:
+    """An int64 array of at least one axis; a TypeError for floats and unsigned 64-bit integers."""
+    if isinstance(value, np.ndarray):
+        return np.atleast_1d(value.astype(np.int64, casting="safe", copy=False))
+    exact = index(value)
+    # A value that int64 cannot hold is out of range in any case: one past the range stands for it.
+    return np.array([max(VALUE_MIN - 1, min(VALUE_MAX + 1, exact))], dtype=np.int64)
+
+
+def _unary_many(op: UnaryOp, a: Int64s) -> Int64s:
+    match op:
+        case UnaryOp.PLUS:
+            return a
+        case UnaryOp.MINUS:
+            return np.negative(a)
+        case UnaryOp.INVERT:
+            return np.invert(a)
+        case UnaryOp.NOT:
+            return _truth(np.logical_not(a))
+    assert_never(op)
+
+
+def _binary_many(op: BinaryOp, a: Int64s, b: Int64s) -> Int64s:
+    """`a op b` elementwise, where no divisor is 0 and every shift amount lies in 0..31."""
+    match op:
+        case BinaryOp.ADD:
+            return np.add(a, b)
+        case BinaryOp.SUBTRACT:
+            return np.subtract(a, b)
+        case BinaryOp.MULTIPLY:
+            return np.multiply(a, b)
+        case BinaryOp.DIVIDE:
+            return _quotient_many(a, b)
+        case BinaryOp.REMAINDER:
+            # |b * (a / b)| <= |a|, so nothing wraps here.
+            return np.subtract(a, np.multiply(b, _quotient_many(a, b)))
+        case BinaryOp.SHIFT_LEFT:
+            return np.multiply(a, np.left_shift(np.int64(1), b))
+        case BinaryOp.SHIFT_RIGHT:
+            return np.right_shift(a, b)
+        case BinaryOp.BIT_AND:
+            return np.bitwise_and(a, b)
+        case BinaryOp.BIT_XOR:
+            return np.bitwise_xor(a, b)
+        case BinaryOp.BIT_OR:
+            return np.bitwise_or(a, b)
+        case BinaryOp.AND:
+            return _truth(np.logical_and(a, b))
+        case BinaryOp.OR:
+            return _truth(np.logical_or(a, b))
+        case BinaryOp.LESS:
+            return _truth(np.less(a, b))
+        case BinaryOp.LESS_EQUAL:
+            return _truth(np.less_equal(a, b))
+        case BinaryOp.GREATER:
+            return _truth(np.greater(a, b))
+        case BinaryOp.GREATER_EQUAL:
+            return _truth(np.greater_equal(a, b))
+        case BinaryOp.EQUAL:
+            return _truth(np.equal(a, b))
+        case BinaryOp.NOT_EQUAL:
+            return _truth(np.not_equal(a, b))
+    assert_never(op)
+
+
+def _quotient_many(a: Int64s, b: Int64s) -> Int64s:
+    """The quotient rounded towards zero: numpy's floor, plus one where it is inexact and the signs
+    differ.
+    """
+    floor = np.floor_divide(a, b)
+    inexact = np.not_equal(np.multiply(floor, b), a)
+    return np.add(floor, np.logical_and(inexact, np.less(np.bitwise_xor(a, b), 0)))
+
+
+def _truth(values: NDArray[np.bool_]) -> Int64s:
+    """1 for true, 0 for false."""
+    return values.astype(np.int64)
