@@ -16,7 +16,7 @@ def pytest_collection() -> Generator[None, object, object]:
     """Collect without the garbage collector, and keep it away from what was collected.
 
     Each worker makes the syntax trees of all test files and twenty thousand items. The collector would
-    go through these again and again, which takes a quarter of the time before the first test.
+    go through these again and again, which takes a third of the time before the first test.
     """
     gc.disable()
     try:
