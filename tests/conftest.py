@@ -1,5 +1,7 @@
 """What holds for every test: none is judged by the clock, since machines are shared."""
 
+import gc
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -7,6 +9,21 @@ from hypothesis import settings
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, and keep it away from what was collected.
+
+    Each worker makes the syntax trees of all test files and twenty thousand items. The collector would
+    go through these again and again, which takes a third of the time before the first test.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

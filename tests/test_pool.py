@@ -73,7 +73,7 @@ def test_a_process_that_dies_costs_its_job(processes: int) -> None:
 
 def test_a_process_that_is_silent_too_long_is_ended_with_what_it_started(tmp_path: Path) -> None:
     file = tmp_path / "pid"
-    last = {place: news for place, news, _ in run_jobs([f"hangs {file}", "a"], 1, service(allowed_s=8.0))}
+    last = {place: news for place, news, _ in run_jobs([f"hangs {file}", "a"], 1, service(allowed_s=4.0))}
     assert last[0].startswith(f"hangs {file} lost: 1 ")
     assert last[0].endswith(" None ")
     assert last[1] == "a done"

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
+
+from tests.inner_pytest import run_inner
 
 Run = Callable[..., Result]
 
@@ -99,15 +99,10 @@ def test_a_known_failure_may_not_touch_more(swzverify: Run) -> None:
 
 def test_its_counterexample_becomes_a_test_that_fails(swzverify: Run) -> None:
     swzverify("prove", "k.swz.yaml", "--write-test", "test_k.py")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_k.py"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert "3 failed" in done.stdout
-    assert "the lanes go to the sectors [" in done.stdout
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "test_k.py"]
+    _, shown = run_inner(options)
+    assert "3 failed" in shown
+    assert "the lanes go to the sectors [" in shown
     Path("k.swz.yaml").write_text(SPEC.replace("base: {align: 16}", "base: {align: 32}"))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_k.py", "-k", "store"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert "2 skipped" in done.stdout  # the array begins nowhere where the case was
+    _, shown = run_inner([*options, "-k", "store"])
+    assert "2 skipped" in shown  # the array begins nowhere where the case was

@@ -49,6 +49,7 @@ from swzverify.apps.cli import main
 from swzverify.spec.models import SpecPart
 from tests.docs.blocks import ROOT, Block
 from tests.docs.unrun import PageError, check_command, check_parsed, check_unrun
+from tests.inner_pytest import run_inner
 
 COLUMNS = "112"
 """The width of the terminal that the pages show."""
@@ -229,7 +230,7 @@ class Session:
         raise PageError(f"{self.page}:{block.line}: no command uses {name}")
 
     def _command(self, command: str) -> None:
-        """Run one line: our own commands in this process, all others in a shell."""
+        """Run one line: our own commands and pytest in this process, all others in a shell."""
         if _OUTWARD.search(command):
             raise PageError(f"`{command}` reaches beyond the page's folder; say `not run here`")
         self.commands.append(command)
@@ -243,6 +244,11 @@ class Session:
         # hypothesis's plugin, which no page needs, takes longer to import than all else that a
         # pytest command does
         pytest_options = "-p no:hypothesispytest -p no:cacheprovider"
+        pytest_words = words[3:] if words[:3] == ["python", "-m", "pytest"] else words[1:]
+        if (words[0] == "pytest" or len(pytest_words) < len(words) - 1) and not re.search(r"[|<>;&$]", command):
+            changed = {"COLUMNS": COLUMNS, "NO_COLOR": "1", "PYTEST_ADDOPTS": pytest_options}
+            self.exit_code, self.output = run_inner(pytest_words, **changed)
+            return
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
         done = subprocess.run(
             ["bash", "-c", command],

@@ -12,8 +12,8 @@ A page's examples are fenced blocks below a comment that says what they are:
   see `conditions.py`.
 
 A ```yaml block is a spec, proved as `kernel.swz.yaml`; ```sh is lines for a shell, of which
-`swzverify` runs in this process, `python -m pytest` in another one with this package's plugin
-alone; the last one's output counts, and all others must succeed, but for those that end with `||
+`swzverify` and `python -m pytest` run in this process, pytest with this package's plugin alone; the
+last one's output counts, and all others must succeed, but for those that end with `||
 true`. ```python is a snippet. A page's blocks share one folder and run in its order; git there has
 no settings but a committer.
 """
@@ -27,7 +27,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -45,6 +44,7 @@ from swzverify.gpu.calibration import load_calibration
 from swzverify.gpu.recording import load_recording
 from swzverify.spec import SpecError
 from tests.docs.conditions import SIMULATED, plain_conditions
+from tests.inner_pytest import run_inner
 
 PACKAGE = Path(swzverify.__file__).parent
 DOCS = Path(__file__).parents[2] / "docs"
@@ -229,16 +229,11 @@ def run_pytest(arguments: list[str]) -> tuple[bool, str]:
     """Run pytest in the folder, as if this package were the only plugin; every time that it prints
     is 0.01s.
     """
-    here = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "swzverify.pytest_plugin", "-p", "no:cacheprovider", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**here, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(PACKAGE.parent)},
-    )
-    output = re.sub(r"\bin [0-9.]+s\b", "in 0.01s", done.stdout + done.stderr)
-    return done.returncode != 0, _plain(output.strip("\n"))
+    unset = dict.fromkeys(name for name in os.environ if name.startswith("PYTEST_"))
+    environment = {**unset, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    code, shown = run_inner(["-p", "swzverify.pytest_plugin", "-p", "no:cacheprovider", *arguments], **environment)
+    output = re.sub(r"\bin [0-9.]+s\b", "in 0.01s", shown)
+    return code != 0, _plain(output.strip("\n"))
 
 
 def run_python(text: str) -> tuple[bool, str]:

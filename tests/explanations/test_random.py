@@ -18,7 +18,7 @@ SPECS = 40
 """In each part of the test."""
 
 
-@pytest.mark.parametrize("first", share(range(0, 6 * SPECS, SPECS), 3))
+@pytest.mark.parametrize("first", share(range(0, 6 * SPECS, SPECS), 6))
 def test_what_is_said_of_random_specs_is_so(first: int) -> None:
     kinds: set[type] = set()
     for seed in range(first, first + SPECS):

@@ -150,7 +150,7 @@ def test_intervals(name: str, width: int) -> None:
             assert low <= here.min() <= here.max() <= high
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [*WIDTHS[:-1], pytest.param(WIDTHS[-1], marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_z3_encoding(name: str, width: int) -> None:
     x, y = pair(width)
@@ -253,11 +253,12 @@ def loops(name: str, width: int) -> str:
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
-def test_c_source_everywhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("widths", [WIDTHS[:4], pytest.param(WIDTHS, marks=pytest.mark.nightly)], ids=str)
+def test_c_source_everywhere(widths: range, tmp_path: Path) -> None:
     functions: list[str] = []
     calls: list[str] = []
     expected: list[int] = []
-    for width, name in product(WIDTHS, OPERATORS):
+    for width, name in product(widths, OPERATORS):
         x, y = pair(width)
         label = f"f{len(functions)}"
         functions.append(c_function(label, [x, y], combined(name, x, y)))

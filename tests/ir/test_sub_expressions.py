@@ -72,7 +72,7 @@ def lowered_or_code(text: str) -> Integer | str:
         return error.code
 
 
-@pytest.mark.parametrize("chunk", share(range(CHUNKS), 5))
+@pytest.mark.parametrize("chunk", share(range(CHUNKS), 10))
 def test_sub_expressions_stay_in_their_intervals(chunk: int) -> None:
     rng = random.Random(chunk)
     lowered = parts = refused = 0

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import calls, induction, meaning, narrow, parameters, slices, special, uniform
+from swzverify.compiled.kernel import calls, induction, narrow, parameters, slices, special, uniform
 from swzverify.compiled.kernel.arithmetic import shift_right, widened
 from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.opcodes import bits, comparisons, operation, whole_numbers
 from swzverify.ir.expr import const, extract, var
 from tests.kernel.test_programs import compared, held
 from tests.kernel.traps import BODIES, text_of
@@ -19,20 +20,20 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def shifts_without_sign(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meaning, "shift_right", lambda a, n, **_: shift_right(a, n, signed=False))
+    patch.setattr(bits, "shift_right", lambda a, n, **_: shift_right(a, n, signed=False))
 
 
 def widening_without_sign(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meaning, "widened", lambda value, width, **_: widened(value, width))
+    patch.setattr(whole_numbers, "widened", lambda value, width, **_: widened(value, width))
 
 
 def products_with_the_other_sign(patch: pytest.MonkeyPatch) -> None:
-    original = meaning._product
-    patch.setattr(meaning, "_product", lambda a, b, signed: original(a, b, signed=not signed))
+    original = whole_numbers._product
+    patch.setattr(whole_numbers, "_product", lambda a, b, signed: original(a, b, signed=not signed))
 
 
 def unsigned_compared_as_signed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meaning, "_UNSIGNED", {})
+    patch.setattr(comparisons, "_UNSIGNED", {})
 
 
 def guards_never_turned(patch: pytest.MonkeyPatch) -> None:
@@ -291,9 +292,9 @@ PLANTED: dict[Plant, int | str] = {
 
 @pytest.fixture(autouse=True)
 def _without_memory() -> Iterator[None]:
-    meaning.operation.cache_clear()
+    operation.cache_clear()
     yield
-    meaning.operation.cache_clear()
+    operation.cache_clear()
 
 
 @pytest.mark.parametrize(("plant", "where"), PLANTED.items(), ids=[each.__name__ for each in PLANTED])

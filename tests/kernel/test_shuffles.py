@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import accesses, evaluate, lanes
+from swzverify.compiled.kernel import accesses, evaluate, lanes, warps
 from swzverify.compiled.kernel.arithmetic import add, bit_and, sub
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import read_module

@@ -160,7 +160,11 @@ def test_map_moves_with_the_base(text: str) -> None:
         assert there == [value + shift for value in here]
 
 
-def test_more_bases_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "least"),
+    [(range(1000, 1025), 18), pytest.param(range(1025, 1080), 40, marks=pytest.mark.nightly)],
+)
+def test_more_bases_change_nothing(monkeypatch: pytest.MonkeyPatch, seeds: range, least: int) -> None:
     def many(base: Base, period: int) -> list[int]:
         if base.align is None:
             return [0]
@@ -168,7 +172,7 @@ def test_more_bases_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         return [*range(0, top, base.align), BASES_BELOW - base.align]
 
     compared = 0
-    for seed in range(1000, 1080):
+    for seed in seeds:
         spec = random_spec(seeded(seed))
         try:
             few = judge(spec)
@@ -178,16 +182,16 @@ def test_more_bases_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(Base, "free_values", many)
             assert judge(spec) == few
         compared += 1
-    assert compared > 60
+    assert compared > least
 
 
 def test_random_specs_are_repeatable_and_mostly_judged() -> None:
     declined = 0
-    for seed in range(60):
+    for seed in range(30):
         spec = random_spec(seeded(seed))
         assert spec == random_spec(seeded(seed))
         try:
             assert judge(spec)
         except (OracleError, OracleAmbiguousError):
             declined += 1
-    assert declined < 10
+    assert declined < 5

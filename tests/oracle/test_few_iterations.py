@@ -35,14 +35,22 @@ def _said(monkeypatch: pytest.MonkeyPatch, few: int, many: int, spec: Spec) -> l
             return error.code
 
 
-@pytest.mark.parametrize(("two", "seeds", "least"), [(False, 80, 150), (True, 25, 20)])
-def test_few_iterations_stand_for_all(monkeypatch: pytest.MonkeyPatch, two: bool, seeds: int, least: int) -> None:
+@pytest.mark.parametrize(
+    ("two", "seeds", "least"),
+    [
+        (False, range(25), 50),
+        (True, range(6), 15),
+        pytest.param(False, range(25, 80), 100, marks=pytest.mark.nightly),
+        pytest.param(True, range(6, 25), 40, marks=pytest.mark.nightly),
+    ],
+)
+def test_few_iterations_stand_for_all(monkeypatch: pytest.MonkeyPatch, two: bool, seeds: range, least: int) -> None:
     """In a narrow range every iteration can be run through, and says what the few that stand for
     them say.
     """
     _narrow(monkeypatch, MOST_OF_TWO if two else MOST_OF_ONE)
     compared = 0
-    for seed in range(seeds):
+    for seed in seeds:
         spec = small_spec(seeded(seed), two=two)
         claims = spec["claims"]
         assert isinstance(claims, list)

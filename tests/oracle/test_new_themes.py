@@ -7,13 +7,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+import pytest
+
 from .brute_force import Judgement, OracleAmbiguousError, OracleError, judge
 from .random_parts import seeded
 from .random_specs import new_theme_spec, random_spec
 from .yaml_values import Spec, Yaml, as_dict
 
 SPECS = 750
+# One spec in two by day.
+SHARES = [2, pytest.param(1, marks=pytest.mark.nightly)]
 ERRORS = ("SWZ106", "SWZ222", "SWZ225", "SWZ226", "SWZ304", "SWZ305", "SWZ306", "SWZ307", "SWZ403")
+RARE = {"SWZ307"}
+"""Errors that half of the specs do not reach."""
 
 
 def accesses(spec: Spec) -> list[dict[str, Yaml]]:
@@ -63,13 +69,14 @@ LEAST: dict[str, int] = {
 }
 
 
-def test_new_themes_reach_what_was_missing() -> None:
+@pytest.mark.parametrize("part", SHARES)
+def test_new_themes_reach_what_was_missing(part: int) -> None:
     """One test for all: in several, two processes would each draw and judge the specs."""
     found: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     in_open_loops: defaultdict[str, Counter[str]] = defaultdict(Counter)
     ambiguous = 0
-    for seed in range(SPECS):
+    for seed in range(SPECS // part):
         spec = new_theme_spec(seeded(seed))
         judgements: list[Judgement] = []
         try:
@@ -83,17 +90,18 @@ def test_new_themes_reach_what_was_missing() -> None:
         for each in judgements:
             if each.subject_kind.startswith("access") and each.subject.split(", ")[0] in opened:
                 in_open_loops[each.kind][each.verdict] += 1
-    assert not {feature: found[feature] for feature, least in LEAST.items() if found[feature] < least}
-    assert ambiguous < SPECS * 8 // 100
-    assert set(ERRORS) <= set(refused)
-    assert refused.total() < SPECS // 8
+    assert not {feature: found[feature] for feature, least in LEAST.items() if found[feature] < max(1, least // part)}
+    assert ambiguous < SPECS // part * 8 // 100
+    assert set(ERRORS) - (RARE if part > 1 else set()) <= set(refused)
+    assert refused.total() < SPECS // part // 8
     for kind in ("aligned", "in_bounds", "conflict_free", "wavefronts", "covers", "equivalent"):
-        assert min(in_open_loops[kind][verdict] for verdict in ("proved", "refuted", "vacuous")) >= 2, kind
+        assert min(in_open_loops[kind][verdict] for verdict in ("proved", "refuted", "vacuous")) >= 2 // part, kind
 
 
-def test_random_specs_have_a_share_of_new_themes_and_are_judged() -> None:
+@pytest.mark.parametrize("part", [4, pytest.param(1, marks=pytest.mark.nightly)])
+def test_random_specs_have_a_share_of_new_themes_and_are_judged(part: int) -> None:
     opened = ambiguous = 0
-    for seed in range(400):
+    for seed in range(400 // part):
         spec = random_spec(seeded(seed))
         opened += any(open_loops(access) for access in accesses(spec))
         try:
@@ -102,8 +110,8 @@ def test_random_specs_have_a_share_of_new_themes_and_are_judged() -> None:
             ambiguous += 1
         except OracleError:
             pass
-    assert 50 < opened < 120
-    assert ambiguous < 400 * 5 // 100
+    assert 50 // part < opened < 120 // part
+    assert ambiguous < 400 // part * 5 // 100
 
 
 def test_new_themes_are_repeatable() -> None:

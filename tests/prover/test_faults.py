@@ -164,7 +164,8 @@ def test_endless_talk_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("keeps_pipe", [True, False])
-def test_a_hang_ends_at_the_time_limit(keeps_pipe: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("hangs", [3, pytest.param(10, marks=pytest.mark.nightly)])
+def test_a_hang_ends_at_the_time_limit(keeps_pipe: bool, hangs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolation, "_LAST_SECONDS", 0.2)
     forked = _children(monkeypatch)
 
@@ -176,12 +177,12 @@ def test_a_hang_ends_at_the_time_limit(keeps_pipe: bool, monkeypatch: pytest.Mon
         time.sleep(600)
 
     _inject(monkeypatch, hang)
-    for seed in range(10):
+    for seed in range(hangs):
         started = time.monotonic()
         verdict = prove(_proved(), options=Options(rlimit=2_000_000 + seed, limits=Limits(seconds=0.2)))
         assert verdict.outcome is Outcome.UNKNOWN
         assert time.monotonic() - started < 20, "a limit of a fifth of a second"
-    assert len(forked) >= 10
+    assert len(forked) >= hangs
     assert not any(map(_alive, forked))
 
 
@@ -225,7 +226,8 @@ def _alive(process: int) -> bool:
     return True
 
 
-def test_a_hundred_kills_while_the_solver_works(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.nightly)])
+def test_many_kills_while_the_solver_works(kills: int, monkeypatch: pytest.MonkeyPatch) -> None:
     forked = _children(monkeypatch)
     working, works = os.pipe()
     check = smt_query.Query._check
@@ -237,7 +239,7 @@ def test_a_hundred_kills_while_the_solver_works(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(smt_query.Query, "_check", told)
     goal = _hard()
     rng = random.Random(7)
-    for _ in range(100):
+    for _ in range(kills):
         sign, delay = rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU]), rng.random() / 25
 
         def strike(sign: int = sign, delay: float = delay) -> None:
@@ -253,7 +255,7 @@ def test_a_hundred_kills_while_the_solver_works(monkeypatch: pytest.MonkeyPatch)
         assert "was killed by" in found.detail
     os.close(working)
     os.close(works)
-    assert len(forked) == 100
+    assert len(forked) == kills
     assert not any(map(_alive, forked))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -41,16 +42,17 @@ class Found:
     members: int
 
 
-def swizzled(value: int, swizzle: tuple[int, int, int] | None) -> int:
-    """x with bit M + i XORed with bit M + S + i; of a negative S the other way round."""
+def swizzled(value: Any, swizzle: tuple[int, int, int] | None) -> Any:
+    """x with bit M + i XORed with bit M + S + i; of a negative S the other way round. `value` is an
+    integer, or an array of integers.
+    """
     if swizzle is None:
         return value
     bits, base, shift = swizzle
     found = value
     for i in range(bits):
         read, changed = base + i + max(shift, 0), base + i + max(-shift, 0)
-        if value >> read & 1:
-            found ^= 1 << changed
+        found = found ^ (value >> read & 1) << changed
     return found
 
 
@@ -211,20 +213,20 @@ def _inside(puzzle: Puzzle, choice: Choice) -> bool:
     if swizzle is None:
         return True
     room = 8 * _allocation_bytes(puzzle, choice) // puzzle.bits
-    plain = [_offset(choice, puzzle, r, c) for r in range(puzzle.rows) for c in range(puzzle.columns)]
+    rows, columns = np.arange(puzzle.rows), np.arange(puzzle.columns)
+    plain = _offset(choice, puzzle, rows[:, None], columns[None, :])
     if _on(puzzle, choice) == "offset":
-        return all(swizzled(offset, swizzle) < room for offset in plain)
+        return bool((swizzled(plain, swizzle) < room).all())
     step = puzzle.bits // 8
     top = 1 << 20
     for start in _starts(puzzle, choice):
-        for offset in plain:
-            moved = swizzled(top + start + step * offset, swizzle) - top - start
-            if not 0 <= moved <= room * step - step:
-                return False
+        moved = swizzled(top + start + step * plain, swizzle) - top - start
+        if not ((moved >= 0) & (moved <= room * step - step)).all():
+            return False
     return True
 
 
-def _offset(choice: Choice, puzzle: Puzzle, row: int, column: int) -> int:
+def _offset(choice: Choice, puzzle: Puzzle, row: Any, column: Any) -> Any:
     return row * choice.pitch + column if puzzle.order == "row" else column * choice.pitch + row
 
 
