@@ -14,6 +14,7 @@ from swzverify.kernel import Kind, accesses, evaluate, meaning, special
 from swzverify.ptx import read_module
 from swzverify.scan import collide, cost_goal, mixed, samples, scan_module, surely
 from swzverify.scan.verdict import Decision
+from tests.nightly import counts
 from tests.ptx_oracle import Access
 from tests.ptx_oracle.launch import Launch
 from tests.scan.launch_programs import program
@@ -273,8 +274,9 @@ def _compare(decision: Decision, met: set[int], where: object) -> None:
         assert most <= (decision.ways or 1), where
 
 
-def test_launches_are_no_worse_than_what_is_said_and_have_each_conflict() -> None:
-    total = held(range(8))
+@pytest.mark.parametrize("count", counts(5, 8))
+def test_launches_are_no_worse_than_what_is_said_and_have_each_conflict(count: int) -> None:
+    total = held(range(count))
     assert all(total[each] > 0 for each in ("free", "conflict", "depends")), total
 
 
