@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import sys
-from types import FrameType
 
 import pytest
 
 from swzverify.kernel import accesses
 from swzverify.ptx import PtxError, read_module
+from tests.counted import calls_of
 from tests.kernel.programs import program
 from tests.kernel.texts import TOP
 from tests.nightly import share
@@ -102,24 +101,11 @@ def work_of(piece: str, count: int) -> int:
     body = "".join(piece.format(at, at + 1) for at in range(2, count))
     text = f"{TOP}.entry k() {{ .reg .pred %p<999>; .reg .b32 %r<999>; mov.u32 %r1, %tid.x;\n{body}"
     module = read_module(text + f"st.shared.u32 [%r1], %r2; st.shared.u32 [%r{count}], %r1; ret; }}", "k.ptx")
-    calls = 0
-
-    def note(_frame: FrameType, event: str, _: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        found = accesses(module, module.functions[0], (64, 1, 1))
-    finally:
-        sys.setprofile(before)
-    assert found
-    return calls
+    assert accesses(module, module.functions[0], (64, 1, 1))
+    return calls_of(lambda: accesses(module, module.functions[0], (64, 1, 1)))
 
 
 @pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("piece", PIECES)
 def test_the_work_on_long_kernels_grows_by_little_more_than_the_square_of_their_length(piece: str, count: int) -> None:
-    work_of(piece, count)  # what is remembered of the first run must not count
     assert work_of(piece, 2 * count) < 6 * work_of(piece, count)
