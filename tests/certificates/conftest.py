@@ -149,6 +149,33 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "certs"
 
 
+FEW = ("bijective", "injective", "permutation", "register_conflict_free")
+"""Claims of a folder on which the command is soon done: for damage that ends every run alike."""
+FEW_COUNTED = 1
+"""How many of them are counted."""
+
+
+@pytest.fixture(scope="session")
+def few_written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The certificates of a few claims as the command writes them."""
+    place = tmp_path_factory.mktemp("few")
+    (place / "small.swz.yaml").write_text(SPEC)
+    selected = [word for kind in FEW for word in ("--select", kind)]
+    result = CliRunner().invoke(
+        main,
+        ["prove", str(place / "small.swz.yaml"), "--certificates", str(place / "certs"), "-j", "1", *selected],
+    )
+    assert result.exit_code == 0, result.output
+    return place / "certs"
+
+
+@pytest.fixture
+def few(few_written: Path, tmp_path: Path) -> Folder:
+    """A copy to spoil, of a few claims."""
+    shutil.copytree(few_written, tmp_path / "certs")
+    return Folder(tmp_path / "certs")
+
+
 @pytest.fixture
 def folder(written: Path, tmp_path: Path) -> Folder:
     """A copy to spoil."""

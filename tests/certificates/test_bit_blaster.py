@@ -16,6 +16,7 @@ from swzrecheck.program import Operation, Program, evaluate
 from swzrecheck.table import table
 from swzverify.ir.expr import BinaryOperator, Comparison, apply_binary, apply_comparison
 from tests.certificates.judge import all_points, box, random_program
+from tests.nightly import counts
 
 
 class Propagation:
@@ -96,14 +97,15 @@ def test_clauses_with_a_constant_on_either_side(operator: str, width: int) -> No
 
 @pytest.mark.parametrize("operator", sorted(BINARY | COMPARISONS))
 @pytest.mark.parametrize("width", [5, 8, 13, 32])
-def test_clauses_on_edges_of_larger_widths(operator: str, width: int) -> None:
+@pytest.mark.parametrize("some", counts(4, 24))
+def test_clauses_on_edges_of_larger_widths(operator: str, width: int, some: int) -> None:
     found = Propagation(clauses_of(two(operator, width)))
     top = 1 << width
     rng = random.Random(width)
     edges = [0, 1, 2, 3, width - 1, width, width + 1, top // 2 - 1, top // 2, top - 2, top - 1]
     cases = [(a % top, b % top) for a in edges for b in edges]
-    some = 6 if width == 32 else 24
-    cases = rng.sample(cases, some) + [(rng.randrange(top), rng.randrange(top)) for _ in range(4)]
+    some = some // 4 + 1 if width == 32 else some
+    cases = rng.sample(cases, some) + [(rng.randrange(top), rng.randrange(top)) for _ in range(some // 6 + 1)]
     for a, b in cases:
         assert found.output({"a": a, "b": b}) == wanted(operator, width, a, b), (a, b)
 

@@ -211,9 +211,11 @@ def classes_of_cost_1(patch: Patch) -> None:
     Wrong("_octet", "max(len(even), len(odd))", "1", {}).plant(patch, warp_rule)
 
 
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("change", [flipped_halves, classes_of_cost_1])
-def test_changes_that_make_no_difference(change: Callable[[Patch], None], monkeypatch: Patch) -> None:
+def test_changes_that_make_no_difference(change: Callable[[Patch], None], step: int, monkeypatch: Patch) -> None:
     warps = [*pt.two_of_an_octet(), *pt.three_of_an_octet(), *pt.lines_in_any_order(), *pt.random_warps(3000, seed=6)]
+    warps = warps[::step]
     before = [pt.plain(warp) for warp in warps]
     change(monkeypatch)
     assert [pt.plain(warp) for warp in warps] == before

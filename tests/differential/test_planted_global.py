@@ -226,7 +226,7 @@ FOUND_AT: dict[Callable[[Patch], None], int] = {
     fewer_than_the_least_is_too_many: 135,
     z3_forgets_who_is_active: 24,
     ranks_of_words: 163,
-    misaligned_lanes_pass: 3,
+    misaligned_lanes_pass: 14,
     idle_lanes_are_needed_in_a_choice: 1040,
     claims_of_the_other_memory_pass: 90,
     standard_says_conflict_free: 235,

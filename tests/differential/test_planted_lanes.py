@@ -124,6 +124,9 @@ PLANTS: list[Callable[[Patch], None]] = [
 
 
 FOUND_AT: dict[Callable[[Patch], None], int] = {
+    a_group_is_a_warp: 28,
+    covers_takes_one_value_for_all: 35,
+    no_lane_is_idle_when_groups_join: 39,
     the_start_is_forgotten: 218,
     ranges_of_two_accesses_may_differ: 71,
 }

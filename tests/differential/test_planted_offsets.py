@@ -168,6 +168,8 @@ PLANTS: list[Callable[[Patch], None]] = [
 
 
 FOUND_AT: dict[Callable[[Patch], None], int] = {
+    the_modes_come_in_reverse: 41,
+    an_access_reads_the_expression_inside_the_shape: 80,
     the_lowering_swaps_modes: 67,
     bytes_and_addresses_are_one: 263,
     negative_places_of_lanes_pass: 80,

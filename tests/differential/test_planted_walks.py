@@ -106,6 +106,9 @@ def test_nothing_is_found_as_it_is() -> None:
 
 
 FOUND_AT: dict[Callable[[Patch], None], int] = {
+    the_step_comes_before_the_xor: 47,
+    every_loop_steps_by_one: 58,
+    the_step_loses_its_parentheses: 84,
     every_loop_begins_at_zero: 266,
     every_step_is_the_first_one: 179,
 }

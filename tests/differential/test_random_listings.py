@@ -18,7 +18,7 @@ from tests.oracle.random_listings import listing_spec
 from tests.oracle.yaml_values import Spec, as_dict
 
 SPECS = 400
-CHUNK = 100
+CHUNK = 50
 
 
 @dataclass
@@ -60,7 +60,7 @@ def compared(seeds: range, *, every_engine_each: int = 10) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("start", share(range(0, SPECS, CHUNK), 4))
+@pytest.mark.parametrize("start", share(range(0, SPECS, CHUNK), 8))
 def test_every_verdict_is_the_oracles(start: int) -> None:
     outcome = compared(range(start, start + CHUNK))
     assert not outcome.differing, "\n".join(outcome.differing[:5])

@@ -13,11 +13,11 @@ import os
 import pytest
 
 from tests.differential.comparison import Comparison, compare_seed
-from tests.nightly import share
+from tests.nightly import counts, share
 
 SPECS = 1_000
-ORDINARY_SPECS = 250
-CHUNK = 100
+ORDINARY_SPECS = 100
+CHUNK = 50
 FIRST_SEED = 20_000
 
 
@@ -42,7 +42,6 @@ def test_every_verdict_is_the_oracles(start: int) -> None:
     assert sum(outcome.ambiguous.values()) <= CHUNK // 20
 
 
-STARVED_SPECS = 200
 LEAST_UNKNOWN = 0.05
 OFTEN_OPEN = (
     "injective",
@@ -60,13 +59,14 @@ budget counts.
 """
 
 
-def test_unknown_has_its_share() -> None:
+@pytest.mark.parametrize("count", counts(60, 200))
+def test_unknown_has_its_share(count: int) -> None:
     """A starved prover has no answer, or the oracle's: with it `unknown`, too, is a good part of
     the verdicts.
 
     One test for all kinds: in several, two processes would each draw and judge the specs.
     """
-    starved = run(range(FIRST_SEED + SPECS, FIRST_SEED + SPECS + STARVED_SPECS))
+    starved = run(range(FIRST_SEED + SPECS, FIRST_SEED + SPECS + count))
     assert not starved.disagreements, said(starved)
     shares = {kind: starved.verdicts[kind]["unknown"] / starved.verdicts[kind].total() for kind in OFTEN_OPEN}
     assert min(shares.values()) >= LEAST_UNKNOWN, shares

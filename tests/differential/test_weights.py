@@ -12,6 +12,7 @@ import pytest
 from swzverify.spec import SpecError, build_access, parse_spec
 from swzverify.spec.values import Values
 from tests.differential.comparison import as_yaml, compare, drawn
+from tests.nightly import share
 from tests.oracle.access_forms import read_weight
 from tests.oracle.brute_force import OracleError, judge
 from tests.oracle.yaml_values import Spec, Yaml, as_dict
@@ -57,7 +58,7 @@ def difference(seed: int) -> str:
     return ""
 
 
-@pytest.mark.parametrize("first", range(SEEDS.start, SEEDS.stop, 30))
+@pytest.mark.parametrize("first", share(range(SEEDS.start, SEEDS.stop, 30), 4))
 def test_weights_are_the_oracles(first: int) -> None:
     for seed in range(first, first + 30):
         assert not difference(seed), f"seed {seed}"

@@ -23,6 +23,7 @@ from swzverify.engines.smt import gather as smt_gather
 from swzverify.hardware import access_cost, find_instruction, find_target
 from swzverify.ir.c_parse import expression
 from swzverify.subjects import Access, AlignedBase, Unknown
+from tests.nightly import counts
 
 RULES = ["ld.shared.b32", "ld.shared.b64", "ld.shared.v4.b32", "st.shared.v4.b32", "atom.shared.add.u32", "cp.async.8"]
 BIN = Unknown("bin", 0, 3)
@@ -165,9 +166,10 @@ def test_a_matching_is_a_largest_one(reach: dict[int, list[int]]) -> None:
     assert len(found) == most
 
 
-def test_random_accesses_are_judged_alike_by_both_engines() -> None:
+@pytest.mark.parametrize("count", counts(16, 40))
+def test_random_accesses_are_judged_alike_by_both_engines(count: int) -> None:
     forms = ["bin*128 + lane%{0}*4", "(lane ^ bin)*{1}", "(lane%{0} == 0) ? bin*128 : lane*4", "(bin + lane)*{1}"]
-    for seed in range(40):
+    for seed in range(count):
         rng = random.Random(seed)
         address = rng.choice(forms).format(rng.choice([3, 4, 8]), rng.choice([4, 8, 132]))
         of = access(address, Unknown("bin", 0, rng.choice([2, 5, 40])), threads=rng.choice([20, 32]))
@@ -180,7 +182,10 @@ FOUND, COUNTED = smt_gather.QUICK_RLIMIT, 10
 """Budgets in which a large crowd is found at once, and in which nothing is."""
 
 
-@pytest.mark.parametrize(("lanes", "quick"), [(19, FOUND), (25, FOUND), (32, FOUND), (19, COUNTED), (32, COUNTED)])
+LONG = pytest.param(32, COUNTED, marks=pytest.mark.nightly)
+
+
+@pytest.mark.parametrize(("lanes", "quick"), [(19, FOUND), (25, FOUND), (32, FOUND), (19, COUNTED), LONG])
 def test_large_crowds(monkeypatch: pytest.MonkeyPatch, lanes: int, quick: int) -> None:
     """Of so many lanes with any line each, as many are in each other's way; what is not found in a
     small budget is counted.

@@ -22,6 +22,7 @@ from swzverify.engines.smt import cost as smt_cost
 from swzverify.ir.expr import TRUE, Comparison, Var, compare, negation, var
 from tests.engines import obligations as ob
 from tests.engines.obligations import Map, leaf, number
+from tests.nightly import counts
 
 ENGINES: tuple[Engine, ...] = (GF2(), Radix(), Residues(), Exhaustion(), SMT())
 NO_ANSWER = {Answer.NOT_APPLICABLE, Answer.UNDECIDED}
@@ -460,15 +461,17 @@ def test_random_costs_by_octets() -> None:
     spoken(tally, ["gf2", "residues", "exhaustion", "z3"], 5)
 
 
-def test_random_costs_by_octets_with_long_loops() -> None:
-    tally = judge_costs(range(3000, 3030), [300, 1000, 1 << 12], 150, ["cp.async.16"])
-    spoken(tally, ["residues", "z3"], 5)
+@pytest.mark.parametrize("count", counts(10, 30))
+def test_random_costs_by_octets_with_long_loops(count: int) -> None:
+    tally = judge_costs(range(3000, 3000 + count), [300, 1000, 1 << 12], 5 * count, ["cp.async.16"])
+    spoken(tally, ["residues", "z3"], count // 6)
 
 
-def test_random_costs_with_long_loops() -> None:
+@pytest.mark.parametrize("count", counts(24, 50))
+def test_random_costs_with_long_loops(count: int) -> None:
     """Loops beyond what the exhaustive engine takes: a period, or a separation, must stand for all."""
-    tally = judge_costs(range(1000, 1050), [300, 1000, 1 << 12], 150)
-    spoken(tally, ["residues", "z3"], 5)
+    tally = judge_costs(range(1000, 1000 + count), [300, 1000, 1 << 12], 3 * count)
+    spoken(tally, ["residues", "z3"], count // 10)
 
 
 def test_loops_of_every_size_up_to_the_limit() -> None:

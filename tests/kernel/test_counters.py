@@ -50,20 +50,20 @@ def body(seed: int) -> str:
 
 def all_explained(start: int) -> None:
     explained = 0
-    for seed in range(start, start + 6):
+    for seed in range(start, start + 2):
         tally = compared(text_of(body(seed)), SHAPES[seed % len(SHAPES)], 1 + seed % 7, seed)
         assert tally.wrong == (), seed
         explained += tally.explained
-    assert explained > 20
+    assert explained > 6
 
 
-@pytest.mark.parametrize("start", range(0, 6, 6))
+@pytest.mark.parametrize("start", range(0, 2, 2))
 def test_every_execution_of_narrow_counters_is_explained(start: int) -> None:
     all_explained(start)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(6, 240, 6))
+@pytest.mark.parametrize("start", range(2, 240, 2))
 def test_every_execution_of_many_narrow_counters_is_explained(start: int) -> None:
     all_explained(start)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 
 from swzverify.compiled.kernel import accesses
 from swzverify.compiled.ptx import PtxError, read_module
+from tests.counted import calls_of
 from tests.kernel.programs import program
 from tests.kernel.texts import TOP
 from tests.nightly import share
@@ -73,7 +73,7 @@ def spoiled(seed: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("start", share(range(0, 400, 50), 4))
+@pytest.mark.parametrize("start", share(range(0, 400, 50), 8))
 def test_spoiled_kernels_are_read_or_refused(start: int) -> None:
     for seed in range(start, start + 50):
         try:
@@ -87,20 +87,25 @@ def test_spoiled_kernels_are_read_or_refused(start: int) -> None:
                 assert found.address is None or found.address.width == 32
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "add.u32 %r{1}, %r{0}, %r1; ",
-        "@%p{0} add.u32 %r{1}, %r{0}, %r1; ",
-        "L{0}: add.u32 %r1, %r1, %r2; setp.lt.u32 %p1, %r1, %r2; @%p1 bra L{0}; ",
-        "setp.lt.u32 %p1, %r1, {0}; @%p1 bra L{0}; add.u32 %r1, %r1, 1; L{0}: ",
-        "ld.shared.u32 %r{1}, [%r{0}]; ",
-    ],
+PIECES = (
+    "add.u32 %r{1}, %r{0}, %r1; ",
+    "@%p{0} add.u32 %r{1}, %r{0}, %r1; ",
+    "L{0}: add.u32 %r1, %r1, %r2; setp.lt.u32 %p1, %r1, %r2; @%p1 bra L{0}; ",
+    "setp.lt.u32 %p1, %r1, {0}; @%p1 bra L{0}; add.u32 %r1, %r1, 1; L{0}: ",
+    "ld.shared.u32 %r{1}, [%r{0}]; ",
 )
-def test_long_kernels_take_no_more_than_some_seconds(piece: str) -> None:
-    body = "".join(piece.format(at, at + 1) for at in range(2, 400))
+
+
+def work_of(piece: str, count: int) -> int:
+    """How many functions are called for the accesses of a kernel of so many pieces."""
+    body = "".join(piece.format(at, at + 1) for at in range(2, count))
     text = f"{TOP}.entry k() {{ .reg .pred %p<999>; .reg .b32 %r<999>; mov.u32 %r1, %tid.x;\n{body}"
-    module = read_module(text + "st.shared.u32 [%r1], %r2; st.shared.u32 [%r400], %r1; ret; }", "k.ptx")
-    begin = time.perf_counter()
+    module = read_module(text + f"st.shared.u32 [%r1], %r2; st.shared.u32 [%r{count}], %r1; ret; }}", "k.ptx")
     assert accesses(module, module.functions[0], (64, 1, 1))
-    assert time.perf_counter() - begin < 60
+    return calls_of(lambda: accesses(module, module.functions[0], (64, 1, 1)))
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("piece", PIECES)
+def test_the_work_on_long_kernels_grows_by_little_more_than_the_square_of_their_length(piece: str, count: int) -> None:
+    assert work_of(piece, 2 * count) < 6 * work_of(piece, count)

@@ -14,7 +14,7 @@ from swzverify.ir.expr import FALSE, TRUE, Expr, Var, const, substitute, variabl
 from tests.kernel.differential import coordinates, watched
 from tests.kernel.path_programs import GRID, NUMBERS, SHAPE, program
 from tests.kernel.planted_paths import forget_joins
-from tests.nightly import share
+from tests.nightly import found_at, share
 from tests.ptx_oracle import Buffer, launch
 
 
@@ -56,10 +56,10 @@ def held(seed: int, numbers: tuple[int, ...] = tuple(NUMBERS)) -> Counter[str]:
     return total
 
 
-@pytest.mark.parametrize("start", share(range(0, 24, 8), 3))
+@pytest.mark.parametrize("start", share(range(0, 24, 4), 6))
 def test_conditions_say_who_gets_there(start: int) -> None:
     total: Counter[str] = Counter()
-    for seed in range(start, start + 8):
+    for seed in range(start, start + 4):
         total += held(seed, (0, 2, 5))
     threads = total["made"] + total["not made"]
     assert total["made"]
@@ -75,29 +75,33 @@ def test_conditions_of_many_kernels(start: int) -> None:
         held(seed)
 
 
-def _found() -> None:
+def _found(seeds: range) -> None:
     with pytest.raises(AssertionError):
-        sum((held(seed, (0, 2, 5)) for seed in range(24)), Counter())
+        sum((held(seed, (0, 2, 5)) for seed in seeds), Counter())
 
 
-def test_only_the_first_path(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(0, 24)
+def test_only_the_first_path(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """A join is reached by its first path alone."""
     monkeypatch.setattr(paths.Paths, "_choice", lambda _self, _node, options: options[0][1] if options else FALSE)
-    _found()
+    _found(seeds)
 
 
-def test_joins_that_every_path_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(0, 24)
+def test_joins_that_every_path_reaches(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """What stands behind several paths is taken for what all threads reach."""
     forget_joins(monkeypatch)
-    _found()
+    _found(seeds)
 
 
-def test_edges_back_taken_for_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(5, 24)
+def test_edges_back_taken_for_paths(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """A loop that is left in its middle counts as one that everybody leaves at its end."""
     monkeypatch.setattr(paths.Paths, "_leaves", lambda _self, target, _node, loop: target not in loop.blocks)
-    _found()
+    _found(seeds)
 
 
-def test_behind_a_choice_that_all_paths_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(0, 24)
+def test_behind_a_choice_that_all_paths_pass(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(paths, "_is_behind", lambda *_: True)
-    _found()
+    _found(seeds)

@@ -17,6 +17,7 @@ from swzverify.ir.expr import const
 from tests.kernel.test_programs import compared
 from tests.kernel.texts import last, own
 from tests.kernel.traps import STORE, text_of
+from tests.nightly import found_at, share
 
 SHAPES = ((32, 1, 1), (64, 1, 1), (16, 4, 1), (8, 2, 4), (64, 2, 1), (24, 4, 1), (3, 32, 1), (1, 64, 1))
 """Blocks of whole warps."""
@@ -81,7 +82,7 @@ def held(start: int, shapes: tuple[BlockShape, ...] = SHAPES, most: int = 10) ->
     return known
 
 
-@pytest.mark.parametrize("start", range(0, 60, 10))
+@pytest.mark.parametrize("start", share(range(0, 60, 10), 3))
 def test_every_execution_is_explained(start: int) -> None:
     assert held(start) > 2
 
@@ -138,12 +139,13 @@ def test_whole_warps_exchange_what_is_known(text: str) -> None:
 # ---- planted mistakes
 
 
-def found_by_some(shapes: tuple[BlockShape, ...] = SHAPES) -> None:
+def found_by_some(seeds: range, shapes: tuple[BlockShape, ...] = SHAPES) -> None:
     with pytest.raises(AssertionError):
-        held(0, shapes, 100)
+        held(seeds.start, shapes, len(seeds))
 
 
-def test_steps_that_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(11, 100)
+def test_steps_that_go_round(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """A lane whose step leads out of range gets the value of a lane at the other end."""
     original = evaluate.source_lane
 
@@ -153,27 +155,31 @@ def test_steps_that_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
         return bit_and(away, const(31, 32)), is_in
 
     monkeypatch.setattr(evaluate, "source_lane", source_lane)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_segments_that_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(19, 100)
+def test_segments_that_do_not_count(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     original = evaluate.source_lane
     monkeypatch.setattr(
         evaluate, "source_lane", lambda mode, lane, step, control: original(mode, lane, step, control & 31)
     )
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_a_warp_in_part_taken_for_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(7, 100)
+def test_a_warp_in_part_taken_for_a_whole_one(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(lanes.Threads, "are_whole_warps", True)
-    found_by_some(IN_PARTS)
+    found_by_some(seeds, IN_PARTS)
 
 
-def test_a_row_taken_for_a_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(7, 100)
+def test_a_row_taken_for_a_warp(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(lanes.Threads, "number", lambda self, leaves: leaves.lane("tid.x", self._block[0]))
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_lanes_that_went_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(40, 100)
+def test_lanes_that_went_another_way(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(warps, "_is_one", lambda *_: True)
-    found_by_some()
+    found_by_some(seeds)

@@ -13,6 +13,7 @@ from swzverify.compiled.kernel.leaves import Kind
 from tests.kernel.test_programs import explained
 from tests.kernel.texts import last, own
 from tests.kernel.traps import COUNT, STORE
+from tests.nightly import found_at, share
 
 STARTS = (
     "mad.lo.u32 %r6, %r0, 3, 40;",
@@ -71,7 +72,7 @@ def body(seed: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("start", range(0, 12, 6))
+@pytest.mark.parametrize("start", share(range(0, 12, 6), 2))
 def test_every_execution_is_explained(start: int) -> None:
     assert explained(body, start) > 20
 
@@ -117,12 +118,13 @@ def test_other_pointers_do_not(move: str) -> None:
 # ---- planted mistakes
 
 
-def found_by_some(most: int = 60) -> None:
+def found_by_some(seeds: range) -> None:
     with pytest.raises(AssertionError):
-        explained(body, 0, most)
+        explained(body, seeds.start, len(seeds))
 
 
-def test_choices_of_lanes_taken_for_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(4, 60)
+def test_choices_of_lanes_taken_for_shared(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """The new register is the same for all lanes whatever chooses its next value."""
     original = uniform.Uniformity.leaf
 
@@ -130,10 +132,11 @@ def test_choices_of_lanes_taken_for_shared(monkeypatch: pytest.MonkeyPatch) -> N
         return variable.name.startswith("multiples of") or original(self, variable)
 
     monkeypatch.setattr(uniform.Uniformity, "leaf", leaf)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_coordinates_that_do_not_cancel_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(2, 60)
+def test_coordinates_that_do_not_cancel_are_dropped(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     original = induction._Solver._without_lanes
 
     def without(self: induction._Solver, whole: induction.Sum, depth: int = 0) -> induction.Expr | None:
@@ -141,14 +144,16 @@ def test_coordinates_that_do_not_cancel_are_dropped(monkeypatch: pytest.MonkeyPa
         return original(self, induction.Sum(kept, whole.number, whole.width), depth)
 
     monkeypatch.setattr(induction._Solver, "_without_lanes", without)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_multiples_taken_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(1, 60)
+def test_multiples_taken_too_large(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(induction, "power_of", lambda _value, most: most)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_a_choice_taken_for_its_first_way(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(0, 60)
+def test_a_choice_taken_for_its_first_way(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(induction, "ite", lambda _condition, then, _otherwise: then)
-    found_by_some()
+    found_by_some(seeds)

@@ -11,10 +11,11 @@ from swzverify.compiled.scan.verdict import Decision
 
 
 @pytest.fixture(autouse=True)
-def few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many kernels are scanned here: each is tried for a while."""
-    monkeypatch.setattr(tried, "MOST_STEPS", 30_000)
-    monkeypatch.setattr(tried, "PATIENCE", 40)
+def few_trials(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many kernels are scanned here: each is tried for a while, in the long run for longer."""
+    is_long = request.node.get_closest_marker("nightly") is not None
+    monkeypatch.setattr(tried, "MOST_STEPS", 30_000 if is_long else 8_000)
+    monkeypatch.setattr(tried, "PATIENCE", 40 if is_long else 12)
 
 
 @pytest.fixture

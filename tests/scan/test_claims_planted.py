@@ -20,6 +20,7 @@ from swzverify.compiled.scan.subject import Subject
 from swzverify.hardware import LANES
 from swzverify.ir.expr import FALSE, TRUE, const, negation
 from tests.kernel.planted_paths import forget_joins
+from tests.nightly import found_at
 from tests.scan import test_claims as verdicts
 from tests.scan import test_claims_programs as programs
 
@@ -253,22 +254,24 @@ def test_no_lane_at_all_taken_for_proof(monkeypatch: pytest.MonkeyPatch) -> None
     found_by(verdicts.test_an_access_that_no_lane_makes_proves_nothing)
 
 
-def test_random_kernels_find_a_guard_that_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(13, 40)
+def test_random_kernels_find_a_guard_that_is_ignored(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """What no test of one thing would: the interpreter contradicts witnesses that do not occur."""
     subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=TRUE, sure=TRUE)))
 
     def all_of() -> None:
-        for seed in range(40):
+        for seed in seeds:
             programs.held(seed)
 
     found_by(all_of)
 
 
-def test_random_kernels_find_a_size_of_another_array(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(0, 40)
+def test_random_kernels_find_a_size_of_another_array(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, leaves=_of_8192(each.access.leaves))))
 
     def all_of() -> None:
-        for seed in range(40):
+        for seed in seeds:
             programs.held(seed)
 
     found_by(all_of)

@@ -57,16 +57,16 @@ def both(seed: int) -> Counter[str]:
     return total + compared(seed, Given((), (condition,)), CONDITIONS[condition])
 
 
-@pytest.mark.parametrize("start", range(0, 3, 3))
+@pytest.mark.parametrize("start", range(0, 1))
 def test_random_kernels(start: int) -> None:
     total: Counter[str] = Counter()
-    for seed in range(start, start + 3):
+    for seed in range(start, start + 1):
         total += both(seed)
     assert total["free"]
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(3, 300, 6))
+@pytest.mark.parametrize("start", range(1, 300, 6))
 def test_many_random_kernels(start: int) -> None:
     for seed in range(start, start + 6):
         both(seed)

@@ -22,6 +22,7 @@ from swzverify.compiled.scan.verdict import Decision
 from swzverify.ir.expr import TRUE
 from tests.kernel.path_programs import GRID, MORE_NUMBERS, NUMBERS, SHAPE, program
 from tests.kernel.planted_paths import forget_joins
+from tests.nightly import counts
 from tests.ptx_oracle import Access, Buffer, launch
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last, strided
@@ -79,8 +80,9 @@ def held(seed: int) -> Counter[str]:
     return found
 
 
-def test_verdicts_are_those_of_launches() -> None:
-    total: Counter[str] = sum(map(held, range(14)), Counter())
+@pytest.mark.parametrize("count", counts(7, 14))
+def test_verdicts_are_those_of_launches(count: int) -> None:
+    total: Counter[str] = sum(map(held, range(count)), Counter())
     assert min(total[each] for each in ("free", "conflict", "copy free", "copy conflict")) > 0, total
 
 
@@ -102,7 +104,7 @@ def found_by(seed: int) -> None:
 def test_every_lane_that_may_come_taken_for_one_that_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The over-approximation supports a conflict."""
     monkeypatch.setattr(question, "surely", lambda parts, *_rest, **_: parts)
-    found_by(4)
+    found_by(34)
 
 
 def test_values_that_nobody_computes_taken_for_any(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from swzverify.compiled.scan import ScannedAccess, copies, octets, sources
 from swzverify.compiled.scan.copies import FILLED, SEVERAL_LINES
 from swzverify.compiled.scan.sources import ALIGNED, ONE_LINE, ROWS
 from tests.hardware import test_cp_async_rule as rule
+from tests.nightly import found_at, share
 from tests.scan.texts import last
 
 pytestmark = pytest.mark.usefixtures("without_trials")
@@ -225,8 +226,9 @@ def check(read: Read) -> str:
     return decision.verdict.value
 
 
-def test_random_sources() -> None:
-    assert {check(drawn(seed)) for seed in range(120)} >= {"free", "conflict", "unknown"}
+@pytest.mark.parametrize("start", share(range(0, 120, 60), 2))
+def test_random_sources(start: int) -> None:
+    assert {check(drawn(seed)) for seed in range(start, start + 60)} >= {"free", "conflict", "unknown"}
 
 
 @pytest.mark.nightly
@@ -239,33 +241,37 @@ def test_many_random_sources(start: int) -> None:
 # ---- planted mistakes
 
 
-def check_many(count: int) -> None:
-    for seed in range(count):
+def check_many(seeds: range) -> None:
+    for seed in seeds:
         check(drawn(seed))
 
 
-def found_by_some(count: int = 120) -> None:
+def found_by_some(seeds: range) -> None:
     with pytest.raises(AssertionError):
-        check_many(count)
+        check_many(seeds)
 
 
-def test_sources_taken_for_coalesced(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(1, 120)
+def test_sources_taken_for_coalesced(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(octets, "sources_of", lambda *_: None)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_a_pointer_taken_for_aligned_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(2, 120)
+def test_a_pointer_taken_for_aligned_without_a_word(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(octets, "_assuming", lambda found, _: found)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_a_constant_that_is_lost_from_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(15, 120)
+def test_a_constant_that_is_lost_from_a_source(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     original = sources.Sources.chunks
     monkeypatch.setattr(sources.Sources, "chunks", lambda self, _: original(self, 128) // 2 * 2)
-    found_by_some()
+    found_by_some(seeds)
 
 
-def test_bounds_taken_for_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+@found_at(207, 400)
+def test_bounds_taken_for_the_cost(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     original = octets.price_of_copies
 
     def exact(*given: Any) -> Any:
@@ -273,7 +279,7 @@ def test_bounds_taken_for_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
         return None if found is None else replace(found, is_exact=True)
 
     monkeypatch.setattr(octets, "price_of_copies", exact)
-    found_by_some(400)
+    found_by_some(seeds)
 
 
 def test_octets_of_one_line_taken_for_independent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,10 +46,12 @@ def test_no_free_of_the_truth_is_wrong_and_every_access_is_listed(kernel: Any) -
             pytest.fail(f"line {access['ptx_line']}: {access['text']} is free")
 
 
+# A wait for a copy may never end in the interpreter: few steps show as many accesses.
+@pytest.mark.parametrize("steps", [pytest.param(3000, marks=pytest.mark.nightly), 200])
 @pytest.mark.parametrize(
     ("path", "shape"), SHIPPED, ids=lambda value: value.stem if isinstance(value, Path) else str(value)
 )
-def test_what_an_interpreter_sees_is_no_worse(path: Path, shape: tuple[int, int, int]) -> None:
+def test_what_an_interpreter_sees_is_no_worse(path: Path, shape: tuple[int, int, int], steps: int) -> None:
     for function in module(path).functions:
         if not function.is_entry:
             continue
@@ -57,7 +59,7 @@ def test_what_an_interpreter_sees_is_no_worse(path: Path, shape: tuple[int, int,
         chosen = function.required_threads or (shape if prod(shape) <= most else (most, 1, 1))
         found = by_line(path, function.name, chosen)
         try:
-            seen = run_auto(path.read_text(encoding="utf-8"), function.name, chosen, steps=3000)
+            seen = run_auto(path.read_text(encoding="utf-8"), function.name, chosen, steps=steps)
         except OracleError:
             continue
         for line in seen.lines.values():

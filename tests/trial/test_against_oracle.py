@@ -14,6 +14,7 @@ from swzverify.compiled.ptx import read_module, read_module_file
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.traps import BODIES, text_of
+from tests.nightly import share
 from tests.trial.against import Compared, compare
 
 FOLDER = Path(os.environ.get("SWZVERIFY_PTX_TRUTH", ""))
@@ -40,7 +41,7 @@ def random_kernels(start: int, stop: int) -> Compared:
     return out
 
 
-@pytest.mark.parametrize("start", range(0, 24, 6))
+@pytest.mark.parametrize("start", share(range(0, 24, 6), 2))
 def test_random_kernels(start: int) -> None:
     out = random_kernels(start, start + 6)
     assert out.differ == []
@@ -54,11 +55,11 @@ def test_many_random_kernels(start: int) -> None:
     assert random_kernels(start, start + 8).differ == []
 
 
-def test_traps() -> None:
+@pytest.mark.parametrize("shape", [(8, 5, 1), pytest.param((16, 4, 1), marks=pytest.mark.nightly)])
+def test_traps(shape: tuple[int, int, int]) -> None:
     out = Compared()
     for name in BODIES:
-        for shape in ((16, 4, 1), (8, 5, 1)):
-            compared(text_of(BODIES[name]), shape, out)
+        compared(text_of(BODIES[name]), shape, out)
     assert out.differ == []
     assert out.same > 10 * out.fewer
 

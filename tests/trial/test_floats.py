@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swzverify.compiled.ptx import read_module
+from tests.nightly import share
 from tests.trial.against import Compared, compare
 from tests.trial.float_programs import program
 
@@ -21,7 +22,7 @@ def float_kernels(start: int, stop: int) -> Compared:
     return out
 
 
-@pytest.mark.parametrize("start", range(0, 24, 8))
+@pytest.mark.parametrize("start", share(range(0, 24, 8), 3))
 def test_random_floats(start: int) -> None:
     out = float_kernels(start, start + 8)
     assert out.differ == []

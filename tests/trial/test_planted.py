@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,27 +41,42 @@ FLOATS = (1, 4, 30, 106, 134)
 OTHER = ".shared .align 4 .b8 other[256];\n"
 
 
-def mistakes() -> Iterator[str]:
-    """What trials say and the chip and the oracle do not say; a planted mistake needs the first alone."""
+WHICH = [pytest.param(False, id="remembered"), pytest.param(True, marks=pytest.mark.nightly, id="all")]
+"""Whether all questions are asked, or those that are known to show a mistake."""
+Question = Callable[[], bool]
+
+
+def text_differs(text: str) -> bool:
     out = Compared()
-    for body, outside in ((BARRIER, ""), (ARRAYS, OTHER)):
-        compared(f"{TOP}{outside}{HEAD}{body}\nret; }}", (64, 1, 1), out)
-    yield from out.differ
+    compared(text, (64, 1, 1), out)
+    return bool(out.differ)
+
+
+def program_differs(seed: int) -> bool:
+    return bool((run_program(seed)[1] != data()["traces"][seed].reshape(-1)).any())
+
+
+def questions() -> dict[str, Question]:
+    """Whether trials differ from the oracle or the chip, by what is run."""
+    found: dict[str, Question] = {
+        "barrier": lambda: text_differs(f"{TOP}{HEAD}{BARRIER}\nret; }}"),
+        "arrays": lambda: text_differs(f"{TOP}{OTHER}{HEAD}{ARRAYS}\nret; }}"),
+    }
     for seed in FLOATS:
-        out = Compared()
-        compared(program(seed), (64, 1, 1), out)
-        yield from out.differ
-    for case, chip in list(zip(all_cases(), data()["answers"], strict=False))[::STEP]:
-        if not answered(case, chip)[1]:
-            yield case.name
+        found[f"floats {seed}"] = lambda seed=seed: text_differs(program(seed))
+    for at, (case, chip) in list(enumerate(zip(all_cases(), data()["answers"], strict=False)))[::STEP]:
+        found[f"case {at}"] = lambda case=case, chip=chip: not answered(case, chip)[1]
     for seed in range(PROGRAMS):
-        if (run_program(seed)[1] != data()["traces"][seed].reshape(-1)).any():
-            yield f"program {seed}"
-    yield from random_kernels(0, 2).differ
+        found[f"program {seed}"] = lambda seed=seed: program_differs(seed)
+    found["random kernels"] = lambda: bool(random_kernels(0, 2).differ)
+    return found
 
 
-def test_nothing_is_found_without_a_mistake() -> None:
-    assert not list(mistakes())
+@pytest.mark.parametrize("every", WHICH)
+def test_nothing_is_found_without_a_mistake(every: bool) -> None:
+    asked = questions()
+    names = asked if every else {shown_by for *_, shown_by in PLANTED.values()}
+    assert [name for name in names if asked[name]()] == []
 
 
 def as_it_is(values: Array, _width: int) -> Array:
@@ -119,32 +134,43 @@ def smaller(_least: bool, first: Any, second: Any) -> Any:
     return np.fmin(first, second)
 
 
-PLANTED: dict[str, tuple[object, str, Any]] = {
-    "a load of a signed type is not widened": (code, "signed", as_it_is),
-    "results keep bits beyond their width": (lanes, "cut", as_it_is),
-    "all lanes always vote": (exchange, "_ballot", never_less),
-    "an atomic changes nothing": (atomics, "_new", lost),
-    "what is behind a loop runs before it": (machine, "in_one_piece", loops_last),
-    "nobody waits at a barrier": (machine._Machine, "_wait", nobody_waits),
-    "arrays overlap": (machine._Placed, "_shared", all_at_one_place),
-    "what was not computed is stored as known": (memory.Memory, "store", store_known),
-    "guards always hold": (code.Code, "run", guards_hold),
-    "lanes that are elsewhere are written too": (lanes.Lanes, "write", one_source),
-    "a fused product is rounded before the sum": (floats, "_fused", rounded_twice),
-    "the greater one of two floats is the smaller one": (floats, "_extreme", smaller),
-    "floats are rounded to whole numbers towards zero": (floats, "_ROUNDED", dict.fromkeys(floats._ROUNDED, np.trunc)),
-    "less is not less": (floats, "_TOLD", {**floats._TOLD, "lt": np.less_equal}),
+TO_ZERO = dict.fromkeys(floats._ROUNDED, np.trunc)
+PLANTED: dict[str, tuple[object, str, Any, str]] = {
+    "a load of a signed type is not widened": (code, "signed", as_it_is, "case 207"),
+    "results keep bits beyond their width": (lanes, "cut", as_it_is, "case 45"),
+    "all lanes always vote": (exchange, "_ballot", never_less, "program 0"),
+    "an atomic changes nothing": (atomics, "_new", lost, "case 477"),
+    "what is behind a loop runs before it": (machine, "in_one_piece", loops_last, "program 3"),
+    "nobody waits at a barrier": (machine._Machine, "_wait", nobody_waits, "barrier"),
+    "arrays overlap": (machine._Placed, "_shared", all_at_one_place, "arrays"),
+    "what was not computed is stored as known": (memory.Memory, "store", store_known, "case 90"),
+    "guards always hold": (code.Code, "run", guards_hold, "random kernels"),
+    "lanes that are elsewhere are written too": (lanes.Lanes, "write", one_source, "case 504"),
+    "a fused product is rounded before the sum": (floats, "_fused", rounded_twice, "floats 106"),
+    "the greater one of two floats is the smaller one": (floats, "_extreme", smaller, "floats 134"),
+    "floats are rounded to whole numbers towards zero": (
+        floats,
+        "_ROUNDED",
+        dict.fromkeys(floats._ROUNDED, np.trunc),
+        "floats 1",
+    ),
+    "less is not less": (floats, "_TOLD", {**floats._TOLD, "lt": np.less_equal}, "floats 4"),
 }
+"""What is replaced, by what, and the question that shows it."""
 
 
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["remembered", "searched"]
+)
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    where, attribute, wrong = PLANTED[name]
+def test_a_planted_mistake_is_found(name: str, every: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, attribute, wrong, shown_by = PLANTED[name]
+    asked = questions()
     monkeypatch.setattr(where, attribute, wrong)
     # Nothing may be left of other orders.
     monkeypatch.setattr(machine, "_paths", machine._paths.__wrapped__)
     try:
-        found = bool(next(mistakes(), ""))
+        found = any(each() for each in (asked.values() if every else [asked[shown_by]]))
     except AssertionError as error:
         # A trial that faults where the chip does not is found, too.
         found = any(word in str(error) for word in ("outside", "aligned"))
