@@ -19,7 +19,7 @@ from swzverify.claims import equivalent
 from swzverify.engines import gf2, worst
 from swzverify.engines.obligations import Answer, Cost, Finding, WorstCost
 from swzverify.engines.smt import cost as smt_cost
-from swzverify.ir import c_eval, c_lower, c_parse
+from swzverify.ir import c_eval, c_eval_many, c_lower, c_parse
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import BinaryOp, CExpr, UnaryOp
 from swzverify.ir.c_formula import CFormula
@@ -69,12 +69,12 @@ def binds_tighter(patch: Patch) -> None:
 def amounts_wrap(patch: Patch) -> None:
     """Shift amounts taken modulo 32, as hardware does, in place of an error."""
     patch.setattr(c_lower.Lowering, "_amount", lambda _, value, *__: ints.bit_and(value, ints.integer(31)))
-    scalar, many = c_eval._binary, c_eval._binary_many
+    scalar, many = c_eval._binary, c_eval_many._binary_many
     shifts = (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT)
     patch.setattr(c_eval, "_binary", lambda op, a, b: scalar(op, a, b & 31 if op in shifts else b))
-    patch.setattr(c_eval, "_binary_many", lambda op, a, b: many(op, a, b & 31 if op in shifts else b))
-    patch.setattr(c_eval._Many, "check_right", lambda *_: None)
-    patch.setattr(c_eval._Scalar, "check_right", lambda *_: None)
+    patch.setattr(c_eval_many, "_binary_many", lambda op, a, b: many(op, a, b & 31 if op in shifts else b))
+    patch.setattr(c_eval_many._Many, "check_right", lambda *_: None)
+    patch.setattr(c_eval.Scalar, "check_right", lambda *_: None)
 
 
 def division_by_zero_is_zero(patch: Patch) -> None:
@@ -84,21 +84,21 @@ def division_by_zero_is_zero(patch: Patch) -> None:
         del node, text
         return ints.maximum(value, ints.integer(1))
 
-    scalar, many = c_eval._binary, c_eval._binary_many
+    scalar, many = c_eval._binary, c_eval_many._binary_many
     divisions = (BinaryOp.DIVIDE, BinaryOp.REMAINDER)
     patch.setattr(c_lower.Lowering, "_divisor", divisor)
     patch.setattr(c_eval, "_binary", lambda op, a, b: scalar(op, a, max(b, 1) if op in divisions else b))
-    patch.setattr(c_eval, "_binary_many", lambda op, a, b: many(op, a, np.maximum(b, 1) if op in divisions else b))
-    patch.setattr(c_eval._Many, "check_right", lambda *_: None)
-    patch.setattr(c_eval._Scalar, "check_right", lambda *_: None)
+    patch.setattr(c_eval_many, "_binary_many", lambda op, a, b: many(op, a, np.maximum(b, 1) if op in divisions else b))
+    patch.setattr(c_eval_many._Many, "check_right", lambda *_: None)
+    patch.setattr(c_eval.Scalar, "check_right", lambda *_: None)
 
 
 def not_is_complement(patch: Patch) -> None:
     """`!x` read as `~x`."""
     patch.setattr(ints, "logical_not", ints.invert)
-    scalar, many = c_eval._unary, c_eval._unary_many
+    scalar, many = c_eval._unary, c_eval_many._unary_many
     patch.setattr(c_eval, "_unary", lambda op, a: scalar(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
-    patch.setattr(c_eval, "_unary_many", lambda op, a: many(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
+    patch.setattr(c_eval_many, "_unary_many", lambda op, a: many(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
 
 
 def predicate_forgotten(patch: Patch) -> None:

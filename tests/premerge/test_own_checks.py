@@ -83,6 +83,6 @@ def test_the_checks_install_the_packages_as_the_page_says() -> None:
 def test_coverage_has_a_floor_and_is_no_part_of_the_checks() -> None:
     settings = PROJECT["tool"]["coverage"]
     assert settings["run"]["branch"] is True
-    assert settings["run"]["source"] == ["swzverify"]
+    assert settings["run"]["source"] == ["swzverify", "swzrecheck"]
     assert 0 < settings["report"]["fail_under"] <= 100
     assert "coverage" not in CI_RUN

@@ -21,7 +21,7 @@ from tests.scan import test_verdicts as verdicts
 from tests.scan.texts import WHOLE, last, strided, verdict
 
 FAULT = "two engines disagree"
-accesses = import_module("swzverify.compiled.kernel.accesses")
+access, accesses = (import_module(f"swzverify.compiled.kernel.{name}") for name in ("access", "accesses"))
 TILED = (
     "mov.u32 %r4, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r4, 128, %r20; ld.shared.u32 %r30, [%r20];"
 )
@@ -212,6 +212,6 @@ def test_a_result_that_is_read_taken_for_an_unused_one(monkeypatch: pytest.Monke
 
 
 def test_a_compare_and_swap_with_the_wavefronts_of_an_add(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accesses, "IN_PARTS", "")
+    monkeypatch.setattr(access, "IN_PARTS", "")
     assert atomics.IN_PARTS
     found_by(lambda: verdicts.test_atomics_that_run_in_parts("cas.b32 %r30, [%r20], %r2, %r9"))
