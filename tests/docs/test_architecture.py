@@ -17,6 +17,8 @@ PACKAGE = ROOT / "swzverify"
 SEARCHES = {
     "the files of a new claim": (r"\bPermutation\b|\"permutation\"", set[str]()),
     "the files of a new instruction": (r"(?i)stmatrix", set[str]()),
+    "the files of a new engine": (r"\bResidues\b", set[str]()),
+    "the files of a new PTX opcode": (r"\bbmsk\b", set[str]()),
     "the files of a new target": (r"sm_120|\(120, ", set[str]()),
     "the files of a new report format": (r"(?i)\bsarif\b|sarif_", set[str]()),
     "the files of a picture of a tile": (r"ownership\(|\"ownership\"", set[str]()),

@@ -20,6 +20,8 @@ NOT_RUN: dict[str, list[str]] = {
         "the layers of the groups",
         "the files of a new claim",
         "the files of a new instruction",
+        "the files of a new engine",
+        "the files of a new PTX opcode",
         "the files of a new target",
         "the files of a new report format",
         "the files of a picture of a tile",

@@ -68,7 +68,7 @@ def test_contributing_shows_the_commands_of_the_checks() -> None:
 
 
 def test_the_checks_install_the_packages_as_the_page_says() -> None:
-    assert ".ci/packages" in CI_RUN.splitlines()
+    assert any(line.startswith(".ci/packages ") for line in CI_RUN.splitlines())
     assert os.access(ROOT / ".ci" / "packages", os.X_OK)
     page = blocks_of((ROOT / "docs" / "ci.md").read_text("utf-8"))
     installing = [block for block in page if block.mark("not run here") == ".ci/packages runs it"]
