@@ -24,6 +24,7 @@ from swzverify.hardware.instructions import (
 )
 from swzverify.hardware.targets import (
     EVIDENCE,
+    MOST_SHARED_BYTES,
     TARGETS,
     Evidence,
     EvidenceRow,
@@ -51,6 +52,7 @@ __all__ = [
     "GLOBAL_INSTRUCTIONS",
     "INSTRUCTIONS",
     "LANES",
+    "MOST_SHARED_BYTES",
     "PAIR_DISTANCES",
     "SECTOR_BYTES",
     "TARGETS",

@@ -120,6 +120,9 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 )
 """Every target by its name, oldest first."""
 
+MOST_SHARED_BYTES = max(target.shared_bytes_per_block for target in TARGETS.values())
+"""No block of any target has more shared memory."""
+
 _ALL = frozenset(TARGETS)
 _H100 = frozenset({"sm_90", "sm_90a"})
 _EVERY = frozenset(INSTRUCTIONS)

@@ -14,7 +14,7 @@ from swzverify.compiled.scan.c_text import NotWrittenError
 from swzverify.compiled.scan.given import named
 from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, find_instruction
+from swzverify.hardware import MOST_SHARED_BYTES, Instruction, find_instruction
 from swzverify.ir.c_formula import CFormula, exchanged, number_text
 from swzverify.ir.c_parse import parse
 from swzverify.spec.access_models import AccessPart, CompiledPart
@@ -28,8 +28,6 @@ from swzverify.subjects.loop import Loop
 NOT_STATED = "SWZ553"
 MAX_ALIGN_BYTES = 1 << 30
 """More than any array is aligned to; for a place in a memory at no multiple of its alignment."""
-MAX_SHARED_BYTES = 227 * 1024
-"""Bytes of an array that a launch sizes. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +217,7 @@ def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Ba
 
 def _wherever(found: Stated) -> MemoryBase:
     """The begin of an array at an unknown place: only its own bytes lie at known distances."""
-    size = found.symbol.size_bytes or MAX_SHARED_BYTES
+    size = found.symbol.size_bytes or MOST_SHARED_BYTES
     return MemoryBase(Memory(f"{found.array}@{found.symbol.line}", size, found.align_bytes), 0)
 
 

@@ -260,6 +260,15 @@ def test_a_dynamic_array_has_the_bytes_of_the_launch() -> None:
     assert (found.verdict, found.needs, "--smem" in found.reason) == ("unknown", 2020, True)
 
 
+@pytest.mark.parametrize(
+    ("target", "verdict"), [("sm_75", "refuted"), ("sm_86", "refuted"), ("sm_80", "unknown"), ("sm_90", "unknown")]
+)
+def test_no_launch_has_more_shared_memory_than_the_target(target: str, verdict: str) -> None:
+    """The last lane reads the word at 63 * 1984 = 122 KiB, and sm_86 has 99 KiB."""
+    module = read_module(text_of(in_z(1984), DYNAMIC), "k.ptx")
+    assert scan_module(module, WHOLE, target=target)[-1].in_bounds.verdict == verdict
+
+
 BEYOND = {
     "each lane": "mov.u32 %r5, z; mad.lo.u32 %r20, %r1, 4, %r5; ld.shared.u32 %r30, [%r20+300000];",
     "a trip": (

@@ -14,6 +14,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import bit_not, is_zero, less, shift_left, sub, widened
 from swzverify.compiled.kernel.leaves import Leaves
+from swzverify.hardware import TARGETS
 from swzverify.ir.expr import Expr, Var, const, negation
 
 BlockShape = tuple[int, int, int]
@@ -31,7 +32,7 @@ _CLUSTER_MOST: Final = 16
 
 Source: CUDA Programming Guide 13, Thread Block Clusters; NVIDIA Hopper Tuning Guide, 1.4.1.3.
 """
-_MOST_SHARED: Final = 228 << 10
+_MOST_SHARED: Final = max(target.shared_bytes_per_sm for target in TARGETS.values())
 """Bytes of shared memory of a multiprocessor. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 _PLACES: Final = {f"{name}.{axis}": axis for name in ("ctaid", "clusterid", "cluster_ctaid") for axis in "xyz"}
 """The registers of a block's place, but its rank, with their axes."""

@@ -26,12 +26,11 @@ from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import COUNTING
+from swzverify.hardware import MOST_SHARED_BYTES
 from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, const, negation, variables
 
 MOST_CASES: Final = 8
 """Choices of arrays in one address that are told apart."""
-MOST_SHARED: Final = 227 * 1024
-"""Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 _MOST_BEGIN: Final = 1024
 
 
@@ -50,8 +49,9 @@ class _Case:
         return widened(begin_of(self.base, 32), self.address.width)
 
 
-def in_bounds(subject: Subject, smem: int | None = None) -> Claim:
-    """The verdict on the bounds of one access; `smem` are the bytes of dynamic shared memory.
+def in_bounds(subject: Subject, smem: int | None = None, most: int = MOST_SHARED_BYTES) -> Claim:
+    """The verdict on the bounds of one access; `smem` are the bytes of dynamic shared memory, `most` those
+    that a block of the target can have.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> from swzverify.compiled.scan import scan_module
@@ -78,7 +78,7 @@ def in_bounds(subject: Subject, smem: int | None = None) -> Claim:
             )
         size = arrays[0].symbol.size_bytes
         if size is None:
-            size = MOST_SHARED if smem is None else smem
+            size = most if smem is None else smem
             if smem is None:
                 open_arrays.append(spell_leaf(arrays[0]))
         cases.append(_Case(condition, part, arrays[0], size))

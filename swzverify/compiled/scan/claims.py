@@ -19,20 +19,21 @@ from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.price import DisagreementError, block_of
 from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
-from swzverify.hardware import LANES
+from swzverify.hardware import LANES, MOST_SHARED_BYTES, TARGETS
 
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
 
 
 def claims_on(
-    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None
+    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None, target: str
 ) -> tuple[Claim, Claim]:
     """The verdicts on alignment and bounds of one access."""
-    found = _claims(access, facts, shape, possible, smem)
+    most = TARGETS[target].shared_bytes_per_block if target in TARGETS else MOST_SHARED_BYTES
+    found = _claims(access, facts, shape, possible, smem, most)
     strict = in_one_launch(access) if any(each.is_broken for each in found) else None
     if strict is None:
         return found
-    there = _claims(strict, facts, shape, possible, smem)
+    there = _claims(strict, facts, shape, possible, smem, most)
     one, two = (_sure(*each) for each in zip(found, there, strict=True))
     return one, two
 
@@ -45,7 +46,7 @@ def _sure(claim: Claim, strict: Claim) -> Claim:
 
 
 def _claims(
-    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None
+    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None, most: int
 ) -> tuple[Claim, Claim]:
     if access.reason:
         return not_known(access.reason), not_known(access.reason)
@@ -60,7 +61,7 @@ def _claims(
     lanes = LANES if access.row is None else access.row.address_lanes
     subject = Subject(whole, width, lanes, block_of(shape or (LANES, 1, 1)), possible)
     texts = facts.texts_on(whole)
-    found = (_said(lambda: aligned(subject)), _said(lambda: in_bounds(subject, smem)))
+    found = (_said(lambda: aligned(subject)), _said(lambda: in_bounds(subject, smem, most)))
     if no_shape:
         # A block may have fewer lanes, and none of those that break a claim.
         found = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in found)

@@ -185,7 +185,7 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    claims = [claims_on(access, facts, block, asker.possible, smem) for access in read]
+    claims = [claims_on(access, facts, block, asker.possible, smem, target) for access in read]
     cures = _cures(read, decisions, claims, block, target) if suggest else [()] * len(read)
     for access, decision, chip, of_claims, helped in zip(read, decisions, chips, claims, cures, strict=True):
         address = "" if access.address is None else spell(access.address, access.leaves)
