@@ -128,8 +128,19 @@ def one_to_one(image: Expr, x: Var) -> bool | None:
     patterns.
     """
     numbering = VariableBits.of([x])
-    columns = flips(affine_bits([image], numbering)[0], numbering, [x])
-    return None if columns is None else rank(columns) == x.width
+    rows = _rows(affine_bits([image], numbering)[0], numbering, (x,))
+    return None if rows is None else rank(rows) == x.width
+
+
+def _rows(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
+    """Each output bit's form as far as it reads some variables; None where one is not affine."""
+    mask = sum(((1 << node.width) - 1) << numbering.first[node.name] + 1 for node in nodes)
+    rows: list[int] = []
+    for form in bits:
+        if form is None:
+            return None
+        rows.append(form & mask)
+    return rows
 
 
 def _injective(goal: Injective) -> Finding:
@@ -137,18 +148,22 @@ def _injective(goal: Injective) -> Finding:
         return _OTHER
     if not looks_affine(goal.inner):
         return _OTHER
-    numbering = VariableBits.of(goal.domain.variables)
-    columns = flips(affine_bits([goal.inner], numbering)[0], numbering, goal.distinct)
-    if columns is None:
+    numbering, distinct = VariableBits.of(goal.domain.variables), goal.distinct
+    (bits,) = affine_bits([goal.inner], numbering)
+    rows = _rows(bits, numbering, distinct)
+    if rows is None:
         return _OTHER
     free_low = goal.extent.bit_length() - 1
-    if goal.extent != 1 << free_low or any(column & (goal.extent - 1) for column in columns):
+    if goal.extent != 1 << free_low or any(rows[:free_low]):
         # Ranges of points keep apart only where all points are multiples of a power-of-two length
         # from each other.
         return _OTHER
-    kernel = kernel_vector(columns)
-    if kernel is None:
+    if rank(rows) == sum(node.width for node in distinct):
         return Finding(NAME, Answer.HOLDS)
+    columns = flips(bits, numbering, distinct)
+    kernel = None if columns is None else kernel_vector(columns)
+    if kernel is None:
+        return _OTHER  # columns have the rank of the rows: this does not happen
     if goal.domain.assumption is not TRUE:
         return _OTHER
     point: Point = {node.name: 0 for node in goal.domain.variables}

@@ -426,7 +426,7 @@ MUTATIONS: list[tuple[Callable[[Patch], None], Callable[[], bool]]] = [
     (separation_by_parts_of_a_word, says(Z3, ob.replace_limit(odd_iterations(), 1), FAILS)),
     (order_by_the_first_alone, says(Z3, halves_meet(), FAILS)),
     (touch_counts_unchecked, says(Z3, touched_once(), FAILS)),
-    (rank_off_by_one, masked_outer(GF2)),
+    (rank_off_by_one, says(GF2, dependent_bits(), FAILS)),
     (kernel_missed, says(GF2, dependent_bits(), FAILS)),
     (period_of_one, says(RESIDUES, odd_iterations(), FAILS)),
     (free_variables_ignored, says(RESIDUES, later_iterations(), FAILS)),
