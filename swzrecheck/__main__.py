@@ -17,7 +17,7 @@ from collections.abc import Sequence  # noqa: E402
 from swzrecheck.errors import CertificateError  # noqa: E402
 from swzrecheck.folder import load_list  # noqa: E402
 from swzrecheck.memory import limit_memory  # noqa: E402
-from swzrecheck.recheck import Limits, Recheck, Rechecked, Status  # noqa: E402
+from swzrecheck.recheck import Limits, Recheck  # noqa: E402
 from swzrecheck.solvers import NAMES, choose  # noqa: E402
 from swzrecheck.told import ExitCode, exit_code, told  # noqa: E402
 
@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.solver and given.no_solver:
         parser.error("--solver and --no-solver cannot be used together")
+    if given.timeout <= 0 or given.memory <= 0:
+        parser.error("--timeout and --memory are above 0")
     limit_memory(given.memory)
     started = time.monotonic()
     try:
@@ -46,13 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not entries:
         return _say([f"Error: SWZ601 {given.folder}: the list is empty: nothing was proved"], ExitCode.BROKEN)
     recheck = Recheck(given.folder, limits, lambda _: None)
-    outcomes: list[Rechecked] = []
-    for entry in entries:
-        try:
-            outcomes.append(recheck.claim(entry))
-        except MemoryError:
-            why = f"more than {given.memory} MiB of memory"
-            outcomes.append(Rechecked(entry.id, Status.NOT_RECHECKED, (why,)))
+    outcomes = [recheck.entry(entry) for entry in entries]
     return _say(told(outcomes, limits, time.monotonic() - started, verbose=given.verbose), exit_code(outcomes))
 
 

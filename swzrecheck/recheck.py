@@ -100,6 +100,17 @@ class Recheck:
         self._answers: dict[tuple[str, str], SolverAnswer | str] = {}
         self._proofs: dict[str, str] = {}
 
+    def entry(self, entry: Entry) -> Rechecked:
+        """What comes of one certificate, whatever goes wrong with it: it must not cost the others theirs."""
+        try:
+            return self.claim(entry)
+        except MemoryError:
+            why = f"more than {self.limits.memory_mib} MiB of memory"
+            return Rechecked(entry.id, Status.NOT_RECHECKED, (why,))
+        except Exception as error:  # noqa: BLE001 - a fault of ours is told as one
+            why = f"SWZ901 a fault of swzverify: {type(error).__name__}: {error}"
+            return Rechecked(entry.id, Status.BROKEN, (why,))
+
     def claim(self, entry: Entry) -> Rechecked:
         """What comes of one certificate."""
         self.tell("reading")

@@ -37,8 +37,8 @@ def exit_code(outcomes: Sequence[Rechecked]) -> ExitCode:
 
 
 def told(outcomes: Sequence[Rechecked], limits: Limits, spent_s: float, *, verbose: bool) -> list[str]:
-    """The lines of the report, the summary last. They may hold any character: whoever prints them makes
-    these harmless.
+    """The lines of the report, with the summary at the end. Names of strangers stand in them as they are:
+    the caller escapes what acts on a terminal.
     """
     lines: list[str] = []
     for outcome in outcomes:

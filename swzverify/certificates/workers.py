@@ -65,12 +65,4 @@ def _serve(pipe: Connection[Message, Entry], folder: str, limits: Limits) -> Non
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             entry = pipe.recv()
-            try:
-                outcome = recheck.claim(entry)
-            except MemoryError:
-                why = f"more than {limits.memory_mib} MiB of memory"
-                outcome = Rechecked(entry.id, Status.NOT_RECHECKED, (why,))
-            except Exception as error:  # noqa: BLE001 - one certificate's fault must not cost the others theirs
-                why = f"SWZ901 a fault of swzverify: {type(error).__name__}: {error}"
-                outcome = Rechecked(entry.id, Status.BROKEN, (why,))
-            pipe.send(outcome)
+            pipe.send(recheck.entry(entry))

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from swzrecheck.folder import Entry, save_list
+from swzrecheck.recheck import Limits, Recheck, Status
 from swzverify.apps.cli import main
 from tests.certificates.test_recheck import SPEC
 
@@ -81,18 +83,37 @@ def test_nothing_of_the_working_folder_is_imported(certs: Path, tmp_path: Path) 
     assert (found.returncode, found.stderr) == (0, "")
 
 
-def test_a_false_statement_is_contradicted_or_broken(certs: Path, tmp_path: Path) -> None:
-    """The list's own hashes are written again, as an attacker would."""
-    from swzrecheck.folder import fingerprint, save_list
-
+def test_a_false_statement_is_contradicted(certs: Path, tmp_path: Path) -> None:
+    """A box of twice the points cannot fill the other one. The hashes are right, as an attacker makes them."""
     copy = tmp_path / "alone" / "certs"
     shutil.copytree(certs.parent, copy.parent)
-    names = {json.loads(file.read_text())["id"]: file for file in (copy / "claims").iterdir()}
-    file = next(file for name, file in names.items() if "permutation" in name)
+    files = {json.loads(file.read_text())["id"]: file for file in (copy / "claims").iterdir()}
+    (file,) = (file for name, file in files.items() if "permutation" in name)
     text = json.loads(file.read_text())
-    (index,) = text["claim"]["maps"]
-    index["over"] = [[name, 2 * extent] for name, extent in index["over"]] if isinstance(index["over"], list) else {}
+    text["claim"]["maps"][0]["over"][0][1] *= 2
     file.write_text(json.dumps(text))
-    save_list(str(copy), list(names), {})
-    assert fingerprint(file.read_text())
-    assert alone(copy).returncode in (1, 2)
+    save_list(str(copy), list(files), {})
+    found = alone(copy)
+    assert found.returncode == 1, found.stdout
+    assert "1 contradicted of" in found.stdout.replace(",", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(MemoryError(), Status.NOT_RECHECKED), (KeyError("a bug"), Status.BROKEN)]
+)
+def test_a_fault_costs_one_certificate_and_confirms_none(
+    error: Exception, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Recheck, "claim", fails)
+    found = Recheck("certs", Limits(()), lambda _: None).entry(Entry("A::bijective", "claims/a.json", "0" * 64))
+    assert (found.status, found.formulas, found.witnesses) == (status, 0, 0)
+
+
+@pytest.mark.parametrize("arguments", [("--timeout", "0"), ("--memory", "-1"), ("--solver", "cvc5", "--no-solver")])
+def test_options_that_mean_nothing(certs: Path, arguments: tuple[str, ...]) -> None:
+    found = alone(certs, *arguments)
+    assert found.returncode == 2
+    assert "Traceback" not in found.stderr
