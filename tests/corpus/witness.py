@@ -95,7 +95,7 @@ def search(module: Module, function: Function, block: Shape, unmet: set[int], re
         left -= max(1, trial.steps)
         if not unmet or left <= 0:
             return
-        made_by.learn(trial, [each.index for each in open_now])
+        made_by.learn(made, trial, [each.index for each in open_now])
 
 
 def _ways(access: KernelAccess, seen: Seen | None) -> int:

@@ -128,7 +128,7 @@ def test_no_trial_where_all_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(tried, "run", never)
+    monkeypatch.setattr(tried, "run_all", never)
     kernel, read = kernel_of(CHASED)
     decisions = [Decision(Verdict.FREE, "", 1)] * len(read)
     assert tried.tried(kernel, read, decisions) == decisions

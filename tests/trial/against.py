@@ -109,7 +109,7 @@ def compare(
     search = Search(Launcher(whole, block, DYNAMIC_BYTES))
     for made in islice(search, most):
         trial = run(module, whole, made, [each.index for each in read], STEPS)
-        search.learn(trial)
+        search.learn(made, trial)
         result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
         out.launches += 1
         if trial.fault:

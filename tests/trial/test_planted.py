@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swzverify.compiled.trial import atomics, code, exchange, floats, lanes, machine, memory
+from swzverify.compiled.trial import atomics, code, exchange, floats, lanes, machine, memory, placement
 from swzverify.compiled.trial.memory import Array, Mask
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle.case_list import all_cases
@@ -101,11 +101,11 @@ def nobody_waits(self: Any, instruction: Any, active: Mask, block: Any) -> None:
 
 
 def all_at_one_place(self: Any, symbols: list[Any], _dynamic_bytes: int) -> None:
-    self.starts = (machine.SHARED_BEGIN,)
+    self.starts = (placement.SHARED_BEGIN,)
     for symbol in symbols:
         if symbol.space == "shared":
-            self.addresses[machine.SymbolRef(symbol.name, symbol.scope)] = machine.SHARED_BEGIN
-    self.regions.append(memory.Region(machine.SHARED_WINDOW + machine.SHARED_BEGIN, 1 << 16))
+            self.addresses[placement.SymbolRef(symbol.name, symbol.scope)] = placement.SHARED_BEGIN
+    self.regions.append(memory.Region(memory.SHARED_WINDOW + placement.SHARED_BEGIN, 1 << 16))
 
 
 def store_known(self: Any, addresses: Array, threads: Array, width_bytes: int, values: Array, _known: Mask) -> None:
@@ -142,7 +142,7 @@ PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "an atomic changes nothing": (atomics, "_new", lost, "case 477"),
     "what is behind a loop runs before it": (machine, "in_one_piece", loops_last, "program 3"),
     "nobody waits at a barrier": (machine._Machine, "_wait", nobody_waits, "barrier"),
-    "arrays overlap": (machine._Placed, "_shared", all_at_one_place, "arrays"),
+    "arrays overlap": (placement.Placement, "_shared", all_at_one_place, "arrays"),
     "what was not computed is stored as known": (memory.Memory, "store", store_known, "case 90"),
     "guards always hold": (code.Code, "run", guards_hold, "random kernels"),
     "lanes that are elsewhere are written too": (lanes.Lanes, "write", one_source, "case 504"),

@@ -33,7 +33,7 @@ def first_there(body: str, most: int = 200) -> Launch | None:
     search = search_of(function)
     for launch in islice(search, most):
         trial = run(module, function, launch, [wanted], 500)
-        search.learn(trial)
+        search.learn(launch, trial)
         if wanted in trial.seen:
             return launch
     return None
@@ -88,7 +88,7 @@ def test_the_same_launches_every_time() -> None:
         told.append([])
         for launch in islice(search, 60):
             told[-1].append(f"{launch.number} {launch.words} {launch.buffers}")
-            search.learn(run(module, function, launch, (), 500))
+            search.learn(launch, run(module, function, launch, (), 500))
     assert told[0] == told[1]
     assert len({each.partition(" ")[2] for each in told[0]}) > 40
 

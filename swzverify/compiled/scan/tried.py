@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice, repeat
 from math import prod
 from typing import Final
 
@@ -38,7 +38,7 @@ from swzverify.compiled.scan.price import (
 )
 from swzverify.compiled.scan.split import split
 from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
-from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run
+from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run_all
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
 
@@ -49,6 +49,10 @@ conflicts.
 LONG: Final = 10
 """The first launches, which have so many instructions; later ones have `SHORT` at first."""
 SHORT: Final = 2_000
+FIRST_TOGETHER: Final = (2, 8)
+"""How many launches run side by side at first: few, since most kernels need no more."""
+TOGETHER: Final = 16
+"""How many of the later ones run side by side."""
 MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
 OF_ANY_SPACE: Final = 40_000
@@ -149,27 +153,34 @@ class _Trials:
 
     def __iter__(self) -> Iterator[tuple[Launch, Trial]]:
         patience = PATIENCE
-        for launch in islice(self._search, self._kernel.most):
-            before = len(self.wanted)
-            budgets = [*STEPS] if launch.number < LONG else [SHORT, *STEPS]
-            while True:
-                left = len(self.wanted)
-                trial = self._run(launch, budgets.pop(0))
-                yield launch, trial
-                # A launch that met something new and was cut off is worth more steps.
-                if not budgets or not trial.is_cut_off or len(self.wanted) == left:
-                    break
-            is_new = self._search.learn(trial, self.wanted)
-            patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
-            if self.steps >= self._most or not patience:
-                return
+        launches = islice(self._search, self._kernel.most)
+        sizes = chain(FIRST_TOGETHER, repeat(TOGETHER))
+        while together := [*islice(launches, next(sizes))]:
+            # What launches of one batch did is told before those of the next one are made.
+            first = self._run(together, [STEPS[0] if each.number < LONG else SHORT for each in together])
+            for launch, trial in zip(together, first, strict=True):
+                before = len(self.wanted)
+                yield from self._more(launch, trial)
+                is_new = self._search.learn(launch, trial, self.wanted)
+                patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
+                if self.steps >= self._most or not patience:
+                    return
 
-    def _run(self, launch: Launch, steps: int) -> Trial:
-        most = min(steps, max(1, self._most - self.steps))
-        trial = run(self._kernel.module, self._whole, launch, self._watched, most)
-        # A function of which no instruction runs has no other launch either.
-        self.steps += trial.steps or self._most
-        return trial
+    def _more(self, launch: Launch, trial: Trial) -> Iterator[tuple[Launch, Trial]]:
+        """A trial; and with more steps if it met something new and was cut off."""
+        budgets = [*STEPS[1:]] if launch.number < LONG else [*STEPS]
+        while True:
+            left = len(self.wanted)
+            # A function of which no instruction runs has no other launch either.
+            self.steps += trial.steps or self._most
+            yield launch, trial
+            if not budgets or not trial.is_cut_off or len(self.wanted) == left:
+                return
+            (trial,) = self._run([launch], [budgets.pop(0)])
+
+    def _run(self, launches: Sequence[Launch], steps: Sequence[int]) -> list[Trial]:
+        most = max(1, self._most - self.steps)
+        return run_all(self._kernel.module, self._whole, launches, self._watched, [min(each, most) for each in steps])
 
 
 def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:

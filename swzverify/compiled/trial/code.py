@@ -25,7 +25,7 @@ from swzverify.compiled.trial.exchange import exchange
 from swzverify.compiled.trial.floats import COMPARED
 from swzverify.compiled.trial.floats import compute as compute_floats
 from swzverify.compiled.trial.lanes import Lanes, cut, signed
-from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
+from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory, StopError
 from swzverify.hardware import Kind
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import FALSE, Expr, const, postorder, var
@@ -55,7 +55,7 @@ known, and the threads that make it.
 """
 
 
-class EndError(Exception):
+class EndError(StopError):
     """The trial cannot go on: a value is needed that it does not know."""
 
 
@@ -64,15 +64,16 @@ class CutOffError(EndError):
 
 
 class Code:
-    """Runs instructions of one function one by one. `steps` counts the cost of threads that run alone;
-    `compared` are numbers of comparisons that came out the same for all lanes.
+    """Runs instructions of one function one by one, for threads of several blocks at once. Of each block
+    `steps` counts the cost of threads that run alone, and `compared` are numbers of comparisons that
+    came out the same for all its lanes.
     """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
         self._lanes, self._memory, self._watch = lanes, memory, watch
         self._threads = np.arange(lanes.threads)
-        self.steps = 0
-        self.compared: dict[int, None] = {}
+        self.steps = np.zeros(lanes.blocks, dtype=np.int64)
+        self.compared: list[dict[int, None]] = [{} for _ in range(lanes.blocks)]
 
     def run(self, instruction: Instruction, active: Mask) -> None:
         """One instruction that is no branch and no barrier, for the threads that come to it."""
@@ -82,7 +83,7 @@ class Code:
             unsure = active & ~known
             if unsure.any():
                 if not self._is_plain(instruction):
-                    raise EndError("a guard is not known")
+                    raise EndError("a guard is not known", np.flatnonzero(unsure))
                 for target in written(instruction):
                     self._lanes.forget(target, unsure)
             active = active & known & ((holds == 0) if guard.negated else (holds != 0))
@@ -105,11 +106,11 @@ class Code:
             case "st" if len(instruction.operands) > 1:
                 self._store(instruction, active)
             case "atom" | "red" if can_run(instruction):
-                places = self._reached(instruction, active)
-                if places is None:
-                    raise EndError("an atomic's address is not known")
-                self.steps += int(active.sum()) // THREADS_PER_STEP
+                places, sure = self._reached(instruction, active)
+                if (active & ~sure).any():
+                    raise EndError("an atomic's address is not known", np.flatnonzero(active & ~sure))
                 apply(instruction, self._lanes, self._memory, places, active)
+                self._count_alone(active)
             case "cp" if _COPY.fullmatch(instruction.opcode) and len(instruction.operands) in (3, 4):
                 self._copy(instruction, active)
             case "cvta" if len(instruction.operands) == 2:
@@ -117,19 +118,23 @@ class Code:
             case "mov" if _MOVE.fullmatch(instruction.opcode) and len(instruction.operands) == 2:
                 self._move(instruction, active)
             case "call":
-                self._call(instruction)
+                self._call(instruction, active)
             case _:
                 followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
                 if not followed and not compute_floats(instruction, self._lanes, active):
                     self._lose(instruction, active)
 
-    def _call(self, instruction: Instruction) -> None:
+    def _count_alone(self, active: Mask) -> None:
+        """Count the steps of threads that run one by one."""
+        self.steps += self._lanes.in_blocks(active).sum(axis=1) // THREADS_PER_STEP
+
+    def _call(self, instruction: Instruction, active: Mask) -> None:
         """A call through a pointer is taken to return; what the function gives and stores is not
         known. A call by name may be a trap.
         """
         if not any(isinstance(each, Register) for each in instruction.operands):
             raise EndError("a function is called")
-        self._memory.forget()
+        self._memory.forget(self._threads[active])
 
     def _lose(self, instruction: Instruction, active: Mask) -> None:
         """An instruction that is not followed: what it may write is not known."""
@@ -139,7 +144,7 @@ class Code:
         if any(isinstance(each, Address) for each in instruction.operands):
             self._reached(instruction, active)
             if base_name(instruction) not in _MATRIX_LOADS:
-                self._memory.forget()
+                self._memory.forget(self._threads[active])
 
     # ---- computing
 
@@ -153,22 +158,29 @@ class Code:
             point[name], of_this = self._lanes.read(operand, width)
             known = known & of_this
         undefined, *results = evaluate_many((formula.undefined, *formula.results), point)
-        known = known & (undefined == 0)
-        if base_name(instruction) == "setp" and len(self.compared) < MOST_COMPARED:
+        if formula.undefined is not FALSE:
+            known = known & (undefined == 0)
+        if base_name(instruction) == "setp":
             self._note_compared(formula, results[0], tuple(point.values()), active & known)
         for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
             self._lanes.write(target, signed(result, width) if formula.signed else result, known, active)
         return True
 
     def _note_compared(self, formula: _Formula, result: Array, operands: tuple[Array, ...], active: Mask) -> None:
-        here = np.flatnonzero(active)
-        if len(here) and (result[here] == result[here[0]]).all():
-            numbers = (*formula.numbers, *(int(each[here[0]]) for each in operands))
-            self.compared |= dict.fromkeys(each for each in numbers if each >= 0)
+        here, results = self._lanes.in_blocks(active), self._lanes.in_blocks(result)
+        blocks = np.arange(len(here))
+        first = here.argmax(axis=1)
+        differs = (here & (results != results[blocks, first][:, None])).any(axis=1)
+        for block in np.flatnonzero(here.any(axis=1) & ~differs).tolist():
+            compared = self.compared[block]
+            if len(compared) < MOST_COMPARED:
+                thread = block * self._lanes.of_block + first[block]
+                numbers = (*formula.numbers, *(int(each[thread]) for each in operands))
+                compared |= dict.fromkeys(each for each in numbers if each >= 0)
 
     def _compute_long(self, instruction: Instruction, active: Mask) -> bool:
         """The high half of a product of 128 bits, thread by thread."""
-        self.steps += int(active.sum()) // THREADS_PER_STEP
+        self._count_alone(active)
         target, *operands = instruction.operands
         read = [self._lanes.read(each, 64) for each in operands]
         result = np.zeros(self._lanes.threads, dtype=np.uint64)
@@ -201,90 +213,96 @@ class Code:
 
     # ---- memory
 
-    def _reached(self, instruction: Instruction, active: Mask) -> Array | None:
-        """The generic addresses that active threads name; None where some are not known. The watch
-        is told those in shared memory.
+    def _reached(self, instruction: Instruction, active: Mask) -> tuple[Array, Mask]:
+        """The generic addresses that threads name, and the active threads of the blocks in which all of
+        these are known. The watch is told those in shared memory.
         """
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
-        found = None if operand is None else self._place(operand, active)
-        if found is None:
-            self._watch(instruction, None, active)
-            return None
+        found, known = (self._threads, self._lanes.nothing) if operand is None else self._place(operand)
+        lost = active & self._lanes.whole_blocks(active & ~known)
+        if lost.any():
+            self._watch(instruction, None, lost)
+        sure = active & ~lost
         if space_of(instruction.opcode) == "shared":
             found = cut(found, 32) + SHARED_WINDOW
-        inside = active & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
+        inside = sure & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
         if inside.any():
             self._watch(instruction, found - SHARED_WINDOW, inside)
-        return found
+        return found, sure
 
-    def _place(self, operand: Address, active: Mask) -> Array | None:
+    def _place(self, operand: Address) -> tuple[Array, Mask]:
         base = operand.base
         offset, everywhere = self._lanes.read(Immediate(operand.offset), 64)
         if base is None:
-            return offset
-        width = width_of(base) if isinstance(base, Register) else 64
-        value, known = self._lanes.read(base, width)
-        return value + offset if (known & everywhere)[active].all() else None
+            return offset, everywhere
+        value, known = self._lanes.read(base, width_of(base) if isinstance(base, Register) else 64)
+        return value + offset, known
 
     def _load(self, instruction: Instruction, active: Mask) -> None:
         targets = written(instruction)
-        places = self._reached(instruction, active)
+        places, sure = self._reached(instruction, active)
         kind = instruction.opcode.rpartition(".")[2]
-        size = size_of_type(kind)
-        if places is None or size is None or size > 8:
-            for target in targets:
-                self._lanes.forget(target, active)
-            return
-        _check_aligned(places[active], size * len(targets))
+        size = size_of_type(kind) or 0
+        if not 0 < size <= 8:
+            sure = self._lanes.nothing
+        threads = self._threads[sure]
+        at_once = places[threads]
+        if len(threads):
+            self._memory.check(at_once, threads, size * len(targets))
         for at, target in enumerate(targets):
-            values, known = self._lanes.everything.astype(np.int64), self._lanes.everything.copy()
-            found, of_found = self._memory.load((places + at * size)[active], self._threads[active], size)
-            values[active], known[active] = found, of_found
+            values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.nothing.copy()
+            if len(threads):
+                values[threads], known[threads] = self._memory.load(at_once + at * size, threads, size)
             self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
 
     def _store(self, instruction: Instruction, active: Mask) -> None:
-        places = self._reached(instruction, active)
-        size = size_of_type(instruction.opcode.rpartition(".")[2])
-        if places is None or size is None or size > 8:
-            self._memory.forget()
-            return
+        places, sure = self._reached(instruction, active)
+        size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
+        if not 0 < size <= 8:
+            sure = self._lanes.nothing
         source = instruction.operands[1]
         items = source.items if isinstance(source, Vector) else (source,)
-        _check_aligned(places[active], size * len(items))
-        for at, item in enumerate(items):
+        threads = self._threads[sure]
+        if len(threads):
+            self._memory.check(places[threads], threads, size * len(items))
+        if (active & ~sure).any():
+            self._memory.forget(self._threads[active & ~sure])
+        for at, item in enumerate(items if len(threads) else ()):
             values, known = self._lanes.read(item, 8 * size)
-            self._memory.store((places + at * size)[active], self._threads[active], size, values[active], known[active])
+            self._memory.store(places[threads] + at * size, threads, size, values[threads], known[threads])
 
     def _copy(self, instruction: Instruction, active: Mask) -> None:
         """A copy from global memory, as if it were done at once; what is not copied becomes
         zero.
         """
-        into = self._reached(instruction, active)
+        into, sure = self._reached(instruction, active)
         operands = instruction.operands
-        source = self._place(operands[1], active) if isinstance(operands[1], Address) else None
-        size = operands[2].value if isinstance(operands[2], Immediate) else 0
-        if into is None or source is None or size not in (4, 8, 16) or len(operands) > 4:
-            raise EndError("a copy is not followed")
-        count, of_count = (
-            self._lanes.read(operands[3], 32)
-            if len(operands) == 4
-            else (np.full(self._lanes.threads, size), self._lanes.everything)
+        source, of_source = (
+            self._place(operands[1]) if isinstance(operands[1], Address) else (into, self._lanes.nothing)
         )
-        if not of_count[active].all():
-            raise EndError("a copy's size is not known")
-        _check_aligned(np.concatenate((into[active], source[active])), size)
-        for at in range(size):
-            real = active & (count > at)
-            values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.everything.copy()
-            if real.any():
-                found = self._memory.load((source + at)[real], self._threads[real], 1)
-                values[real], known[real] = found
-            self._memory.store((into + at)[active], self._threads[active], 1, values[active], known[active])
+        size = operands[2].value if isinstance(operands[2], Immediate) else 0
+        if size not in (4, 8, 16) or len(operands) > 4:
+            raise EndError("a copy is not followed")
+        if (lost := active & ~(sure & of_source)).any():
+            raise EndError("a copy is not followed", self._threads[lost])
+        count, of_count = self._lanes.read(operands[3] if len(operands) == 4 else Immediate(size), 32)
+        if (lost := active & ~of_count).any():
+            raise EndError("a copy's size is not known", self._threads[lost])
+        threads = self._threads[active]
+        self._memory.check(into[threads], threads, size)
+        if (crooked := source[threads] % size != 0).any():
+            raise FaultError("an address is not aligned", threads[crooked])
+        read = [self._bytes(source + at, active & (count > at)) for at in range(size)]
+        for at, (values, known) in enumerate(read):
+            self._memory.store(into[threads] + at, threads, 1, values[threads], known[threads])
 
-
-def _check_aligned(places: Array, width_bytes: int) -> None:
-    if (places % width_bytes).any():
-        raise FaultError("an address is not aligned")
+    def _bytes(self, places: Array, active: Mask) -> tuple[Array, Mask]:
+        """The bytes at some addresses; a zero where no byte is read."""
+        values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.everything.copy()
+        threads = self._threads[active]
+        if len(threads):
+            values[threads], known[threads] = self._memory.load(places[threads], threads, 1)
+        return values, known
 
 
 @dataclass(frozen=True, slots=True)

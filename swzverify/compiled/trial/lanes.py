@@ -1,10 +1,12 @@
-"""Registers of all threads of a block, and the reading and writing of operands."""
+"""Registers of all threads of some blocks, and the reading and writing of operands."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.effects import width_of
 from swzverify.compiled.kernel.leaves import Leaves
@@ -25,6 +27,7 @@ from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
 
 _WORD = 64
+_Item = TypeVar("_Item", np.int64, np.bool_)
 
 
 def cut(values: Array, width: int) -> Array:
@@ -41,23 +44,37 @@ def signed(values: Array, width: int) -> Array:
 
 
 class Lanes:
-    """Registers of the threads of a block, whole warps of them.
+    """Registers of the threads of some blocks of one shape, whole warps of them.
 
     A value is a bit pattern of its register's width. `coordinates` are values of leaves of
     special registers, by name; `addresses` are those of symbols; `exists` tells which threads
-    the block has. What was not written is not known.
+    the blocks have, of which there are `blocks`. What was not written is not known.
     """
 
     def __init__(
-        self, block: BlockShape, coordinates: Mapping[str, Array], addresses: Mapping[SymbolRef, int], exists: Mask
+        self,
+        block: BlockShape,
+        coordinates: Mapping[str, Array],
+        addresses: Mapping[SymbolRef, int],
+        exists: Mask,
+        blocks: int = 1,
     ) -> None:
         self.threads, self.exists = len(exists), exists
+        self.blocks, self.of_block = blocks, len(exists) // blocks
         self._block, self._coordinates, self._addresses = block, coordinates, addresses
         self._values: dict[Register, Array] = {}
         self._known: dict[Register, Mask] = {}
         self._specials: dict[tuple[str, int], tuple[Array, Mask]] = {}
         self.nothing = np.zeros(self.threads, dtype=np.bool_)
         self.everything = np.ones(self.threads, dtype=np.bool_)
+
+    def in_blocks(self, values: NDArray[_Item]) -> NDArray[_Item]:
+        """A value of each thread as one row for each block."""
+        return values.reshape(self.blocks, self.of_block)
+
+    def whole_blocks(self, which: Mask) -> Mask:
+        """All threads of the blocks in which some thread is marked."""
+        return np.repeat(self.in_blocks(which).any(axis=1), self.of_block)
 
     def read(self, operand: Operand, width: int) -> tuple[Array, Mask]:
         """An operand as so many bits, and where it is known."""

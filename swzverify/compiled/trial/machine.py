@@ -1,4 +1,8 @@
-"""All warps of one block, from the kernel's begin to its end.
+"""All warps of some blocks, from the kernel's begin to its end.
+
+The blocks are of launches of one kernel with one shape of the block. They run side by side, so that an
+instruction is one step for the threads of all of them; no block sees anything of another one, and
+each does what it would do alone.
 
 In each warp the lanes at the earliest block run. The order of blocks puts each block behind those
 that lead to it, and keeps loops in one piece. So lanes that parted wait for each other wherever
@@ -14,43 +18,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from math import prod
 from typing import Final
 
 import numpy as np
 
 from swzverify.compiled.kernel.flow import Block, Flow, FlowError, in_one_piece
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError, Space, Symbol, SymbolRef
+from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError
 from swzverify.compiled.trial.code import Code, CutOffError, EndError
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.memory import (
-    BUFFER_BASE,
-    BUFFER_STEP,
-    CONSTANT_BASE,
-    LOCAL_BASE,
-    PARAMETER_BASE,
-    SHARED_WINDOW,
-    SYMBOL_BASE,
-    Array,
-    FaultError,
-    LimitError,
-    Mask,
-    Memory,
-    Region,
-)
+from swzverify.compiled.trial.memory import Array, FaultError, LimitError, Mask, Memory, StopError, bytes_of
+from swzverify.compiled.trial.placement import Placement, coordinates_of
 from swzverify.hardware import LANES
 
-SHARED_BEGIN: Final = 1024
-"""Where a block's variables begin in shared memory."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
-MOST_LOCAL_BYTES: Final = 1 << 16
-MOST_SYMBOL_BYTES: Final = 1 << 22
+MOST_THREADS: Final = 4096
+"""Threads that run at once: with more, an instruction takes as much longer."""
+MOST_BYTES: Final = 1 << 25
+"""Bytes of memory of the blocks that run at once, where it is more than one block."""
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
@@ -112,86 +104,134 @@ class Trial:
 
 
 def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int], most_steps: int) -> Trial:
-    """Run one block of a launch of a function with its calls put in place, and keep what the
-    instructions with the indices `wanted` reach in shared memory.
+    """Run one block of a launch, as `run_all` does."""
+    return run_all(module, function, [launch], wanted, [most_steps])[0]
+
+
+def run_all(
+    module: Module, function: Function, launches: Sequence[Launch], wanted: Iterable[int], most_steps: Sequence[int]
+) -> list[Trial]:
+    """Run one block of each of some launches of a function with its calls put in place, and keep what
+    the instructions with the indices `wanted` reach in shared memory. The launches have one shape of
+    the block, as many buffers and parameters as each other, and `most_steps` steps at most.
     """
-    ended, fault, is_cut_off = "", "", False
-    try:
-        machine = _Machine(module, function, launch, frozenset(wanted))
-    except (FlowError, LimitError) as error:
-        return Trial({}, str(error), "", 0, (), Memory((), 0))
-    try:
-        machine.run(most_steps)
-    except EndError as error:
-        ended, is_cut_off = str(error), isinstance(error, CutOffError)
-    except PtxError as error:
-        ended = error.message
-    except FaultError as error:
-        fault = str(error)
-    steps = machine.steps + machine.code.steps
-    ways = frozenset((*way, count.bit_length()) for way, count in machine.ways.items())
-    compared = frozenset(machine.code.compared)
-    return Trial(machine.kept.seen, ended, fault, steps, machine.starts, machine.memory, ways, compared, is_cut_off)
+    found: list[Trial] = []
+    kept, at = frozenset(wanted), 0
+    while at < len(launches):
+        try:
+            placed = Placement(module, function, launches[at])
+            threads = -(-prod(launches[at].block) // LANES) * LANES
+            count = min(MOST_THREADS // threads, MOST_BYTES // max(1, bytes_of(placed.regions, threads)))
+            here = slice(at, at + max(1, count))
+            machine = _Machine(module, function, launches[here], kept, most_steps[here])
+        except (FlowError, LimitError) as error:
+            return [Trial({}, str(error), "", 0, (), Memory([()], 1))] * len(launches)
+        machine.run()
+        found += machine.trials()
+        at = len(found)
+    return found
 
 
 class _Kept:
-    """What the instructions with some indices reach in shared memory.
+    """What the instructions with some indices reach in shared memory, of each block.
 
     It does not hold the machine: else a machine and its memory would live on until Python looks for
     cycles.
     """
 
-    def __init__(self, wanted: frozenset[int]) -> None:
-        self._wanted = wanted
-        self.seen: dict[int, Seen] = {}
+    def __init__(self, wanted: frozenset[int], blocks: int, warps: int) -> None:
+        self._wanted, self._warps = wanted, warps
+        self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
 
     def keep(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
         if instruction.index not in self._wanted:
             return
-        seen = self.seen.setdefault(instruction.index, Seen())
+        on = active.reshape(-1, LANES)
+        made = np.flatnonzero(on.any(axis=1))
         if addresses is None:
-            seen.is_all = False
+            for block in np.unique(made // self._warps):
+                self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
             return
-        rows, on = addresses.reshape(-1, LANES), active.reshape(-1, LANES)
-        for warp in np.flatnonzero(on.any(axis=1)).tolist():
+        on = on[made]
+        rows = np.where(on, addresses.reshape(-1, LANES)[made], 0)
+        least = rows.min(axis=1, where=on, initial=np.iinfo(np.int64).max)
+        patterns = np.where(on, rows - least[:, None], -1)
+        for at, number in enumerate(made.tolist()):
+            block, warp = divmod(number, self._warps)
+            seen = self.seen[block].setdefault(instruction.index, Seen())
             if len(seen.patterns) >= MOST_SEEN:
                 seen.is_all = False
-                return
-            row, here = np.where(on[warp], rows[warp], 0), on[warp]
-            pattern = (row - row[here].min() * here).tobytes() + here.tobytes()
+                continue
+            pattern = patterns[at].tobytes()
             if pattern not in seen.patterns:
                 seen.patterns.add(pattern)
-                seen.addresses.append(row)
-                seen.active.append(here.copy())
+                seen.addresses.append(rows[at])
+                seen.active.append(on[at])
                 seen.warps.append(warp)
 
 
 class _Machine:
-    """One block: where each of its threads is, and which warps wait at which barrier."""
+    """Some blocks: where each of their threads is, and which warps wait at which barrier. Threads and
+    warps are numbered through all blocks.
+    """
 
-    def __init__(self, module: Module, function: Function, launch: Launch, wanted: frozenset[int]) -> None:
-        self.function, self.kept = function, _Kept(wanted)
+    def __init__(
+        self,
+        module: Module,
+        function: Function,
+        launches: Sequence[Launch],
+        wanted: frozenset[int],
+        most_steps: Sequence[int],
+    ) -> None:
+        self.function, self.blocks = function, len(launches)
         self.flow, self.order = _paths(function)
-        self.steps = 0
-        rows, here = Threads(launch.block).in_warps()
-        self.warps, exists = len(here), here.reshape(-1)
-        point = {name: values.reshape(-1) for name, values in rows.items()}
+        rows, here = Threads(launches[0].block).in_warps()
+        self.warps, self.threads = len(here), len(here) * LANES
+        self.kept = _Kept(wanted, self.blocks, self.warps)
+        exists = np.tile(here.reshape(-1), self.blocks)
+        point = {name: np.tile(values.reshape(-1), self.blocks) for name, values in rows.items()}
         # The last warp has lane numbers for the lanes that are not there, too.
-        point["laneid"] = np.arange(self.warps * LANES) % LANES
-        point |= {name: np.array([value]) for name, value in _places(launch).items()}
-        placed = _Placed(module, function, launch)
-        self.starts = placed.starts
-        self.memory = Memory(placed.regions, self.warps * LANES)
-        self.lanes = Lanes(launch.block, point, placed.addresses, exists)
+        point["laneid"] = np.arange(self.blocks * self.threads) % LANES
+        places = [coordinates_of(launch) for launch in launches]
+        point |= {name: np.repeat([each[name] for each in places], self.threads) for name in places[0]}
+        placed = [Placement(module, function, launch) for launch in launches]
+        self.starts = placed[0].starts
+        self.memory = Memory([each.regions for each in placed], self.threads)
+        self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks)
         self.code = Code(self.lanes, self.memory, self.kept.keep)
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
-        self.waits = np.zeros(self.warps, dtype=np.bool_)
-        self.barriers: dict[tuple[int, int | None], list[int]] = {}
-        self.ways: Counter[tuple[int, int]] = Counter()
+        self.waits = np.zeros(self.blocks * self.warps, dtype=np.bool_)
+        self.barriers: dict[tuple[int, int, int | None], list[int]] = {}
+        self.ways: list[Counter[tuple[int, int]]] = [Counter() for _ in launches]
+        self.most_steps = np.array(most_steps, dtype=np.int64)
+        self.steps = np.zeros(self.blocks, dtype=np.int64)
+        self.stopped: dict[int, Exception] = {}
 
-    def run(self, most_steps: int) -> None:
-        """Run until all threads are at the end; an `EndError` where it cannot go on."""
+    def trials(self) -> list[Trial]:
+        """What each block did."""
+        found: list[Trial] = []
+        for block, ways in enumerate(self.ways):
+            stop = self.stopped.get(block)
+            text = "" if stop is None else str(stop)
+            is_fault = isinstance(stop, FaultError)
+            found.append(
+                Trial(
+                    self.kept.seen[block],
+                    "" if is_fault else text,
+                    text if is_fault else "",
+                    int(self.steps[block] + self.code.steps[block]),
+                    self.starts,
+                    self.memory.of_block(block),
+                    frozenset((*way, count.bit_length()) for way, count in ways.items()),
+                    frozenset(self.code.compared[block]),
+                    isinstance(stop, CutOffError),
+                )
+            )
+        return found
+
+    def run(self) -> None:
+        """Run until all threads are at the end, or their blocks cannot go on."""
         while (self.at < self.end).any():
             order = np.where(np.repeat(self.waits, LANES), self.end, self.order[self.at])
             first = order.min()
@@ -199,29 +239,67 @@ class _Machine:
                 self._release()
             else:
                 active = order == first
-                self._together(int(self.at[active][0]), active, most_steps)
+                self._together(int(self.at[active.argmax()]), active)
 
-    def _together(self, at: int, active: Mask, most_steps: int) -> None:
+    def _together(self, at: int, active: Mask) -> None:
         """Run threads from an instruction to the end of its block, or to a barrier."""
         block = self.flow.blocks[self.flow.block_of[at]]
+        here = self.lanes.in_blocks(active).any(axis=1)
+        # An instruction takes one step, and threads that run alone take others.
+        most = (self.steps + self.code.steps)[here].max() + (block.stop - at) * (1 + self.threads)
+        may_be_cut_off = most > self.most_steps[here].min()
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
-            self.steps += 1
-            if self.steps + self.code.steps > most_steps:
-                raise CutOffError("it takes more steps than a trial has")
-            match _kind(instruction.opcode):
-                case _Kind.PLAIN:
-                    self.code.run(instruction, active)
-                case _Kind.BARRIER:
-                    self._wait(instruction, active, block)
+            kind = _kind(instruction.opcode)
+            self.steps += here
+            left = self._try(self._count_steps, active) if may_be_cut_off else active
+            if kind is _Kind.PLAIN:
+                left = self._try(partial(self.code.run, instruction), left)
+            elif kind is not _Kind.JUMP:
+                self._try(partial(self._stand, instruction, block, kind), left)
+                return
+            if left is not active:
+                active, here = left, self.lanes.in_blocks(left).any(axis=1)
+                if not active.any():
                     return
-                case _Kind.OTHER_BARRIER:
-                    raise EndError(f"`{instruction.opcode}` is not followed")
-                case _Kind.TRAP:
-                    raise FaultError("a trap is reached")
-                case _Kind.JUMP:
-                    pass
-        self._leave(block, active)
+        self._try(partial(self._leave, block), active)
+
+    def _try(self, work: Callable[[Mask], None], active: Mask) -> Mask:
+        """Do something with threads; gives those of the blocks that go on. It is done again without the
+        blocks that cannot.
+        """
+        try:
+            work(active)
+        except (StopError, PtxError) as error:
+            threads = error.threads if isinstance(error, StopError) else None
+            threads = np.flatnonzero(active) if threads is None else threads
+            for block in np.unique(threads // self.threads).tolist():
+                self._stop(block, error)
+            left = active & (self.at < self.end)
+            return self._try(work, left) if left.any() else left
+        return active
+
+    def _stop(self, block: int, error: Exception) -> None:
+        """A block ends before its end."""
+        self.stopped[block] = error
+        self.at[block * self.threads : (block + 1) * self.threads] = self.end
+        self.waits[block * self.warps : (block + 1) * self.warps] = False
+        self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier[0] != block}
+
+    def _count_steps(self, active: Mask) -> None:
+        over = self.steps + self.code.steps > self.most_steps
+        if over.any() and (late := active & np.repeat(over, self.threads)).any():
+            raise CutOffError("it takes more steps than a trial has", np.flatnonzero(late))
+
+    def _stand(self, instruction: Instruction, block: Block, kind: _Kind, active: Mask) -> None:
+        """An instruction behind which no thread goes on at once."""
+        match kind:
+            case _Kind.BARRIER:
+                self._wait(instruction, active, block)
+            case _Kind.TRAP:
+                raise FaultError("a trap is reached")
+            case _:
+                raise EndError(f"`{instruction.opcode}` is not followed")
 
     def _start(self, block: int) -> int:
         """The first instruction of a block; behind the last one for the end."""
@@ -240,30 +318,33 @@ class _Machine:
         if any(way.cases is not None for way in block.ways):
             index, of_index = self.lanes.read(last.operands[0], 32)
             known = known & (of_index | ~holds)
-        if (active & ~known).any():
-            raise EndError("a branch is not known")
+        if (unsure := active & ~known).any():
+            raise EndError("a branch is not known", np.flatnonzero(unsure))
         targets = np.full(self.lanes.threads, -1, dtype=np.int64)
         for way in block.ways:
             takes = self.lanes.everything if way.guard is None else holds == way.guard
             if way.cases is not None:
                 takes = takes & np.isin(index, way.cases)
             targets[takes] = self._start(way.target)
-        if (targets[active] < 0).any():
-            raise FaultError("a branch has no such case")
+        if (nowhere := active & (targets < 0)).any():
+            raise FaultError("a branch has no such case", np.flatnonzero(nowhere))
         self.at[active] = targets[active]
         self._count(block, targets, active)
 
     def _count(self, block: Block, targets: Array, active: Mask) -> None:
         """Count the ways that are taken, and whether lanes of a warp part."""
-        taken = targets[active]
-        least, most = int(taken.min()), int(taken.max())
-        self.ways[block.index, least] += 1
-        if least == most:
-            return
-        self.ways.update((block.index, target) for target in np.unique(taken).tolist() if target > least)
-        rows, on = targets.reshape(-1, LANES), active.reshape(-1, LANES)
-        if (rows.max(axis=1, where=on, initial=-1) > rows.min(axis=1, where=on, initial=self.end + 1)).any():
-            self.ways[block.index, -1] += 1
+        taken, on = self.lanes.in_blocks(targets), self.lanes.in_blocks(active)
+        least = taken.min(axis=1, where=on, initial=self.end + 1)
+        most = taken.max(axis=1, where=on, initial=-1)
+        for number in np.flatnonzero(most >= 0).tolist():
+            ways = self.ways[number]
+            ways[block.index, int(least[number])] += 1
+            if least[number] == most[number]:
+                continue
+            here, rows = on[number].reshape(-1, LANES), taken[number].reshape(-1, LANES)
+            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[number])
+            if (rows.max(axis=1, where=here, initial=-1) > rows.min(axis=1, where=here, initial=self.end + 1)).any():
+                ways[block.index, -1] += 1
 
     # ---- barriers
 
@@ -273,26 +354,30 @@ class _Machine:
             raise EndError("a barrier's number is not known")
         here, live = active.reshape(-1, LANES), (self.at < self.end).reshape(-1, LANES)
         coming = np.flatnonzero(here.any(axis=1))
-        if (here[coming] != live[coming]).any():
-            raise EndError("some lanes of a warp wait at a barrier, and others do not")
+        parted = (here[coming] != live[coming]).any(axis=1)
+        if parted.any():
+            raise EndError("some lanes of a warp wait at a barrier, and others do not", coming[parted] * LANES)
         behind = instruction.index + 1
         self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
         self.waits[coming] = True
         barrier = ((*numbers, 0)[0], numbers[1] if len(numbers) == 2 else None)
-        self.barriers.setdefault(barrier, []).extend(coming.tolist())
+        for warp in coming.tolist():
+            self.barriers.setdefault((warp // self.warps, *barrier), []).append(warp)
 
     def _release(self) -> None:
-        """Let those go on that all wait for one barrier."""
-        left = np.flatnonzero((self.at < self.end).reshape(-1, LANES).any(axis=1) | self.waits)
-        full = [
-            barrier
-            for barrier, waiting in self.barriers.items()
-            if len(waiting) * LANES == (barrier[1] or len(left) * LANES)
-        ]
-        if not full:
-            raise EndError("warps wait for a barrier that the others do not come to")
-        for barrier in full:
-            self.waits[self.barriers.pop(barrier)] = False
+        """Let those go on that all wait for one barrier; in each block that is left all warps wait."""
+        left = (self.at < self.end).reshape(-1, LANES).any(axis=1)
+        counts = (left | self.waits).reshape(self.blocks, -1).sum(axis=1)
+        for block in np.flatnonzero(left.reshape(self.blocks, -1).any(axis=1)).tolist():
+            full = [
+                barrier
+                for barrier, waiting in self.barriers.items()
+                if barrier[0] == block and len(waiting) * LANES == (barrier[2] or counts[block] * LANES)
+            ]
+            if not full:
+                self._stop(block, EndError("warps wait for a barrier that the others do not come to"))
+            for barrier in full:
+                self.waits[self.barriers.pop(barrier)] = False
 
 
 @lru_cache(maxsize=4)
@@ -308,76 +393,3 @@ def _paths(function: Function) -> tuple[Flow, Array]:
         order[block.start : block.stop] = np.arange(at, at + block.stop - block.start)
         at += block.stop - block.start
     return flow, order
-
-
-def _places(launch: Launch) -> dict[str, int]:
-    """What special registers say of the block's place in the grid."""
-    found: dict[str, int] = {}
-    for axis, extent, place in zip("xyz", launch.grid, launch.place, strict=True):
-        found |= {f"ctaid.{axis}": place, f"nctaid.{axis}": extent}
-        found |= {f"clusterid.{axis}": place, f"nclusterid.{axis}": extent}
-        found |= {f"cluster_ctaid.{axis}": 0, f"cluster_nctaid.{axis}": 1}
-    return found | {
-        "cluster_ctarank": 0,
-        "cluster_nctarank": 1,
-        "is_explicit_cluster": 0,
-        "dynamic_smem_size": launch.dynamic_bytes,
-    }
-
-
-class _Placed:
-    """Where parameters, variables and buffers are."""
-
-    def __init__(self, module: Module, function: Function, launch: Launch) -> None:
-        self.regions: list[Region] = []
-        self.addresses: dict[SymbolRef, int] = {}
-        self._next = {
-            Space.LOCAL: LOCAL_BASE,
-            Space.PARAM: 2 * LOCAL_BASE,
-            Space.CONST: CONSTANT_BASE,
-            Space.GLOBAL: SYMBOL_BASE,
-        }
-        at = PARAMETER_BASE
-        for parameter in function.parameters:
-            raw = launch.parameters.get(parameter.name, b"")
-            if raw:
-                at = -(-at // 16) * 16
-                self.addresses[SymbolRef(parameter.name, 1)] = at
-                self.regions.append(Region(at, len(raw), np.frombuffer(raw, dtype=np.uint8)))
-                at += len(raw)
-        self._shared([*module.symbols, *function.symbols], launch.dynamic_bytes)
-        for symbol in (*module.symbols, *function.symbols):
-            if symbol.space is not Space.SHARED:
-                self._variable(symbol)
-        for number, buffer in enumerate(launch.buffers):
-            data = buffer.content
-            self.regions.append(Region(BUFFER_BASE + number * BUFFER_STEP, len(data), data))
-
-    def _shared(self, symbols: list[Symbol], dynamic_bytes: int) -> None:
-        at = SHARED_BEGIN
-        inside = [each for each in symbols if each.space is Space.SHARED]
-        starts: set[int] = set()
-        for symbol in sorted(inside, key=lambda each: each.is_extern or each.size_bytes is None):
-            at = -(-at // symbol.align_bytes) * symbol.align_bytes
-            self.addresses[SymbolRef(symbol.name, symbol.scope)] = at
-            starts.add(at)
-            if not symbol.is_extern:
-                at += symbol.size_bytes or 0
-        self.starts = tuple(sorted(starts))
-        size = at - SHARED_BEGIN + (dynamic_bytes if any(each.is_extern for each in inside) else 0)
-        if size:
-            self.regions.append(Region(SHARED_WINDOW + SHARED_BEGIN, size))
-
-    def _variable(self, symbol: Symbol) -> None:
-        """A variable of global, constant or local memory, or one through which calls pass
-        values.
-        """
-        space, size = symbol.space, symbol.size_bytes
-        is_own = space in (Space.LOCAL, Space.PARAM)
-        if symbol.is_extern or not size or size > (MOST_LOCAL_BYTES if is_own else MOST_SYMBOL_BYTES) or symbol.note:
-            return
-        begin = -(-self._next[space] // max(16, symbol.align_bytes)) * max(16, symbol.align_bytes)
-        self._next[space] = begin + size
-        self.addresses[SymbolRef(symbol.name, symbol.scope)] = begin
-        data = np.frombuffer((symbol.data or b"").ljust(size, b"\0"), dtype=np.uint8)
-        self.regions.append(Region(begin, size, None if is_own else data, per_thread=is_own))

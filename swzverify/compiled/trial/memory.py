@@ -1,12 +1,14 @@
-"""The bytes that a block sees: its shared memory, each thread's local one, arguments and buffers.
+"""The bytes that blocks see: shared memory, each thread's local memory, arguments and buffers.
 
-All of them are regions of one array. Global, constant and local addresses are generic ones;
-those of shared memory begin at a window.
+Blocks of several launches have the same regions with other bytes. All of them lie in one array, one
+block behind the other. Global, constant and local addresses are generic ones; those of shared
+memory begin at a window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,14 +30,26 @@ BUFFER_STEP: Final = 1 << 40
 
 
 MOST_BYTES: Final = 1 << 27
-"""Bytes of all regions together, with those of each thread."""
+"""Bytes of all regions of one block, with those of each thread."""
 
 
 class LimitError(Exception):
     """The launch needs more memory than a trial has."""
 
 
-class FaultError(Exception):
+class StopError(Exception):
+    """The blocks of some threads cannot go on: those of all threads that run, without `threads`.
+
+    An instruction raises it before it changes anything, so that it can be run again for the other
+    blocks.
+    """
+
+    def __init__(self, reason: str, threads: Array | None = None) -> None:
+        super().__init__(reason)
+        self.threads = threads
+
+
+class FaultError(StopError):
     """The launch does what no launch may do: it says nothing about the kernel."""
 
 
@@ -52,53 +66,95 @@ class Region:
 
 
 class Memory:
-    """The regions of one block of `threads` threads. A `LimitError` where they are too large.
+    """The regions of some blocks of `threads` threads each; all blocks have regions at the same places.
 
-    >>> memory = Memory([Region(64, 8, np.arange(8, dtype=np.uint8))], 1)
+    A thread is named by its number among the threads of all blocks.
+
+    Raises:
+        LimitError: The regions of one block are too large.
+
+    >>> memory = Memory([[Region(64, 8, np.arange(8, dtype=np.uint8))]], 1)
     >>> value, known = memory.load(np.array([66]), np.array([0]), 2)
     >>> hex(value[0]), bool(known[0])
     ('0x302', True)
     """
 
-    def __init__(self, regions: Iterable[Region], threads: int) -> None:
-        ordered = sorted(regions, key=lambda each: each.begin)
-        self._begins = np.array([each.begin for each in ordered], dtype=np.int64)
-        self._sizes = np.array([each.size for each in ordered], dtype=np.int64)
-        self._steps = np.array([each.size if each.per_thread else 0 for each in ordered], dtype=np.int64)
-        lengths = [each.size * (threads if each.per_thread else 1) for each in ordered]
-        if sum(lengths) > MOST_BYTES:
-            raise LimitError(f"it needs {sum(lengths)} bytes, more than a trial has")
+    def __init__(self, blocks: Sequence[Sequence[Region]], threads: int) -> None:
+        ordered = [sorted(regions, key=lambda each: each.begin) for regions in blocks]
+        first = ordered[0]
+        if any([_place_of(each) for each in regions] != [*map(_place_of, first)] for regions in ordered):
+            raise AssertionError(blocks)
+        self._begins = np.array([each.begin for each in first], dtype=np.int64)
+        self._sizes = np.array([each.size for each in first], dtype=np.int64)
+        self._steps = np.array([each.size if each.per_thread else 0 for each in first], dtype=np.int64)
+        self._threads, self._length = threads, bytes_of(first, threads)
+        lengths = [bytes_of([each], threads) for each in first]
         self._places = np.cumsum([0, *lengths], dtype=np.int64)[:-1]
-        self._bytes = np.zeros(sum(lengths), dtype=np.uint8)
-        self._known = np.ones(sum(lengths), dtype=np.bool_)
-        for each, place in zip(ordered, self._places.tolist(), strict=True):
-            if each.data is not None:
-                self._bytes[place : place + each.size] = each.data
+        self._bytes = np.zeros((len(ordered), self._length), dtype=np.uint8)
+        self._known = np.ones((len(ordered), self._length), dtype=np.bool_)
+        for mine, regions in zip(self._bytes, ordered, strict=True):
+            for each, place in zip(regions, self._places.tolist(), strict=True):
+                if each.data is not None:
+                    mine[place : place + each.size] = each.data
+
+    def of_block(self, block: int) -> Memory:
+        """The memory of one block alone: the same bytes, not a copy."""
+        found = copy(self)
+        found._bytes, found._known = self._bytes[block : block + 1], self._known[block : block + 1]
+        return found
 
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
-        """The words of some bytes at addresses, and whether they are known; a `FaultError`
-        outside of all regions.
+        """The words of some bytes at addresses, and whether they are known.
+
+        Raises:
+            FaultError: An address is outside of all regions.
         """
-        at = self._at(addresses, threads, width_bytes)
+        block, at = self._at(addresses, threads, width_bytes)
         raw = np.zeros((len(at), 8), dtype=np.uint8)
-        raw[:, :width_bytes] = self._bytes[at]
-        return raw.view(np.int64).reshape(-1), np.all(self._known[at], axis=1, keepdims=True).reshape(-1)
+        raw[:, :width_bytes] = self._bytes[block, at]
+        return raw.view(np.int64).reshape(-1), np.all(self._known[block, at], axis=1, keepdims=True).reshape(-1)
 
     def store(self, addresses: Array, threads: Array, width_bytes: int, values: Array, known: Mask) -> None:
         """Write words; of lanes with one address the last one stays. Errors as in `load`."""
-        at = self._at(addresses, threads, width_bytes)
+        block, at = self._at(addresses, threads, width_bytes)
         raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
-        self._bytes[at] = raw[:, :width_bytes]
-        self._known[at] = known[:, None]
+        self._bytes[block, at] = raw[:, :width_bytes]
+        self._known[block, at] = known[:, None]
 
-    def forget(self) -> None:
-        """Nothing is known any more: something was written to a place that is not known."""
-        self._known[:] = False
+    def check(self, addresses: Array, threads: Array, width_bytes: int) -> None:
+        """Raise the error that `load` would raise, or one for an address that is not a multiple of the width."""
+        misaligned = addresses % width_bytes != 0
+        if misaligned.any():
+            raise FaultError("an address is not aligned", threads[misaligned])
+        self._at(addresses, threads, width_bytes)
 
-    def _at(self, addresses: Array, threads: Array, width_bytes: int) -> Array:
+    def forget(self, threads: Array) -> None:
+        """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
+        self._known[np.unique(threads // self._threads)] = False
+
+    def _at(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Array]:
+        """The block of each thread, as a column, and the places of the bytes of its word."""
         region = np.searchsorted(self._begins, addresses, side="right") - 1
         inside = addresses - self._begins[region]
-        if (region < 0).any() or (inside + width_bytes > self._sizes[region]).any():
-            raise FaultError("an address is outside of what the launch has")
-        first = self._places[region] + inside + self._steps[region] * threads
-        return first[:, None] + np.arange(width_bytes)
+        outside = (region < 0) | (inside + width_bytes > self._sizes[region])
+        if outside.any():
+            raise FaultError("an address is outside of what the launch has", threads[outside])
+        block = threads // self._threads
+        first = self._places[region] + inside + self._steps[region] * (threads - block * self._threads)
+        return block[:, None], first[:, None] + np.arange(width_bytes)
+
+
+def bytes_of(regions: Sequence[Region], threads: int) -> int:
+    """The bytes of the regions of a block of so many threads.
+
+    Raises:
+        LimitError: They are more than a trial has.
+    """
+    found = sum(each.size * (threads if each.per_thread else 1) for each in regions)
+    if found > MOST_BYTES:
+        raise LimitError(f"it needs {found} bytes, more than a trial has")
+    return found
+
+
+def _place_of(region: Region) -> tuple[int, int, bool]:
+    return region.begin, region.size, region.per_thread

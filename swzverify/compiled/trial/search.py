@@ -41,8 +41,8 @@ _ALONE: Final = 0.2
 
 
 class Search:
-    """Launches of one kernel, one after the other; each may tell what it did before the next one
-    is made.
+    """Launches of one kernel, one after the other; what some of them did may be told before the next
+    one is made.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -55,7 +55,7 @@ class Search:
     def __init__(self, launcher: Launcher) -> None:
         self._launcher = launcher
         self._draw = random.Random(SEED)  # noqa: S311 - no secret
-        self._plan = _FIRST[0]
+        self._plans: dict[int, Plan] = {}
         self._kept: list[_Kept] = []
         self._ways: set[tuple[int, ...]] = set()
         self._wanted: frozenset[int] = frozenset()
@@ -63,21 +63,23 @@ class Search:
     def __iter__(self) -> Iterator[Launch]:
         tried: set[Plan] = set()
         for number in range(MOST_LAUNCHES):
-            self._plan = _FIRST[number] if number < len(_FIRST) else self._next(number)
-            made = None if self._plan in tried else self._launcher.launch(self._plan, number)
-            tried.add(self._plan)
+            plan = _FIRST[number] if number < len(_FIRST) else self._next(number)
+            made = None if plan in tried else self._launcher.launch(plan, number)
+            tried.add(plan)
             if made is not None:
+                self._plans[number] = plan
                 yield made
 
-    def learn(self, trial: Trial, wanted: Collection[int] = ()) -> bool:
-        """Take what the last launch did; gives whether it went a new way. `wanted` are instructions
-        to which launches shall come.
+    def learn(self, launch: Launch, trial: Trial, wanted: Collection[int] = ()) -> bool:
+        """Take what a launch did; gives whether it went a new way. `wanted` are instructions to which
+        launches shall come.
         """
+        plan = self._plans.pop(launch.number)
         self._wanted = frozenset(wanted)
         is_new = not trial.fault and not trial.ways <= self._ways
         if is_new:
             compared = tuple(sorted(trial.compared))
-            self._kept.append(_Kept(self._plan, frozenset(trial.seen), len(trial.ways), compared))
+            self._kept.append(_Kept(plan, frozenset(trial.seen), len(trial.ways), compared))
             self._ways |= trial.ways
         return is_new
 

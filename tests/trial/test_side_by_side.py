@@ -1,0 +1,171 @@
+"""Blocks that run side by side do what each of them does alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swzverify.compiled.kernel import accesses, inlined
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.trial import Launcher, Search, Trial, lanes, machine, memory, run, run_all
+from swzverify.compiled.trial.memory import Array, Mask
+from tests.kernel.programs import program
+from tests.kernel.test_programs import SHAPES
+from tests.kernel.texts import HEAD, TOP
+from tests.kernel.traps import BODIES, text_of
+from tests.trial.float_programs import program as float_program
+from tests.trial.test_planted import BARRIER
+
+LAUNCHES = 14
+DYNAMIC_BYTES = 48 << 10
+STEPS = (900, 40, 7)
+"""Steps of the launches in turn, so that some are cut off."""
+ATOMICS = """
+shl.b32 %r20, %r1, 2; and.b32 %r21, %r20, 28; add.u32 %r21, %r21, %r3;
+atom.shared.add.u32 %r5, [%r21], %r1; atom.shared.max.s32 %r6, [%r21], %r2;
+atom.shared.cas.b32 %r7, [%r21], %r5, %r6; red.shared.inc.u32 [%r21], %r2;
+and.b32 %r5, %r5, 60; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+"""
+FORGOTTEN = """
+.reg .f32 %f<3>; cvt.rn.f32.u32 %f0, %r2; ex2.approx.f32 %f1, %f0; mov.b32 %r9, %f1;
+and.b32 %r9, %r9, 124; add.u32 %r9, %r9, %r3; setp.gt.u32 %p1, %r2, 16;
+@%p1 st.shared.u32 [%r9], %r1;
+ld.shared.u32 %r5, [%r3]; and.b32 %r5, %r5, 60; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+"""
+"""Launches with a large parameter store to a place that is not known."""
+BEYOND = """
+shl.b32 %r20, %r2, 9; add.u32 %r20, %r20, %r3; ld.shared.v2.u32 {%r20, %r5}, [%r20];
+setp.gt.u32 %p1, %r2, 20; @%p1 trap;
+shl.b32 %r6, %r1, 2; add.u32 %r6, %r6, %r3; st.shared.u32 [%r6], %r20;
+"""
+"""Launches with a large parameter read outside of the array, into the register of the address."""
+PARTLY = """
+.reg .f32 %f<3>; cvt.rn.f32.u32 %f0, %r2; ex2.approx.f32 %f1, %f0; mov.b32 %r9, %f1;
+setp.gt.u32 %p1, %r1, %r2; shl.b32 %r5, %r1, 2; @%p1 mov.b32 %r5, %r9;
+and.b32 %r5, %r5, 124; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+and.b32 %r6, %r6, 124; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];
+setp.gt.u32 %p1, %r9, 5; @%p1 bra E; ld.shared.u32 %r7, [%r3];
+E:
+"""
+"""In launches with a small parameter some threads load from a place that is not known."""
+WRITTEN = [f"{TOP}{HEAD}{body}\nret; }}" for body in (BARRIER, ATOMICS, FORGOTTEN, BEYOND, PARTLY)]
+
+
+def kernels(seeds: range) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    """Kernels `k` of many kinds, with the shape of a block."""
+    yield from ((text, (64, 1, 1)) for text in WRITTEN)
+    yield from ((program(seed), SHAPES[seed % len(SHAPES)]) for seed in seeds)
+    yield from ((float_program(seed), (64, 1, 1)) for seed in seeds[::4])
+    yield from ((text_of(BODIES[name]), (8, 5, 1)) for name in list(BODIES)[:: max(1, 200 // len(seeds))])
+
+
+def did(trial: Trial) -> dict[str, Any]:
+    """What a trial did, so that two can be compared."""
+    seen = {
+        index: (
+            [each.tobytes() for each in found.addresses],
+            [each.tobytes() for each in found.active],
+            found.warps,
+            found.is_all,
+        )
+        for index, found in trial.seen.items()
+    }
+    ended = (trial.ended, trial.fault, trial.is_cut_off, trial.steps)
+    left = (trial.memory._bytes.tobytes(), trial.memory._known.tobytes())
+    return {"seen": {} if trial.fault else seen, "ended": ended, "left": left, "ways": trial.ways} | {
+        "compared": trial.compared,
+        "starts": trial.starts,
+    }
+
+
+def differences(seeds: range, out: Counter[str]) -> list[str]:
+    """What differs between launches side by side and alone; `out` counts how launches ended."""
+    found: list[str] = []
+    for text, shape in kernels(seeds):
+        module = read_module(text, "k.ptx")
+        function = module.function("k")
+        assert function is not None
+        wanted = [each.index for each in accesses(module, function, shape) if each.index >= 0]
+        whole = inlined(module, function).function
+        launches = [*islice(Search(Launcher(whole, shape, DYNAMIC_BYTES)), LAUNCHES)]
+        steps = [STEPS[at % len(STEPS)] for at in range(len(launches))]
+        together = run_all(module, whole, launches, wanted, steps)
+        assert len(together) == len(launches)
+        for launch, most, trial in zip(launches, steps, together, strict=True):
+            mine, alone = did(trial), did(run(module, whole, launch, wanted, most))
+            found += [f"{launch.words}: {name}\n{text}" for name in mine if mine[name] != alone[name]]
+            kind = "fault" if trial.fault else "cut off" if trial.is_cut_off else "ended" if trial.ended else "whole"
+            out[kind] += 1
+    return found
+
+
+def test_each_launch_does_what_it_does_alone() -> None:
+    out: Counter[str] = Counter()
+    assert differences(range(12), out) == []
+    assert min(out[kind] for kind in ("fault", "cut off", "ended", "whole")) >= 5
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("start", range(12, 212, 20))
+def test_many_launches_do_what_they_do_alone(start: int) -> None:
+    assert differences(range(start, start + 20), Counter()) == []
+
+
+def test_so_many_threads_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of blocks side by side is no matter of what they do."""
+    monkeypatch.setattr(machine, "MOST_THREADS", 200)
+    monkeypatch.setattr(machine, "MOST_BYTES", 5 << 20)
+    assert differences(range(2), Counter()) == []
+
+
+def forget_all(self: Any, _threads: Array) -> None:
+    self._known[:] = False
+
+
+def all_blocks(_self: Any, which: Mask) -> Mask:
+    return np.full(len(which), which.any())
+
+
+def all_stop(self: Any, _block: int, error: Exception) -> None:
+    for block in range(self.blocks):
+        STOP(self, block, error)
+
+
+def one_counts(self: Any, block: Any, targets: Array, active: Mask) -> None:
+    for each in range(1, self.blocks):
+        active[each * self.threads : (each + 1) * self.threads] = False
+    COUNT(self, block, targets, active)
+
+
+def of_first_block(self: Any, addresses: Array, threads: Array, width_bytes: int) -> Any:
+    return AT(self, addresses, threads % self._threads, width_bytes)
+
+
+def as_one_block(self: Any) -> None:
+    if len(np.unique([barrier[0] for barrier in self.barriers])) > 1:
+        self.barriers = {(0, *barrier[1:]): waiting for barrier, waiting in self.barriers.items()}
+    RELEASE(self)
+
+
+STOP, COUNT = machine._Machine._stop, machine._Machine._count
+AT, RELEASE = memory.Memory._at, machine._Machine._release
+PLANTED: dict[str, tuple[object, str, Callable[..., Any]]] = {
+    "one block forgets what all blocks have in memory": (memory.Memory, "forget", forget_all),
+    "no block loads where an address of one is not known": (lanes.Lanes, "whole_blocks", all_blocks),
+    "all blocks stop where one does": (machine._Machine, "_stop", all_stop),
+    "ways of one block are counted": (machine._Machine, "_count", one_counts),
+    "all blocks have one memory": (memory.Memory, "_at", of_first_block),
+    "barriers of one block are those of others": (machine._Machine, "_release", as_one_block),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, attribute, wrong = PLANTED[name]
+    monkeypatch.setattr(where, attribute, wrong)
+    assert differences(range(1), Counter()) != []
