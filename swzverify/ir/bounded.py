@@ -44,21 +44,33 @@ def bounded(root: Expr) -> Expr:
     >>> bounded(binary(BinaryOperator.ADD, x, sign)) is x
     True
     """
-    found: dict[Expr, Expr] = {}
-    spans: dict[Expr, Interval] = {}
+    return Bounded().of(root)
 
-    def span(node: Expr) -> Interval:
-        if node not in spans:
+
+class Bounded:
+    """Gives what `bounded` gives, for expressions that have parts in common: each part is looked at once."""
+
+    def __init__(self) -> None:
+        self._found: dict[Expr, Expr] = {}
+        self._spans: dict[Expr, Interval] = {}
+
+    def of(self, root: Expr) -> Expr:
+        """The expression in plainer words."""
+        found = self._found
+        if root not in found:
+            for node in postorder(root):
+                if node not in found:
+                    plain = _plain(rebuilt(node, found), self._span)
+                    low, high = self._span(plain)
+                    found[node] = const(low, plain.width) if low == high else plain
+        return found[root]
+
+    def _span(self, node: Expr) -> Interval:
+        if node not in self._spans:
             for each in operands(node):
-                span(each)
-            spans[node] = interval_of(node, spans)
-        return spans[node]
-
-    for node in postorder(root):
-        plain = _plain(rebuilt(node, found), span)
-        low, high = span(plain)
-        found[node] = const(low, plain.width) if low == high else plain
-    return found[root]
+                self._span(each)
+            self._spans[node] = interval_of(node, self._spans)
+        return self._spans[node]
 
 
 def _plain(node: Expr, span: Callable[[Expr], Interval]) -> Expr:

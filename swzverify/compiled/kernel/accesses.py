@@ -35,7 +35,7 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError
 from swzverify.hardware import Kind as RowKind
-from swzverify.ir.bounded import bounded
+from swzverify.ir.bounded import Bounded
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 
 _MOST_STARTS: Final = 8
@@ -106,6 +106,7 @@ class _Reader:
         self.threads = Threads(block) if block else None
         self.paths = Paths(self.slices)
         self.repeats = Repeats(self.slices, self.paths)
+        self._bounded = Bounded()
         self._behind: dict[Var, Expr | None] = {}
         """What leaves of loops are behind them."""
 
@@ -201,7 +202,7 @@ class _Reader:
         def resolved(value: Expr) -> Expr:
             value = forms.resolve(value)
             defined = value if divisions is None else divisions.defined(value)
-            return bounded(self._behind_loops(defined, inside))
+            return self._bounded.of(self._behind_loops(defined, inside))
 
         access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
         # What decides for a thread that is in the block: its own guard, and the space of its address.
@@ -219,7 +220,7 @@ class _Reader:
         sure: Expr | None = None
         access = self._with_operands(raw, access, tuple(normal(resolved(each)) for each in raw.operands))
         if divisions is not None:
-            there += [bounded(self._behind_loops(each, inside)) for each in divisions.conditions()]
+            there += [self._bounded.of(self._behind_loops(each, inside)) for each in divisions.conditions()]
         if raw.path.must is not None:
             sure = conjunction(dict.fromkeys((*map(resolved, raw.path.must), *there)))
         guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from swzverify.compiled.scan.cost_goal import banks_goal
+from swzverify.compiled.scan.cost_goal import banks_goal, plainly_named
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.verdict import Goals
 from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost, WorstCost
@@ -21,13 +21,22 @@ BUDGET: Final = 4_000_000
 """Z3's budget for one question."""
 
 
+PARTS: Final = 400
+"""Parts of a question that takes one share of the budget where it is not decided; of larger ones Z3
+takes more time for the same count of its own steps.
+"""
+MOST_PARTS: Final = 1000
+"""Questions with more parts are not asked when the budget is used up."""
+_NOT_ASKED: Final = Finding("z3", Answer.UNDECIDED, detail="the question is too large for what is left of the budget")
+
+
 class OutOfClockError(Exception):
     """The wall clock ended a query: no verdict may rest on that. The text says so."""
 
 
 class Asker:
-    """Asks the questions of one function. `most_open` of them may use up the budget; each later one
-    has `share` of it.
+    """Asks the questions of one function. `most_open` of them may use up the budget, fewer where they are
+    large; each later one has `share` of it, and large ones are not asked.
 
     >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
     'empty'
@@ -52,8 +61,7 @@ class Asker:
         names = {each.name: f"v{at}" for at, each in enumerate(read)}
         key = substitute(condition, {each: var(names[each.name], each.limit) for each in read})
         if key not in self._asked:
-            found = self._asked[key] = (self._panel if self._left > 0 else self._small).possible(key)
-            self._left -= found.answer is Answer.UNDECIDED and not found.is_by_clock
+            self._asked[key] = self._within_budget(len(postorder(key)), lambda panel: panel.possible(key))
         found = self._asked[key]
         if found.is_by_clock:
             raise OutOfClockError(found.detail)
@@ -68,6 +76,14 @@ class Asker:
             DisagreementError: One says that it holds, and Z3 that it fails.
             OutOfClockError: The wall clock ended the query.
         """
+        if self._is_too_large(_parts_of(goal)):
+            return Proof(Answer.UNDECIDED)
+        asked, names = plainly_named(goal)
+        found = self._cost(asked, is_refuted)
+        point = {names.get(name, name): value for name, value in found.point.items()}
+        return replace(found, point=point, goal=goal if found.answer is Answer.HOLDS else None)
+
+    def _cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool]) -> Proof:
         native = self._native(goal)
         if native is None and (banks := banks_goal(goal)) is not None:
             native = self._native(banks)
@@ -78,21 +94,31 @@ class Asker:
         if native is None and is_refuted():
             return Proof(Answer.FAILS)
         smt = self._smt(goal)
-        held = goal if smt.answer is Answer.HOLDS else None
         if native is None or native.answer is not Answer.HOLDS:
-            return Proof(smt.answer, (smt.engine,), smt.point or {}, goal=held)
+            return Proof(smt.answer, (smt.engine,), smt.point or {})
         if smt.answer is Answer.FAILS:
             raise DisagreementError
-        return Proof(smt.answer, (native.engine, smt.engine), goal=held)
+        return Proof(smt.answer, (native.engine, smt.engine))
 
     def _smt(self, goal: Cost | GatherCost) -> Finding:
         """Z3's answer, within what is left of the budget."""
         if goal not in self._proved:
-            found = self._proved[goal] = (self._panel if self._left > 0 else self._small).smt(goal)
-            self._left -= found.answer is Answer.UNDECIDED and not found.is_by_clock
+            self._proved[goal] = self._within_budget(_parts_of(goal), lambda panel: panel.smt(goal))
         if self._proved[goal].is_by_clock:
             raise OutOfClockError(self._proved[goal].detail)
         return self._proved[goal]
+
+    def _within_budget(self, parts: int, ask: Callable[[Panel], Finding]) -> Finding:
+        """The answer to a question of so many parts, asked with what is left."""
+        if self._is_too_large(parts):
+            return _NOT_ASKED
+        found = ask(self._panel if self._left > 0 else self._small)
+        if found.answer is Answer.UNDECIDED and not found.is_by_clock:
+            self._left -= 1 + parts // PARTS
+        return found
+
+    def _is_too_large(self, parts: int) -> bool:
+        return self._left <= 0 and parts > MOST_PARTS
 
     def _native(self, goal: Cost | GatherCost) -> Finding | None:
         """The answer of the first engine that enumerates and applies."""
@@ -119,6 +145,13 @@ class Proof:
 
 def _is_narrow(goal: Cost | GatherCost) -> bool:
     """Whether arrays of 64-bit numbers can hold all values of a cost."""
+    return all(node.width < MAX_ARRAY_WIDTH - 1 for node in postorder(*_roots(goal)))
+
+
+def _parts_of(goal: Cost | GatherCost) -> int:
+    return len(postorder(*_roots(goal)))
+
+
+def _roots(goal: Cost | GatherCost) -> tuple[Expr, Expr, Expr]:
     cost = goal.cost if isinstance(goal, GatherCost) else goal
-    roots = (cost.address, cost.active, cost.domain.assumption)
-    return all(node.width < MAX_ARRAY_WIDTH - 1 for node in postorder(*roots))
+    return cost.address, cost.active, cost.domain.assumption

@@ -113,6 +113,37 @@ def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Ex
     return GatherCost(goal, tuple(narrow.get(each, each) for each in own)) if own else goal
 
 
+def plainly_named(goal: Cost | GatherCost) -> tuple[Cost | GatherCost, dict[str, str]]:
+    """The same cost with variables `v0`, `v1`, ... beside the lane and the warp, and what each of them is
+    called in `goal`: accesses of an unrolled loop differ in names alone.
+    """
+    cost = goal.cost if isinstance(goal, GatherCost) else goal
+    own = goal.own if isinstance(goal, GatherCost) else ()
+    read = [each for each in (*cost.domain.variables, *own) if each.name not in (_LANE, _WARP)]
+    new = {each.name: f"v{at}" for at, each in enumerate(read)}
+
+    def named(value: Expr) -> Expr:
+        whole = {each: var(new[each.name], each.limit) for each in variables(value) if each.name in new}
+        return substitute(value, {**whole})
+
+    if not isinstance(cost.definition, _Definition):
+        raise AssertionError(goal)
+    roots = cost.definition.roots
+    again = replace(
+        cost,
+        domain=Domain(tuple(_called(each, new) for each in cost.domain.variables), named(cost.domain.assumption)),
+        address=named(cost.address),
+        active=named(cost.active),
+        definition=replace(cost.definition, roots=(named(roots[0]), named(roots[1]), named(roots[2]))),
+    )
+    names = {plain: name for name, plain in new.items()}
+    return (GatherCost(again, tuple(_called(each, new) for each in own)) if own else again), names
+
+
+def _called(variable: Var, names: Mapping[str, str]) -> Var:
+    return var(names.get(variable.name, variable.name), variable.limit)
+
+
 def banks_goal(goal: Cost | GatherCost) -> Cost | GatherCost | None:
     """That each lane of a group has a slot of banks to itself: more than the cost needs, which lets lanes
     read one word, but a question of seven bits of the address. None for accesses to parts of words.
