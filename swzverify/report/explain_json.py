@@ -7,10 +7,10 @@ import re
 from swzverify.explain.explanations import Explanation, Statement
 from swzverify.explain.explanations.statements import Bit, Explained, Rank, SwizzleBits
 from swzverify.report.explain_words import sentence
-from swzverify.report.plain import Json, json_text, members, to_json
+from swzverify.report.plain import Json, encode, json_text, members
 
 SCHEMA = "swzverify.explanation/1"
-to_json.register(Bit, str)
+encode.register(Bit, str)
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 

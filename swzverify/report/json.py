@@ -85,7 +85,9 @@ def _counterexample(counterexample: Counterexample) -> Json:
 
 
 def _row(columns: tuple[str, ...], row: Row) -> Json:
-    return {**dict(zip(columns, map(to_json, row.cells), strict=True)), "mark": row.mark}
+    cells = zip(columns, row.cells, strict=True)
+    named: dict[str, Json] = {column: [*value] if isinstance(value, tuple) else value for column, value in cells}
+    return {**named, "mark": row.mark}
 
 
 def problem_object(problem: Problem) -> dict[str, Json]:

@@ -17,40 +17,44 @@ from typing import SupportsIndex, TypeAlias, cast
 from swzverify.layout import Swizzle
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+_AS_IT_IS = frozenset((str, int, float, bool, type(None)))
 _TIME = "_ms"
 """The end of the names of milliseconds, of which three decimals are shown."""
 
 
-@singledispatch
 def to_json(value: object) -> Json:
-    """A value with everything in it; a module adds a type of its own with `to_json.register`.
+    """A value with everything in it; a module adds a type of its own with `encode.register`.
 
     >>> from swzverify.claims.verdict import Row
     >>> to_json({"row": Row((1, (2, None)), "x"), "swizzle": Swizzle(3, 4, 3)})
     {'row': {'cells': [1, [2, None]], 'mark': 'x'}, 'swizzle': [3, 4, 3]}
     """
-    if is_dataclass(value):
-        return members(value)
-    return cast("Json", value)
+    return cast("Json", value) if type(value) in _AS_IT_IS else encode(value)
 
 
-@to_json.register
+@singledispatch
+def encode(value: object) -> Json:
+    """The same, by the type of the value."""
+    return members(value) if is_dataclass(value) else cast("Json", value)
+
+
+@encode.register
 def _(value: Enum) -> Json:
     return value.value
 
 
-@to_json.register(tuple)
-@to_json.register(list)
+@encode.register(tuple)
+@encode.register(list)
 def _(value: tuple[object, ...] | list[object]) -> Json:
     return [to_json(each) for each in value]
 
 
-@to_json.register(Mapping)
+@encode.register(Mapping)
 def _(value: Mapping[object, object]) -> Json:
     return {str(key): to_json(each) for key, each in value.items()}
 
 
-@to_json.register
+@encode.register
 def _(value: Swizzle) -> Json:
     return [value.bits, value.base, value.shift]
 
