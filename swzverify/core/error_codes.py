@@ -1,7 +1,8 @@
-"""What each error code stands for, in a few words: the titles of the pages in docs/errors/.
+"""What each error code stands for, in a few words, by groups: the titles of the pages in docs/errors/.
 
-Every code that the package raises is here, and nothing else; a test holds this table, the package,
-the pages and their index against each other. This module imports nothing.
+Every code that the package raises is here, and nothing else. `python docs/errors/generate.py` writes the
+titles into the pages and their index; a test holds package, table and pages against each other. This module
+imports nothing.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-TITLES: Mapping[str, str] = MappingProxyType(
-    {
-        # a spec file
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Spec files": {
         "SWZ101": "the file cannot be read as a spec",
         "SWZ102": "not YAML",
         "SWZ103": "a key given twice",
@@ -30,7 +30,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ124": "a source file that may not or cannot be read",
         "SWZ125": "a constant that differs from the code",
         "SWZ126": "a constant that is read from the code and used nowhere",
-        # layouts and swizzles
+    },
+    "Layouts and swizzles": {
         "SWZ200": "not the notation of a layout or swizzle",
         "SWZ201": "a negative stride, offset or size",
         "SWZ202": "a number that is not an int",
@@ -52,7 +53,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ224": "elements that do not fit the rows of a TMA swizzle",
         "SWZ225": "a TMA box with more than 256 elements in a dimension",
         "SWZ226": "a TMA box on a target without TMA",
-        # expressions
+    },
+    "Expressions": {
         "SWZ301": "an unknown name in an expression",
         "SWZ302": "not a C integer expression",
         "SWZ303": "a value outside -2^31 .. 2^32 - 1",
@@ -61,7 +63,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ306": "a negative coordinate or address, or a stage that does not exist",
         "SWZ307": "a thread's axis that the block does not say",
         "SWZ310": "lets that stand for one another in a circle",
-        # hardware
+    },
+    "Hardware": {
         "SWZ401": "an unknown instruction",
         "SWZ402": "an unknown target",
         "SWZ403": "an instruction that the target lacks",
@@ -71,7 +74,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ407": "an instruction wider than the tile's run of elements",
         "SWZ408": "a target whose register banks are not known",
         "SWZ409": "a claim or a place of another memory than the instruction's",
-        # the command line
+    },
+    "The command line": {
         "SWZ501": "no such file or folder",
         "SWZ502": "a pattern that matches nothing",
         "SWZ503": "a file or folder that cannot be read",
@@ -79,18 +83,21 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ505": "the installation has no proofs",
         "SWZ506": "no theorem of that name",
         "SWZ507": "a path without a claim",
-        # known failures
+    },
+    "Known failures": {
         "SWZ511": "known failures that cannot be read",
         "SWZ512": "not a file of known failures",
         "SWZ513": "known failures that cannot be written",
-        # comparisons
+    },
+    "Comparisons": {
         "SWZ514": "not in a git repository",
         "SWZ515": "no git",
         "SWZ516": "nothing certain to compare",
         "SWZ517": "git failed",
         "SWZ518": "an allowance for a claim that neither side has",
         "SWZ519": "a spec that is no plain file of its tree",
-        # starters
+    },
+    "Starters": {
         "SWZ521": "a spec or schema that cannot be written",
         "SWZ522": "a file that exists already",
         "SWZ523": "not a tile's rows and columns",
@@ -98,24 +105,28 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ525": "threads that cannot share the tile",
         "SWZ526": "no swizzle known for the rows",
         "SWZ527": "a starter with a claim that has no answer",
-        # PTX
+    },
+    "PTX": {
         "SWZ531": "not a PTX text",
         "SWZ532": "PTX that cannot be read",
         "SWZ533": "a PTX file beyond the limits",
-        # binaries and sources
+    },
+    "Binaries and sources": {
         "SWZ541": "a binary without PTX for the target",
         "SWZ542": "no cuobjdump, nvcc or ncu",
         "SWZ543": "cuobjdump or nvcc failed",
         "SWZ544": "not an export of Nsight Compute's source page",
         "SWZ545": "counters of other code than what is scanned",
         "SWZ546": "a command that ncu cannot profile",
-        # what is given of kernels
+    },
+    "What is given of kernels": {
         "SWZ551": "not a kernel, a parameter or a value of one",
         "SWZ552": "conditions that no parameters fulfil",
         "SWZ553": "compiled code that is not what the spec says, or not known exactly",
         "SWZ554": "a listing of machine code that cannot be read",
         "SWZ555": "a block with more threads than the kernel allows",
-        # searches for a layout
+    },
+    "Searches for a layout": {
         "SWZ561": "nothing to choose a layout by",
         "SWZ562": "a tile whose layout is not to be chosen",
         "SWZ563": "no layout of the family is possible",
@@ -124,29 +135,34 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ566": "a fault of the tile or an access that no layout mends",
         "SWZ567": "an answer that its proof contradicts",
         "SWZ568": "a listing that cannot be searched",
-        # sweeps
+    },
+    "Sweeps": {
         "SWZ571": "nothing to sweep",
         "SWZ572": "an axis that a sweep does not have, or cannot be told",
         "SWZ573": "a package that a sweep needs is not installed",
         "SWZ574": "a folder that cannot take a sweep's results",
         "SWZ575": "processes died at one stretch of a sweep",
         "SWZ576": "no cluster to sweep on",
-        # pictures
+    },
+    "Pictures": {
         "SWZ581": "nothing that can be drawn so",
         "SWZ582": "no program to make a PNG",
         "SWZ583": "no parameters to draw a map of",
         "SWZ585": "no order of blocks to count",
-        # explanations
+    },
+    "Explanations": {
         "SWZ591": "nothing that can be explained",
         "SWZ592": "no sympy to write matrices with",
-        # the page of `swzverify explore`
+    },
+    "The page of explore": {
         "SWZ593": "no Flask to serve a page with",
         "SWZ594": "no port to serve the page at",
         "SWZ595": "a request that the page does not answer",
         "SWZ596": "a state that the page does not have",
         "SWZ597": "a thread map that does not fit the tile or the page",
         "SWZ598": "a state that takes too long",
-        # certificates
+    },
+    "Certificates": {
         "SWZ601": "no folder of certificates",
         "SWZ602": "a certificate that cannot be read",
         "SWZ603": "a certificate that was changed",
@@ -155,7 +171,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ606": "certificates that cannot be written there",
         "SWZ607": "a proof that no certificate can state",
         "SWZ608": "no solver to recheck with",
-        # devices
+    },
+    "Devices": {
         "SWZ701": "no GPU at hand",
         "SWZ702": "the device's process failed",
         "SWZ703": "the answers of another program, or only a part of them",
@@ -164,7 +181,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ711": "no profiler",
         "SWZ712": "the profiler may not read the counters",
         "SWZ713": "the profiler failed",
-        # Python tests
+    },
+    "Python tests": {
         "SWZ801": "a named spec with nothing to prove",
         "SWZ802": "an argument that the assertion needs is missing",
         "SWZ803": "an argument that does not go with the subject",
@@ -175,8 +193,12 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ808": "a written test whose claim the spec no longer has",
         "SWZ809": "nothing that can be scanned",
         "SWZ810": "no machine code to judge",
-        # faults of swzverify
+    },
+    "Faults of swzverify": {
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",
-    }
+    },
+}
+TITLES: Mapping[str, str] = MappingProxyType(
+    {code: title for group in GROUPS.values() for code, title in group.items()}
 )

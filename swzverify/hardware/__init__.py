@@ -24,6 +24,8 @@ from swzverify.hardware.instructions import (
 )
 from swzverify.hardware.targets import (
     EVIDENCE,
+    MOST_BLOCK_EXTENTS,
+    MOST_BLOCK_THREADS,
     MOST_SHARED_BYTES,
     TARGETS,
     Evidence,
@@ -52,6 +54,8 @@ __all__ = [
     "GLOBAL_INSTRUCTIONS",
     "INSTRUCTIONS",
     "LANES",
+    "MOST_BLOCK_EXTENTS",
+    "MOST_BLOCK_THREADS",
     "MOST_SHARED_BYTES",
     "PAIR_DISTANCES",
     "SECTOR_BYTES",

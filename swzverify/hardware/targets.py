@@ -19,6 +19,11 @@ from swzverify.errors import SwzError
 from swzverify.hardware.global_memory import GLOBAL_INSTRUCTIONS
 from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, find_instruction
 
+MOST_BLOCK_THREADS = 1024
+"""Threads of a block, on every target. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
+MOST_BLOCK_EXTENTS: Mapping[str, int] = MappingProxyType({"x": MOST_BLOCK_THREADS, "y": MOST_BLOCK_THREADS, "z": 64})
+"""Threads of a block along each axis. Source: the same table."""
+
 
 class Evidence(StrEnum):
     """How a fact is known, best first."""

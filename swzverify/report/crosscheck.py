@@ -13,7 +13,7 @@ from swzverify.core.words import counted
 from swzverify.report.console import indented, rendered
 from swzverify.report.cross_result import CrossReport, CrossRow
 from swzverify.report.escape import visible
-from swzverify.report.json import Json, json_text
+from swzverify.report.plain import Json, json_text, members
 from swzverify.report.style import TextStyle
 
 SCHEMA = "swzverify.crosscheck/1"
@@ -93,12 +93,7 @@ def render_cross_json(report: CrossReport) -> str:
     recording = report.recording
     device: Json = None
     if recording is not None:
-        device = {
-            "name": recording.device,
-            "capability": recording.capability,
-            "driver": recording.driver,
-            "method": recording.method,
-        }
+        device = {"name": recording.device, **members(recording, "capability", "driver", "method")}
     document: dict[str, Json] = {
         "schema": SCHEMA,
         "device": device,
@@ -112,19 +107,14 @@ def render_cross_json(report: CrossReport) -> str:
 def _row(row: CrossRow) -> Json:
     cost = row.cross.cost
     return {
-        "id": row.result.id,
-        "spec": row.result.spec,
-        "line": row.result.line,
-        "kind": row.result.kind,
-        "subject": row.result.subject,
+        **members(row.result, "id", "spec", "line", "kind", "subject"),
         "verdict": row.result.verdict.outcome.value,
         "agrees": row.cross.agrees,
         "hardware": row.cross.seen.text,
-        "places": row.cross.comparison.places,
-        "bytes": row.cross.comparison.bytes,
+        **members(row.cross.comparison, "places", "bytes"),
         "patterns": None if cost is None else cost.patterns,
         "counted": None if cost is None else cost.counted,
         "wavefronts": None if cost is None or not cost.counted else cost.wavefronts,
-        "differences": list(row.cross.differences),
-        "left_out": list(row.cross.comparison.left_out),
+        **members(row.cross, "differences"),
+        **members(row.cross.comparison, "left_out"),
     }

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import operator
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import SupportsIndex, TypeAlias
-
-from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row, SectorMeasure
+from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row
 from swzverify.errors import Problem
+from swzverify.report.plain import Json, json_text, members, to_json
 from swzverify.report.result import BaselineUse, ClaimResult, Report
 
 SCHEMA = "swzverify.report/1"
 
 _LONGEST_LINE = 2000
 """Characters of a source line: a long line with many mistakes would make a report of megabytes."""
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 
 def render_json(report: Report) -> str:
@@ -27,15 +20,6 @@ def render_json(report: Report) -> str:
       "schema": "swzverify.report/1",
     """
     return json_text(document(report))
-
-
-def json_text(values: Mapping[str, object]) -> str:
-    """Plain values as a JSON document: ASCII, indented, with a line feed at its end.
-
-    >>> json_text({"a": 1})
-    '{\\n  "a": 1\\n}\\n'
-    """
-    return json.dumps(values, indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
 
 
 def document(report: Report) -> dict[str, Json]:
@@ -65,60 +49,37 @@ def claim_object(result: ClaimResult) -> dict[str, Json]:
     """One claim with its verdict."""
     verdict = result.verdict
     return {
-        "id": result.id,
-        "spec": result.spec,
-        "line": result.line,
-        "kind": result.kind,
-        "subject": result.subject,
-        "case": dict(result.case),
+        **members(result, "id", "spec", "line", "kind", "subject", "case"),
         "verdict": verdict.outcome.value,
-        "expected": result.expected.value,
-        "ok": result.ok,
-        "accepted": result.accepted,
-        "scope": verdict.scope,
-        "engines": list(verdict.engines),
-        "evidence": verdict.evidence,
-        "time_ms": round(verdict.time_ms, 3),
+        **members(result, "expected", "ok", "accepted"),
+        **members(verdict, "scope", "engines", "evidence", "time_ms"),
         "measure": None if verdict.measure is None else _measure(verdict.measure),
-        "sectors": None if verdict.sectors is None else _sectors(verdict.sectors),
+        "sectors": None
+        if verdict.sectors is None
+        else members(verdict.sectors, "sectors", "minimum", "where", "exact"),
         "counterexample": None if verdict.counterexample is None else _counterexample(verdict.counterexample),
-        "reason": verdict.reason,
-        "notes": list(verdict.notes),
-        "because": result.because,
-        "source": result.source,
-        "cures": [asdict(each) for each in result.cures],
-        "deciding": [asdict(each) for each in result.deciding],
+        **members(verdict, "reason", "notes"),
+        **members(result, "because", "source", "cures", "deciding"),
     }
 
 
 def baseline_object(use: BaselineUse) -> dict[str, Json]:
     """What a run made of its known failures."""
-    return {name: list(ids) for name, ids in asdict(use).items()}
+    return members(use)
 
 
 def _measure(measure: Measure) -> Json:
     return {
-        "wavefronts": measure.wavefronts,
-        "minimum": measure.minimum,
-        "bank_conflicts": measure.bank_conflicts,
-        "where": dict(measure.most_wavefronts.where),
+        **members(measure, "wavefronts", "minimum", "bank_conflicts"),
+        "where": to_json(measure.most_wavefronts.where),
         "exact": measure.exact,
-        "most_conflicts": {
-            "wavefronts": measure.most_conflicts.wavefronts,
-            "minimum": measure.most_conflicts.minimum,
-            "where": dict(measure.most_conflicts.where),
-        },
+        "most_conflicts": members(measure.most_conflicts, "wavefronts", "minimum", "where"),
     }
-
-
-def _sectors(found: SectorMeasure) -> Json:
-    return {"sectors": found.sectors, "minimum": found.minimum, "where": dict(found.where), "exact": found.exact}
 
 
 def _counterexample(counterexample: Counterexample) -> Json:
     return {
-        "binding": dict(counterexample.binding),
-        "note": counterexample.note,
+        **members(counterexample, "binding", "note"),
         "lanes": [_row(counterexample.columns, row) for row in counterexample.rows],
     }
 
@@ -131,9 +92,4 @@ def _row(columns: tuple[str, ...], row: Row) -> Json:
 
 def problem_object(problem: Problem) -> dict[str, Json]:
     """One problem of a spec file or of the command line."""
-    return {**asdict(problem), "source_line": problem.source_line[:_LONGEST_LINE]}
-
-
-def plain_integer(value: SupportsIndex) -> int:
-    """A foreign integer, such as numpy's, as a plain one; `TypeError` for what is none."""
-    return operator.index(value)
+    return {**members(problem), "source_line": problem.source_line[:_LONGEST_LINE]}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 
-from swzverify.report.json import Json, baseline_object, claim_object, plain_integer, problem_object, summary_object
+from swzverify.report.json import baseline_object, claim_object, problem_object, summary_object
+from swzverify.report.plain import Json, plain_integer
 from swzverify.report.result import Report
 
 SCHEMA = "swzverify.report.line/1"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from swzverify.report.console import rendered
 from swzverify.report.escape import visible
-from swzverify.report.json import Json, json_text
+from swzverify.report.plain import Json, json_text, members
 from swzverify.report.style import TextStyle
 from swzverify.search.costs import Locality
 
@@ -73,20 +73,11 @@ def _order(order: Locality) -> Json:
     return {
         "map": order.name,
         "blocks_per_wave": order.size,
-        "rows": order.rows,
-        "columns": order.columns,
+        **members(order, "rows", "columns"),
         "tiles_needed": order.needed,
         "tiles_needed_at_least": order.fewest,
         "most_in_a_wave": order.most,
         "waves": [
-            {
-                "blocks": wave.blocks,
-                "idle": wave.idle,
-                "tiles": wave.tiles,
-                "a": wave.a,
-                "b": wave.b,
-                "at_least": wave.fewest,
-            }
-            for wave in order.waves
+            {**members(wave, "blocks", "idle", "tiles", "a", "b"), "at_least": wave.fewest} for wave in order.waves
         ],
     }

@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from swzverify.errors import Problem
 from swzverify.report.escape import markdown_text, sarif_markdown, sarif_text, sarif_uri, shortened, visible
 from swzverify.report.finding import Severity, findings, plain_story
-from swzverify.report.json import Json, plain_integer, summary_object
+from swzverify.report.json import summary_object
+from swzverify.report.plain import Json, plain_integer
 from swzverify.report.result import ClaimResult, ExitCode, Report, fingerprint_of
 from swzverify.report.rules import Rule, Vocabulary, claim_vocabulary, problem_rule
 from swzverify.report.story import headline

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
+from swzverify.report.plain import members, to_json
 
 if TYPE_CHECKING:
     from swzverify.report.style import TextStyle
@@ -38,18 +39,7 @@ def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Sum
             "spec": path,
             "folder": folder,
             "manifest": dict(manifest),
-            "cases": summary.cases,
-            "statuses": dict(summary.statuses),
-            "claims": None if summary.claims is None else dict(summary.claims),
-            "best": None if summary.best is None else dict(summary.best),
-            "as_good": summary.as_good,
-            "axes": {
-                name: [
-                    {"value": line.value, "cases": line.cases, "free": line.free, "wavefronts": line.wavefronts}
-                    for line in lines
-                ]
-                for name, lines in summary.axes.items()
-            },
+            **members(summary, "cases", "statuses", "claims", "best", "as_good", "axes"),
             "heatmap": None if summary.heatmap is None else _heatmap_record(summary.heatmap),
         },
         indent=2,
@@ -57,13 +47,7 @@ def sweep_json(path: str, folder: str, manifest: Mapping[str, Any], summary: Sum
 
 
 def _heatmap_record(found: Heatmap) -> dict[str, Any]:
-    return {
-        "across": found.across,
-        "down": found.down,
-        "columns": list(found.columns),
-        "rows": list(found.rows),
-        "conflicts": [list(row) for row in found.cells],
-    }
+    return {**members(found, "across", "down", "columns", "rows"), "conflicts": to_json(found.cells)}
 
 
 def _fact(name: str, text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.report.json import Json, json_text
+from swzverify.report.plain import Json, json_text, members, to_json
 from swzverify.report.synth_code import cuda_text, cute_text, plain_layout
 from swzverify.report.synth_result import SynthResult
 from swzverify.search.synth.problem import Problem
@@ -27,34 +27,30 @@ def synth_document(result: SynthResult) -> dict[str, Json]:
     reason = solution.reason
     return {
         "schema": SCHEMA,
-        "path": result.path,
-        "tile": result.tile,
+        **members(result, "path", "tile"),
         "family": problem.family,
         "answer": _member(problem, answer),
         "excess": answer.excess,
         "wavefronts": dict(zip(problem.labels, answer.wavefronts, strict=True)),
         "bank_conflicts": dict(zip(problem.labels, answer.conflicts, strict=True)),
         "weights": dict(zip(problem.labels, problem.weight_of, strict=True)),
-        "optimal": solution.optimal,
-        "looked_at": solution.looked_at,
-        "unsat_core": [] if reason is None else list(reason.core),
-        "argument": [] if reason is None else list(reason.arguments),
+        **members(solution, "optimal", "looked_at"),
+        "unsat_core": [] if reason is None else to_json(reason.core),
+        "argument": [] if reason is None else to_json(reason.arguments),
         "proved": result.confirmed,
         "claims": [_claim(each) for each in result.proofs[0]],
         "answers": [_member(problem, member) for member in solution.members],
         "spec": result.spec_text,
-        "not_patched": result.not_patched,
-        "wall_ms": round(result.wall_ms, 3),
+        **members(result, "not_patched", "wall_ms"),
     }
 
 
 def _member(problem: Problem, member: Member) -> Json:
-    swizzle = member.swizzle
     return {
-        "swizzle": None if swizzle is None else [swizzle.bits, swizzle.base, swizzle.shift],
-        "on": None if swizzle is None else member.on,
+        "swizzle": to_json(member.swizzle),
+        "on": None if member.swizzle is None else member.on,
         "pad_elements": member.pad_elements,
-        "tma": None if member.mode is None else member.mode.value,
+        "tma": to_json(member.mode),
         "xor": [[term.target, term.source] for term in member.terms],
         "layout": str(plain_layout(problem, member)),
         "bytes": member.score.bytes,
@@ -67,9 +63,7 @@ def _claim(proof: Proof) -> Json:
     return {
         "kind": proof.claim.kind,
         "subject": proof.subject,
-        "numbers": dict(proof.claim.numbers),
+        "numbers": to_json(proof.claim.numbers),
         "verdict": proof.verdict.outcome.value,
-        "engines": list(proof.verdict.engines),
-        "evidence": proof.verdict.evidence,
-        "reason": proof.verdict.reason,
+        **members(proof.verdict, "engines", "evidence", "reason"),
     }

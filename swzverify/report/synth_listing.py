@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
-from swzverify.report.json import json_text
+from swzverify.report.plain import json_text, members, to_json
 
 if TYPE_CHECKING:
     from swzverify.report.synth_listing_result import ListingResult
@@ -38,22 +38,15 @@ def render_listing_json(result: ListingResult) -> str:
         "listing": result.name,
         "target": found.listing.target,
         "family": result.family,
-        "answer": _numbers(found.price),
-        "given": _numbers(found.given),
-        "bound": found.bound,
+        "answer": to_json(found.price),
+        **members(found, "given", "bound"),
         "optimal": found.is_least,
-        "space": found.space,
-        "how": found.how,
+        **members(found, "space", "how"),
         "verdict": result.verdict.outcome.value,
-        "engines": list(result.verdict.engines),
-        "evidence": result.verdict.evidence,
+        **members(result.verdict, "engines", "evidence"),
         "text": result.text,
     }
     return json_text(document)
-
-
-def _numbers(price: Price) -> dict[str, int]:
-    return {"conflicts": price.conflicts, "bank_reads": price.bank_reads, "marks": price.marks}
 
 
 def _words(price: Price) -> str:

@@ -8,7 +8,7 @@ from math import prod
 
 from swzverify.errors import SwzError
 from swzverify.explain.notebook import Access
-from swzverify.hardware import Instruction, Target, find_any_instruction, require
+from swzverify.hardware import MOST_BLOCK_THREADS, Instruction, Target, find_any_instruction, require
 from swzverify.ir.c_parse import expression
 from swzverify.spec.access_models import AccessPart, LoopPart
 from swzverify.spec.build_lanes import build_unknowns
@@ -23,9 +23,6 @@ from swzverify.subjects import IndexMap, Loop
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.stated_access import UNSAID
-
-MAX_THREADS = 1024
-"""Threads of a block. Source: CUDA C++ Programming Guide, compute capabilities."""
 
 MAX_WEIGHT = 1_000_000
 """The largest weight of an access: sums of weighted wavefronts stay small."""
@@ -151,10 +148,11 @@ def _instruction(part: AccessPart, values: Values, target: Target) -> Instructio
 
 def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
     if part.block is None:
-        return (values.number(1 if part.threads is None else part.threads, "threads", least=1, most=MAX_THREADS),)
+        threads = 1 if part.threads is None else part.threads
+        return (values.number(threads, "threads", least=1, most=MOST_BLOCK_THREADS),)
     block = tuple(values.number(extent, "block", axis, least=1) for axis, extent in enumerate(part.block))
-    if prod(block) > MAX_THREADS:
-        values.fail("SWZ105", f"a block of {prod(block)} threads: at most {MAX_THREADS}", values.at("block"))
+    if prod(block) > MOST_BLOCK_THREADS:
+        values.fail("SWZ105", f"a block of {prod(block)} threads: at most {MOST_BLOCK_THREADS}", values.at("block"))
     return block
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from swzverify.claims import claim_types
+from swzverify.hardware import MOST_BLOCK_THREADS
 from swzverify.layout.source_text import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
-from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
 from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_LETS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
@@ -51,8 +51,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "LaneBitsPart.bits": (1, 32),
     "AxisPart.step": (1, MAX_INTEGER),
     "AxisPart.times": (2, MAX_INTEGER),
-    "AccessPart.threads": (1, MAX_THREADS),
-    "AccessPart.block": (1, MAX_THREADS),
+    "AccessPart.threads": (1, MOST_BLOCK_THREADS),
+    "AccessPart.block": (1, MOST_BLOCK_THREADS),
     "AccessPart.for[]": (0, MAX_INTEGER),
     "AccessPart.for[].items": EVERY_INTEGER,
     "AccessPart.lanes[]": (1, MAX_INTEGER),

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Self
 
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES, Instruction, Target, require, require_rows
+from swzverify.hardware import LANES, MOST_BLOCK_THREADS, Instruction, Target, require, require_rows
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
@@ -155,9 +155,10 @@ class StatedAccess:
             )
 
     def _check_lanes(self) -> None:
-        if not 1 <= len(self.block) <= 3 or min(self.block) < 1 or prod(self.block) > 1024:
+        if not 1 <= len(self.block) <= 3 or min(self.block) < 1 or prod(self.block) > MOST_BLOCK_THREADS:
             raise SwzError(
-                "SWZ105", f"access {self.name}: a block of {self.block} threads; 1 to 1024, in 1 to 3 extents"
+                "SWZ105",
+                f"access {self.name}: a block of {self.block} threads; 1 to {MOST_BLOCK_THREADS}, in 1 to 3 extents",
             )
         if self.instruction.warp_wide and (self.predicate is not None or self.threads % LANES):
             why = "a predicate" if self.predicate is not None else f"{self.threads} threads"

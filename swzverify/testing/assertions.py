@@ -14,10 +14,9 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, cast
+from typing import TypeAlias, Unpack, cast
 
 from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Verdict, Wavefronts
 from swzverify.errors import SwzError
@@ -30,22 +29,14 @@ from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function
 from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls
 from swzverify.testing.failure import Judged, verdict_of
-from swzverify.testing.given import Expressions, Given, Loops, SwizzleOn, Threads, check_int
+from swzverify.testing.given import Given, OfAccess, OfElements, OfTwo, check_int, takes_keywords
 from swzverify.testing.layouts import Called, acts_on_is_open, tile_or_function
 
 _Side: TypeAlias = Tile | Access | IndexMap | Called
 
 
-def assert_bijective(
-    layout: object,
-    *,
-    element_bits: int | None = None,
-    base_align: int | None = None,
-    swizzle_on: SwizzleOn | None = None,
-    constants: Mapping[str, int] | None = None,
-    size: int | None = None,
-    rlimit: int | None = None,
-) -> Verdict:
+@takes_keywords
+def assert_bijective(layout: object, **given: Unpack[OfElements]) -> Verdict:
     """Assert that no two elements share a byte and that they fill the tile's allocation exactly.
 
     A function takes an element's index in 0..size-1 to its byte address; its elements must fill one
@@ -57,21 +48,12 @@ def assert_bijective(
     'checked exhaustively for 64 elements, not proved for other bases'
     """
     __tracebackhide__ = True
-    given = Given(element_bits, base_align, swizzle_on, constants, size)
-    return verdict_of(partial(_bijective, layout, given, rlimit))
+    return verdict_of(partial(_bijective, layout, Given.of(assert_bijective, given)))
 
 
+@takes_keywords
 def assert_contiguous(
-    layout: object,
-    *,
-    elements: int,
-    mode: int | None = None,
-    element_bits: int | None = None,
-    base_align: int | None = None,
-    swizzle_on: SwizzleOn | None = None,
-    constants: Mapping[str, int] | None = None,
-    size: int | None = None,
-    rlimit: int | None = None,
+    layout: object, *, elements: int, mode: int | None = None, **given: Unpack[OfElements]
 ) -> Verdict:
     """Assert that aligned vectors of `elements` neighbours lie side by side, in order and aligned.
 
@@ -82,21 +64,11 @@ def assert_contiguous(
     'proved'
     """
     __tracebackhide__ = True
-    given = Given(element_bits, base_align, swizzle_on, constants, size)
-    return verdict_of(partial(_contiguous, layout, given, elements, mode, rlimit))
+    return verdict_of(partial(_contiguous, layout, Given.of(assert_contiguous, given), elements, mode))
 
 
-def assert_equivalent(
-    first: object,
-    second: object,
-    *,
-    element_bits: int | None = None,
-    base_align: int | None = None,
-    swizzle_on: SwizzleOn | None = None,
-    constants: Mapping[str, int] | None = None,
-    threads: int | None = None,
-    rlimit: int | None = None,
-) -> Verdict:
+@takes_keywords
+def assert_equivalent(first: object, second: object, **given: Unpack[OfTwo]) -> Verdict:
     """Assert that two layouts, accesses or index maps give the same address everywhere.
 
     Beside a `Tile`, a layout has that tile's element size and base. Two functions are compared at
@@ -108,25 +80,11 @@ def assert_equivalent(
     'proved'
     """
     __tracebackhide__ = True
-    given = Given(element_bits, base_align, swizzle_on, constants, threads=threads)
-    return verdict_of(partial(_equivalent, first, second, given, rlimit))
+    return verdict_of(partial(_equivalent, first, second, Given.of(assert_equivalent, given)))
 
 
-def assert_conflict_free(
-    access: object,
-    *,
-    instruction: str | None = None,
-    threads: Threads | None = None,
-    coord: Expressions | None = None,
-    loops: Loops | None = None,
-    predicate: str | None = None,
-    element_bits: int | None = None,
-    base_align: int | None = None,
-    swizzle_on: SwizzleOn | None = None,
-    constants: Mapping[str, int] | None = None,
-    target: str | None = None,
-    rlimit: int | None = None,
-) -> Verdict:
+@takes_keywords
+def assert_conflict_free(access: object, **given: Unpack[OfAccess]) -> Verdict:
     """Assert that no warp instruction has a bank conflict.
 
     `coord` are C expressions of tid, lane, warp, loop variables and constants, as in a spec. A
@@ -146,27 +104,11 @@ def assert_conflict_free(
     'checked exhaustively for 32 lanes in 3 iterations, not proved for other bases'
     """
     __tracebackhide__ = True
-    placed = (element_bits, base_align, swizzle_on, constants, None)
-    given = Given(*placed, instruction, threads, coord, loops, predicate, target)
-    return verdict_of(partial(_cost, access, given, rlimit))
+    return verdict_of(partial(_cost, access, Given.of(assert_conflict_free, given)))
 
 
-def assert_wavefronts(
-    access: object,
-    *,
-    at_most: int,
-    instruction: str | None = None,
-    threads: Threads | None = None,
-    coord: Expressions | None = None,
-    loops: Loops | None = None,
-    predicate: str | None = None,
-    element_bits: int | None = None,
-    base_align: int | None = None,
-    swizzle_on: SwizzleOn | None = None,
-    constants: Mapping[str, int] | None = None,
-    target: str | None = None,
-    rlimit: int | None = None,
-) -> Verdict:
+@takes_keywords
+def assert_wavefronts(access: object, *, at_most: int, **given: Unpack[OfAccess]) -> Verdict:
     """Assert that no warp instruction takes more than `at_most` wavefronts; arguments as in
     `assert_conflict_free`.
 
@@ -174,9 +116,7 @@ def assert_wavefronts(
     2
     """
     __tracebackhide__ = True
-    placed = (element_bits, base_align, swizzle_on, constants, None)
-    given = Given(*placed, instruction, threads, coord, loops, predicate, target)
-    return verdict_of(partial(_bounded_cost, access, given, at_most, rlimit))
+    return verdict_of(partial(_bounded_cost, access, Given.of(assert_wavefronts, given), at_most))
 
 
 def assert_proved(claim: Claim, *, rlimit: int | None = None) -> Verdict:
@@ -198,22 +138,22 @@ def _proved(claim: Claim, rlimit: int | None) -> Judged:
     return Judged(claim.kind, claim.subject, prove(claim, options=options))
 
 
-def _bijective(layout: object, given: Given, rlimit: int | None) -> Judged:
+def _bijective(layout: object, given: Given) -> Judged:
     __tracebackhide__ = True
     given.check()
     found = tile_or_function(layout, given, "layout")
     if isinstance(found, Tile):
-        return _proved(Bijective(found), rlimit)
+        return _proved(Bijective(found), given.rlimit)
     size, bits = _elements(given)
     return Judged("bijective", _name(found), bijective_call(found, size, bits))
 
 
-def _contiguous(layout: object, given: Given, elements: int, mode: int | None, rlimit: int | None) -> Judged:
+def _contiguous(layout: object, given: Given, elements: int, mode: int | None) -> Judged:
     __tracebackhide__ = True
     given.check(elements=elements, **({} if mode is None else {"mode": mode}))
     found = tile_or_function(layout, given, "layout")
     if isinstance(found, Tile):
-        return _proved(Contiguous(found, elements, mode), rlimit)
+        return _proved(Contiguous(found, elements, mode), given.rlimit)
     size, bits = _elements(given)
     if mode is not None:
         raise SwzError("SWZ803", "mode does not go with a function", hint="leave it out: vectors run along the index")
@@ -227,13 +167,13 @@ def _elements(given: Given) -> tuple[int, int]:
     return given.size or 0, given.element_bits or 0
 
 
-def _equivalent(first: object, second: object, given: Given, rlimit: int | None) -> Judged:
+def _equivalent(first: object, second: object, given: Given) -> Judged:
     __tracebackhide__ = True
     given.check(**({} if given.threads is None else {"threads": given.threads}))
     one, other = _sides(first, second, given)
     if isinstance(one, Tile | Access | IndexMap) and isinstance(other, Tile | Access | IndexMap):
         given.refuse("what is proved for every thread", "threads")
-        return _proved(Equivalent(one, other), rlimit)
+        return _proved(Equivalent(one, other), given.rlimit)
     for side in (one, other):
         if isinstance(side, Tile | Access | IndexMap):
             what = "a layout" if isinstance(side, Tile) else "an access" if isinstance(side, Access) else "an index map"
@@ -275,19 +215,19 @@ def _sides(first: object, second: object, given: Given) -> tuple[_Side, _Side]:
     return sides[0], sides[1]
 
 
-def _bounded_cost(access: object, given: Given, at_most: int, rlimit: int | None) -> Judged:
+def _bounded_cost(access: object, given: Given, at_most: int) -> Judged:
     __tracebackhide__ = True
     # Without a bound, None, the claim would be another one.
     check_int("at_most", at_most)
-    return _cost(access, given, rlimit, at_most)
+    return _cost(access, given, at_most)
 
 
-def _cost(access: object, given: Given, rlimit: int | None, at_most: int | None = None) -> Judged:
+def _cost(access: object, given: Given, at_most: int | None = None) -> Judged:
     __tracebackhide__ = True
     given.check()
     found = access_or_function(access, given)
     if isinstance(found, Access):
-        return _proved(ConflictFree(found) if at_most is None else Wavefronts(found, at_most), rlimit)
+        return _proved(ConflictFree(found) if at_most is None else Wavefronts(found, at_most), given.rlimit)
     given.require("a function", "instruction", "threads")
     useless = ("coord", "predicate", "element_bits", "base_align", "swizzle_on", "constants")
     given.refuse("a function, which gives addresses", *useless)

@@ -23,6 +23,7 @@ from swzverify.hardware import (
     BANK_WORD_BYTES,
     BANKS,
     LANES,
+    MOST_BLOCK_THREADS,
     TARGETS,
     AccessCost,
     Instruction,
@@ -37,7 +38,6 @@ from swzverify.testing.layouts import Called
 Addresses: TypeAlias = "list[int | None]"
 _Warp: TypeAlias = "tuple[Mapping[str, int], Addresses]"
 """Where a warp is, and its lanes' addresses."""
-MAX_THREADS = 1024
 MAX_ELEMENTS = 1 << 20
 _ENGINES = ("exhaustion",)
 _COLUMNS = ("lane", "address", "word", "bank")
@@ -144,8 +144,8 @@ def cost_of_call(
     """The cost of a function's addresses per warp; without `at_most` no conflict is allowed."""
     __tracebackhide__ = True
     threads = prod(block)
-    if not 1 <= threads <= MAX_THREADS:
-        raise SwzError("SWZ105", f"a block of {threads} threads; 1 to {MAX_THREADS}")
+    if not 1 <= threads <= MOST_BLOCK_THREADS:
+        raise SwzError("SWZ105", f"a block of {threads} threads; 1 to {MOST_BLOCK_THREADS}")
     if instruction.warp_wide and threads % LANES:
         raise SwzError(
             "SWZ406",

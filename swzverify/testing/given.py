@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias
+from inspect import Parameter, signature
+from typing import Literal, TypeAlias, TypedDict, TypeVar, get_args, get_type_hints
 
 from swzverify.errors import SwzError
 from swzverify.ir.whole import whole
@@ -13,6 +14,53 @@ Threads: TypeAlias = "int | tuple[int, ...]"
 Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
 Expressions: TypeAlias = "Sequence[str | int]"
 SwizzleOn: TypeAlias = 'Literal["offset", "address"]'
+_Assertion = TypeVar("_Assertion", bound=Callable[..., object])
+_Keywords = TypeVar("_Keywords", "OfElements", "OfTwo", "OfAccess")
+
+
+class Placed(TypedDict, total=False):
+    """Where the elements of a layout lie, and the budget of a query; every assertion takes these."""
+
+    element_bits: int | None
+    base_align: int | None
+    swizzle_on: SwizzleOn | None
+    constants: Mapping[str, int] | None
+    rlimit: int | None
+
+
+class OfElements(Placed, total=False):
+    """What an assertion on the elements of a layout takes."""
+
+    size: int | None
+
+
+class OfTwo(Placed, total=False):
+    """What a comparison takes."""
+
+    threads: int | None
+
+
+class OfAccess(Placed, total=False):
+    """What an assertion on an access takes."""
+
+    instruction: str | None
+    threads: Threads | None
+    coord: Expressions | None
+    loops: Loops | None
+    predicate: str | None
+    target: str | None
+
+
+def takes_keywords(assertion: _Assertion) -> _Assertion:
+    """Name each keyword of `**given` in an assertion's signature, for `help`, editors and the reference."""
+    stated = signature(assertion)
+    own = [each for each in stated.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    (keywords,) = get_args(get_type_hints(assertion)["given"])
+    for name, kind in keywords.__annotations__.items():
+        own.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__))
+    vars(assertion)["__signature__"] = stated.replace(parameters=own)
+    return assertion
+
 
 _HOW: Mapping[str, str] = {
     "element_bits": "the size of an element, such as element_bits=16",
@@ -64,6 +112,16 @@ class Given:
     loops: Loops | None = None
     predicate: str | None = None
     target: str | None = None
+    rlimit: int | None = None
+
+    @classmethod
+    def of(cls, assertion: Callable[..., object], keywords: _Keywords) -> Given:
+        """The keywords of a call. Error: TypeError where the assertion has no such one, as of any function."""
+        __tracebackhide__ = True
+        for name in keywords:
+            if name not in signature(assertion).parameters:
+                raise TypeError(f"{assertion.__name__}() got an unexpected keyword argument {name!r}")
+        return cls(**keywords)
 
     def check(self, **others: object) -> None:
         """Refuse arguments of a wrong kind; `others` are numbers that the claim must have.
@@ -118,5 +176,5 @@ class Given:
             raise SwzError("SWZ802", f"{subject} needs {' and '.join(missing)}", hint=hint)
 
 
-ALL_NAMES = tuple(field.name for field in fields(Given))
-"""Every keyword argument."""
+ALL_NAMES = tuple(field.name for field in fields(Given) if field.name != "rlimit")
+"""Every keyword argument that says something of the subject."""

@@ -14,6 +14,7 @@ from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
+from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS
 from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile, access_lines
 from swzverify.report.scan_claims import place_of
@@ -252,6 +253,7 @@ def _shape(block: int | Sequence[int]) -> tuple[int, int, int]:
     if not 1 <= len(extents) <= 3 or any(type(each) is not int or each < 1 for each in extents):
         raise SwzError("SWZ803", f"block={block!r} is no shape", hint="give one to three positive numbers: (32, 8)")
     x, y, z = (*extents, 1, 1)[:3]
-    if x * y * z > 1024 or z > 64:
-        raise SwzError("SWZ803", f"block={block!r}: a block has at most 1024 threads, 64 of them along z")
+    most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
+    if x * y * z > most or z > along_z:
+        raise SwzError("SWZ803", f"block={block!r}: a block has at most {most} threads, {along_z} of them along z")
     return x, y, z

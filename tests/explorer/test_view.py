@@ -92,9 +92,9 @@ def held_against_memory(state: State, shown: Shown, board: Board) -> None:
     size = ELEMENT_BITS[state.element] // 8
     base = dict(shown.access.binding(shown.run.point)).get("base", 0)
     touched = {lane: bytes_of(shown, lane) for lane in counted}
-    for place in board.places:
-        found = re.match(r"\((\d+),(\d+)\): offset (\d+), bank", place.cell.tip)
-        assert found, place.cell.tip
+    for cell, banks in board.banks.items():
+        found = re.match(r"\((\d+),(\d+)\): offset (\d+), bank", cell.tip)
+        assert found, cell.tip
         row, column, offset = map(int, found.groups())
         first = address_of(state, row, column, base)
         down = state.order == "column"
@@ -105,8 +105,8 @@ def held_against_memory(state: State, shown: Shown, board: Board) -> None:
             held |= set(range(at, at + size))
         assert min(held) == first
         assert max(held) == first + vector * size - 1
-        assert set(place.banks) == {byte // 4 % 32 for byte in held}
-        assert place.cell.lanes == tuple(sorted(lane for lane in counted if touched[lane] & held))
+        assert set(banks) == {byte // 4 % 32 for byte in held}
+        assert cell.lanes == tuple(sorted(lane for lane in counted if touched[lane] & held))
         if state.swizzle != "address":
             assert address_of(state, row, column, base) == base + size * offset
 
@@ -194,23 +194,21 @@ def test_the_physical_board_has_the_same_lanes_on_the_same_bytes() -> None:
         in_memory = shown_of(state.model_copy(update={"view": "physical"}))
         assert by_coordinate.board is not None
         assert in_memory.board is not None
-        lanes = [
-            {place.cell.lanes for place in each.board.places if place.cell.lanes} for each in (by_coordinate, in_memory)
-        ]
+        lanes = [{cell.lanes for cell in each.board.banks if cell.lanes} for each in (by_coordinate, in_memory)]
         assert lanes[0] == lanes[1]
-        for place in in_memory.board.places:
-            for lane in place.cell.lanes:
-                assert {byte // 4 % 32 for byte in bytes_of(in_memory, lane)} & set(place.banks)
+        for cell, banks in in_memory.board.banks.items():
+            for lane in cell.lanes:
+                assert {byte // 4 % 32 for byte in bytes_of(in_memory, lane)} & set(banks)
 
 
 def test_the_part_that_is_drawn_has_the_warp_instruction() -> None:
     state = State(rows=256, columns=256, threads=256, at="warp=7, k=240")
     shown = shown_of(state)
     assert shown.board is not None
-    assert {lane for place in shown.board.places for lane in place.cell.lanes} == set(range(32))
+    assert {lane for cell in shown.board.banks for lane in cell.lanes} == set(range(32))
     memory = shown_of(state.model_copy(update={"view": "physical"}))
     assert memory.board is not None
-    assert any(place.cell.lanes for place in memory.board.places)
+    assert any(cell.lanes for cell in memory.board.banks)
 
 
 def test_what_to_try_helps() -> None:
@@ -297,8 +295,8 @@ def test_another_base_moves_what_is_drawn() -> None:
     first = shown_of(state.model_copy(update={"at": "base=0"}))
     assert shown.board is not None
     assert first.board is not None
-    assert [place.banks for place in shown.board.places] != [place.banks for place in first.board.places]
+    assert [*shown.board.banks.values()] != [*first.board.banks.values()]
     memory = shown_of(state.model_copy(update={"view": "physical"}))
     assert memory.board is not None
-    assert memory.board.panel.row_heads[0] == "3072"
-    assert any(place.cell.lanes for place in memory.board.places)
+    assert memory.board.picture.panels[0].row_heads[0] == "3072"
+    assert any(cell.lanes for cell in memory.board.banks)

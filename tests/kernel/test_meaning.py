@@ -15,9 +15,9 @@ from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.evaluate import evaluate as evaluate_instruction
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.opcodes import operation
-from swzverify.compiled.kernel.plain import plain
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.ptx import Instruction, read_module
+from swzverify.compiled.trial.plain import plain
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
 from tests.ptx_oracle import Buffer, launch

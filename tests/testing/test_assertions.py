@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from inspect import signature
 
 import pytest
 
@@ -319,3 +320,41 @@ def test_numbers_of_a_layouts_claims_are_ints():
 def test_what_a_swizzle_acts_on_is_not_guessed_from_an_empty_text():
     error = mistake_of(assert_bijective, "S<3,4,3> o 0 o (8,64):(64,1)", swizzle_on="", element_bits=16)
     assert (error.code, "swizzle_on=''" in error.message) == ("SWZ105", True)
+
+
+PLACED = {"element_bits", "base_align", "swizzle_on", "constants", "rlimit"}
+OF_ACCESS = PLACED | {"instruction", "threads", "coord", "loops", "predicate", "target"}
+
+
+@pytest.mark.parametrize(
+    ("assertion", "keywords"),
+    [
+        (assert_bijective, PLACED | {"size"}),
+        (assert_contiguous, PLACED | {"size", "elements", "mode"}),
+        (assert_equivalent, PLACED | {"threads"}),
+        (assert_conflict_free, OF_ACCESS),
+        (assert_wavefronts, OF_ACCESS | {"at_most"}),
+    ],
+)
+def test_a_signature_names_each_keyword_and_a_call_takes_no_other(assertion, keywords):
+    stated = signature(assertion).parameters.values()
+    assert {each.name for each in stated if each.kind is each.KEYWORD_ONLY} == keywords
+    assert all(isinstance(each.annotation, str) for each in stated)
+    assert not [each for each in stated if each.kind is each.VAR_KEYWORD]
+    needed = {each: 1 for each in ("elements", "at_most") if each in keywords}
+    for name in ("sise", *sorted((OF_ACCESS | {"size"}) - keywords)):
+        with pytest.raises(TypeError, match=rf"^{assertion.__name__}\(\) got an unexpected keyword argument '{name}'$"):
+            assertion(*[PLAIN] * (1 + (assertion is assert_equivalent)), **needed, **{name: None})
+
+
+def test_every_keyword_reaches_an_access_which_says_it_itself():
+    tile = Tile("T", 32, Layout((32,), (1,)))
+    access = Access(
+        "A", find_instruction("ld.shared.b32"), find_target("sm_90"), (32,), tile=tile, coord=[parse("lane")]
+    )
+    for name in OF_ACCESS - {"rlimit"}:
+        given = {"swizzle_on": "offset", "coord": ["0"]} | {"loops": {}, "constants": {}}
+        number = name in ("element_bits", "base_align", "threads")
+        mistake = mistake_of(assert_conflict_free, access, **{name: given.get(name, 32 if number else "x")})
+        assert (mistake.code, mistake.message.split()[0]) == ("SWZ803", name)
+    assert "rlimit=0" in str(mistake_of(assert_conflict_free, access, rlimit=0))

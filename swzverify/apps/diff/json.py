@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 from swzverify.apps.diff.result import ClaimDiff, DiffReport, SideName, Status
 from swzverify.errors import Problem
-from swzverify.report.json import Json
+from swzverify.report.plain import Json, json_text, members
 from swzverify.report.result import ClaimResult
 from swzverify.spec import SpecClaim
 
@@ -21,7 +20,7 @@ def render_diff_json(report: DiffReport) -> str:
     >>> print(render_diff_json(DiffReport(side, side, ())).splitlines()[1])
       "schema": "swzverify.diff/1",
     """
-    document: Json = {
+    document: dict[str, Json] = {
         "schema": SCHEMA,
         "base": _side(report.base),
         "head": _side(report.head),
@@ -37,9 +36,9 @@ def render_diff_json(report: DiffReport) -> str:
             *(_problem("base", problem) for problem in report.base_problems),
             *(_problem("head", problem) for problem in report.head_problems),
         ],
-        "wall_ms": round(report.wall_ms, 3),
+        **members(report, "wall_ms"),
     }
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def _side(side: SideName) -> Json:
@@ -50,14 +49,9 @@ def _claim(claim: ClaimDiff) -> Json:
     return {
         "id": claim.claim.id,
         "status": claim.status.value,
-        "failing": claim.failing,
-        "allowed": claim.allowed,
-        "kind": claim.claim.kind,
-        "subject": claim.claim.subject,
-        "case": dict(claim.claim.case),
-        "changes": [asdict(change) for change in claim.changes],
-        "note": claim.note,
-        "regressed": claim.regressed,
+        **members(claim, "failing", "allowed"),
+        **members(claim.claim, "kind", "subject", "case"),
+        **members(claim, "changes", "note", "regressed"),
         "base": _of_side(claim.before, claim.result_before),
         "head": _of_side(claim.after, claim.result_after),
     }
@@ -69,9 +63,7 @@ def _of_side(claim: SpecClaim | None, result: ClaimResult | None) -> Json:
         return None
     measure = None if result is None else result.verdict.measure
     return {
-        "id": claim.id,
-        "line": claim.line,
-        "expected": claim.expected.value,
+        **members(claim, "id", "line", "expected"),
         "verdict": None if result is None else result.verdict.outcome.value,
         "ok": None if result is None else result.ok,
         "wavefronts": None if measure is None else int(measure.wavefronts),
@@ -80,5 +72,4 @@ def _of_side(claim: SpecClaim | None, result: ClaimResult | None) -> Json:
 
 
 def _problem(side: str, problem: Problem) -> Json:
-    told = ("code", "message", "hint", "file", "line", "column")
-    return {"side": side, **{name: getattr(problem, name) for name in told}}
+    return {"side": side, **members(problem, "code", "message", "hint", "file", "line", "column")}

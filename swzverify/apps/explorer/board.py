@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swzverify.core.words import spans
-from swzverify.explain.pictures import Cell, Panel, Picture
+from swzverify.explain.pictures import Cell, Picture
 from swzverify.explain.pictures.chosen import Chosen
 from swzverify.explain.pictures.grid import View, extents_of, grid_of
 from swzverify.explain.pictures.scale import BANKS_SCALE
@@ -28,20 +28,11 @@ Bits = range
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A cell with the banks that it lies in."""
-
-    cell: Cell
-    banks: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Board:
-    """A picture of one panel, without its cells, which are `places`; each holds `vector` elements."""
+    """A picture of one panel, and the banks that each of its cells lies in; a cell holds `vector` elements."""
 
     picture: Picture
-    panel: Panel
-    places: tuple[Place, ...]
+    banks: Mapping[Cell, tuple[int, ...]]
     vector: int = 1
 
 
@@ -58,14 +49,14 @@ def logical_board(tile: Tile, run: Chosen | None) -> Board:
     picture = Picture(
         "The tile by coordinate: the offset and the banks of each " + ("element" if grid.vector == 1 else "vector"),
         (tile_words(tile, grid.stage, grid.base), *part_words(grid)),
-        (),
+        (panel,),
         BANKS_SCALE,
     )
     step = 8 // tile.units_per_byte
     size = grid.vector * tile.element_units * step
     position = grid.position.tolist()
     where = [position[cell.row][cell.column] * step for cell in panel.cells]
-    return replace(_board(picture, panel, [range(at, at + size) for at in where], run), vector=grid.vector)
+    return _board(picture, [range(at, at + size) for at in where], run, grid.vector)
 
 
 def _window(now: tuple[int, int], whole: int, start: int) -> tuple[int, int]:
@@ -103,8 +94,8 @@ def physical_board(tile: Tile, run: Chosen | None) -> Board:
     size = 8 * BANK_PERIOD_BYTES // len(panel.column_heads)
     starts = [8 * int(head) for head in panel.row_heads]
     where = [starts[cell.row] + cell.column * size for cell in panel.cells]
-    picture = Picture(title, tuple(captions), (), found.scale, found.marks)
-    return _board(picture, panel, [range(at, at + size) for at in where], run)
+    picture = replace(found, title=title, captions=tuple(captions))
+    return _board(picture, [range(at, at + size) for at in where], run)
 
 
 def _lines(tile: Tile, base: int) -> int:
@@ -136,16 +127,17 @@ def lane_bits(run: Chosen) -> Mapping[int, Bits]:
     }
 
 
-def _board(picture: Picture, panel: Panel, where: Sequence[Bits], run: Chosen | None) -> Board:
+def _board(picture: Picture, where: Sequence[Bits], run: Chosen | None, vector: int = 1) -> Board:
     touched = {} if run is None else _by_word(lane_bits(run))
-    places: list[Place] = []
+    (panel,) = picture.panels
+    banks: dict[Cell, tuple[int, ...]] = {}
     for cell, bits in zip(panel.cells, where, strict=True):
         words = words_of(bits)
         lanes = sorted({lane for word in words for lane, held in touched.get(word, ()) if _meet(held, bits)})
         shown = replace(cell, lanes=tuple(lanes), lines=(*cell.lines, f"L{spans(lanes, ',')}") if lanes else cell.lines)
-        places.append(Place(shown, tuple(word % BANKS for word in words)))
+        banks[shown] = tuple(word % BANKS for word in words)
     told = picture.captions if run is None else (*picture.captions, LANES_WORDS)
-    return Board(replace(picture, captions=told), replace(panel, cells=()), tuple(places))
+    return Board(replace(picture, captions=told, panels=(replace(panel, cells=tuple(banks)),)), banks, vector)
 
 
 def words_of(bits: Bits) -> range:

@@ -12,9 +12,9 @@ from functools import lru_cache
 from swzverify.apps.explorer.board import Board, lane_bits, words_of
 from swzverify.claims.verdict import Counterexample
 from swzverify.core.shown import html_text
-from swzverify.explain.pictures import Cell, Panel, Picture
+from swzverify.explain.pictures import Cell, Picture
 from swzverify.explain.pictures.chosen import Chosen
-from swzverify.explain.pictures.scale import Scale
+from swzverify.explain.pictures.table import cell_classes, cell_text, figure, panel_table
 from swzverify.hardware import BANKS
 from swzverify.report.table import cells, header
 
@@ -29,69 +29,43 @@ def group_of_lane(run: Chosen) -> dict[int, int]:
 
 def board_html(board: Board, groups: Mapping[int, int]) -> str:
     """The picture of the tile, with its words."""
-    banks = {(each.cell.row, each.cell.column): each.banks for each in board.places}
 
     def words(cell: Cell) -> str:
         held = f"; lane{'s' * (len(cell.lanes) > 1)} {', '.join(map(str, cell.lanes))}" if cell.lanes else ""
         return f"{cell.tip}{held}"
 
-    shown = [each.cell for each in board.places]
-    return _figure(board.picture, [_table(
-        board.panel, shown, board.picture.scale, groups, lambda cell: banks[cell.row, cell.column], words
-    )])  # fmt: skip
+    return _figure(board.picture, groups, board.banks.__getitem__, words)
 
 
 def groups_html(picture: Picture, run: Chosen) -> str:
     """The groups of the warp instruction, one panel each."""
-    groups = group_of_lane(run)
     across = max(1, BANKS // max(1, len(picture.panels[0].column_heads))) if picture.panels else 1
 
     def banks(cell: Cell) -> range:
         return range(cell.column * across, (cell.column + 1) * across)
 
-    tables = [
-        _table(panel, panel.cells, picture.scale, groups, banks, lambda cell: cell.tip) for panel in picture.panels
-    ]
-    return _figure(picture, tables)
+    return _figure(picture, group_of_lane(run), banks, lambda cell: cell.tip)
 
 
-def _figure(picture: Picture, tables: Iterable[str]) -> str:
-    words = [*picture.captions, *([f"* {picture.marks}"] if picture.has_marks else [])]
-    told = " ".join(each if each.endswith(".") else f"{each}." for each in words)
-    return f"<figure><figcaption>{_text(told)}</figcaption>\n{''.join(tables)}</figure>\n"
-
-
-def _table(
-    panel: Panel,
-    shown: Iterable[Cell],
-    scale: Scale | None,
+def _figure(
+    picture: Picture,
     groups: Mapping[int, int],
     banks_of: Callable[[Cell], Iterable[int]],
     words_of: Callable[[Cell], str],
 ) -> str:
-    """A panel as a table with the heads of its rows and columns."""
-    rows: list[list[str]] = [["<td></td>"] * len(panel.column_heads) for _ in panel.row_heads]
-    for cell in shown:
-        shade = "" if cell.value is None or scale is None else f"s{scale.shade(cell.value)}"
-        classes = " ".join(filter(None, (shade, "x" if cell.marked else "", "t" if cell.lanes else "")))
+    """A picture whose cells the page's script follows."""
+
+    def cell_html(cell: Cell) -> str:
+        classes = " ".join([*cell_classes(cell, picture.scale), *(["t"] if cell.lanes else [])])
         inside = sorted({groups[lane] for lane in cell.lanes if lane in groups})
-        lines = "<br>".join(map(_text, cell.lines)) + "*" * cell.marked
-        rows[cell.row][cell.column] = (
+        return (
             f'<td class="{classes}" data-l="{_list(cell.lanes)}" data-b="{_list(banks_of(cell))}" '
-            f'data-g="{_list(inside)}" data-say="{_text(words_of(cell))}">{lines}</td>'
+            f'data-g="{_list(inside)}" data-say="{_text(words_of(cell))}">{cell_text(cell, "<br>", _text)}</td>'
         )
-    above = "".join(f'<th scope="col">{_text(head)}</th>' for head in panel.column_heads)
-    body = "".join(
-        f'<tr><th scope="row">{_text(head)}</th>{"".join(row)}</tr>\n'
-        for head, row in zip(panel.row_heads, rows, strict=True)
-    )
-    corner = _text(f"{panel.row_name} \\ {panel.column_name}")
-    caption = f"<caption>{_text(panel.title)}</caption>" if panel.title else ""
-    label = _text(panel.title or "the tile")
-    return (
-        f'<div class="scroll"><table class="panel" role="grid" aria-label="{label}">{caption}\n'
-        f'<thead><tr><th scope="col">{corner}</th>{above}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
-    )
+
+    words = [*picture.captions, *([f"* {picture.marks}"] if picture.has_marks else [])]
+    tables = [panel_table(each, cell_html, each.title, is_grid=True, escape=_text) for each in picture.panels]
+    return figure(words, tables, _text)
 
 
 def lanes_html(table: Counterexample, run: Chosen) -> str:

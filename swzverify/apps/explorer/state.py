@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic_core import ErrorDetails
 
 from swzverify.errors import SwzError, graphic, nearest
-from swzverify.hardware import INSTRUCTIONS, TARGETS
+from swzverify.hardware import INSTRUCTIONS, MOST_BLOCK_THREADS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS
 
 MOST_EXTENT = 256
@@ -66,7 +66,7 @@ class State(BaseModel):
     base: Annotated[int, Field(ge=0, le=16), _WHOLE] = 3
     shift: Annotated[int, Field(ge=-16, le=16), _WHOLE] = 3
     instruction: Line = "ldmatrix.x4"
-    threads: Annotated[int, Field(ge=1, le=1024), _WHOLE] = 128
+    threads: Annotated[int, Field(ge=1, le=MOST_BLOCK_THREADS), _WHOLE] = 128
     map: MapName = "matrix"
     coord: Line = "lane, 0"
     loops: Line = ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -18,11 +16,10 @@ from swzverify.apps.theorems.theorem import Outcome, Theorem
 from swzverify.claims.verdict import OF_CLAIMS
 from swzverify.core.words import binding_text, counted
 from swzverify.report.console import indented, rendered
+from swzverify.report.plain import Json, json_text, members, to_json
 from swzverify.report.style import TextStyle
 
 SCHEMA = "swzverify.theorems/1"
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +135,14 @@ def render_json(entries: Sequence[Entry], wall_ms: float) -> str:
         "theorems": [_object(entry) for entry in entries],
         "wall_ms": round(wall_ms, 3),
     }
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def _object(entry: Entry) -> Json:
     theorem, judgement = entry.theorem, entry.judgement
     failing = judgement.counterexample
     return {
-        "name": theorem.name,
-        "statement": theorem.statement,
-        "latex": theorem.latex,
-        "source": theorem.source,
-        "symbolic": theorem.symbolic,
-        "enumerated": theorem.enumerated,
+        **members(theorem, "name", "statement", "latex", "source", "symbolic", "enumerated"),
         "verdict": judgement.outcome.value,
         "expected": theorem.expected.value,
         "ok": entry.ok,
@@ -159,10 +151,10 @@ def _object(entry: Entry) -> Json:
         "mended_by": theorem.mended_by or None,
         "counterexample": None
         if failing is None
-        else {"obligation": failing.obligation, "values": dict(failing.point)},
+        else {"obligation": failing.obligation, "values": to_json(dict(failing.point))},
         "obligations": [
-            {"name": a.obligation, "verdict": a.outcome.value, "time_ms": round(a.time_ms, 3), "reason": a.reason}
+            {"name": a.obligation, "verdict": a.outcome.value, **members(a, "time_ms", "reason")}
             for a in judgement.answers
         ],
-        "time_ms": round(judgement.time_ms, 3),
+        **members(judgement, "time_ms"),
     }

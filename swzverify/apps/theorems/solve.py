@@ -2,9 +2,6 @@
 point it fails?
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import time
@@ -13,7 +10,7 @@ from dataclasses import dataclass
 
 import z3
 
-from swzverify.apps.theorems.terms import Symbols, Term, Truth
+from swzverify.apps.theorems.terms import Symbols, Truth
 from swzverify.apps.theorems.theorem import Obligation, Outcome, Sequent
 from swzverify.engines.obligations import BY_CLOCK
 
@@ -122,5 +119,5 @@ def _solve(
     raise _OutOfBudgetError(reason)
 
 
-def _values(symbols: Symbols, model: Term) -> dict[str, int]:
+def _values(symbols: Symbols, model: z3.ModelRef) -> dict[str, int]:
     return {name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.variables.items()}

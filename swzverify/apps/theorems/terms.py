@@ -6,30 +6,25 @@ y)` is silently False, `BitVecVal(300, 8)` wraps. Proofs are written with these 
 z3py. Products of symbols are hard in bit-vectors: `Whole` is a number without a width.
 """
 
-# z3py ships no types: what comes out of it is Unknown to a type checker, here and in solve.py only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self, TypeAlias
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 import z3
 
 WIDTH = 32
 """Bits of a variable or constant; `bits` and `widened` give words of other widths."""
 
-Term: TypeAlias = Any
-"""A term of z3py, which has no types."""
+_Term = TypeVar("_Term", z3.BitVecRef, z3.ArithRef)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
     """A formula. Joined with `&`, `|`, `~` and `implies`; `if truth:` and `truth and truth` raise."""
 
-    term: Term
+    term: z3.BoolRef
 
     def __and__(self, other: Truth) -> Truth:
         """True where both are."""
@@ -63,16 +58,16 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Number:
+class _Number(Generic[_Term]):
     """What words and numbers without a width share."""
 
-    term: Term
+    term: _Term
     noun: ClassVar[str]
 
-    def _operand(self, other: Any) -> Term:
+    def _operand(self, other: Any) -> _Term:
         raise NotImplementedError
 
-    def _compared(self, other: object) -> Term:
+    def _compared(self, other: object) -> _Term:
         if isinstance(other, type(self)) or (isinstance(other, int) and not isinstance(other, bool)):
             return self._operand(other)
         raise TypeError(f"a {self.noun} cannot be compared with {other!r}")
@@ -105,7 +100,7 @@ class _Number:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Word(_Number):
+class Word(_Number[z3.BitVecRef]):
     """A word of `width` bits, unsigned; arithmetic is modulo 2^width, as in the machine.
 
     Python integers may stand on either side of an operator when they fit the width. A shift by the
@@ -119,7 +114,7 @@ class Word(_Number):
         """The number of bits."""
         return self.term.size()
 
-    def _operand(self, other: Word | int) -> Term:
+    def _operand(self, other: Word | int) -> z3.BitVecRef:
         if isinstance(other, Word):
             if other.width != self.width:
                 raise TypeError(f"words of {self.width} and {other.width} bits")
@@ -200,7 +195,7 @@ class Word(_Number):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole(_Number):
+class Whole(_Number[z3.ArithRef]):
     """An integer without a width: nothing wraps, a difference may be negative.
 
     There is no division: a proof names the quotient and the remainder, and states what they are.
@@ -208,7 +203,7 @@ class Whole(_Number):
 
     noun = "number"
 
-    def _operand(self, other: Whole | int) -> Term:
+    def _operand(self, other: Whole | int) -> z3.ArithRef:
         return other.term if isinstance(other, Whole) else z3.IntVal(other, self.term.ctx)
 
     def __lt__(self, other: Whole | int) -> Truth:

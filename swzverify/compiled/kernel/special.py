@@ -14,12 +14,10 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import bit_not, is_zero, less, shift_left, sub, widened
 from swzverify.compiled.kernel.leaves import Leaves
-from swzverify.hardware import TARGETS
+from swzverify.hardware import MOST_BLOCK_EXTENTS, TARGETS
 from swzverify.ir.expr import Expr, Var, const, negation
 
 BlockShape = tuple[int, int, int]
-_MOST: Final = {"x": 1024, "y": 1024, "z": 64}
-"""Source: CUDA Programming Guide 13, 5.1.3, table 30."""
 MOST_WARPS: Final = 64
 """Warps of a multiprocessor, which `%warpid` tells apart.
 
@@ -124,10 +122,10 @@ def _less(one: Expr, other: Expr) -> Expr:
 def _coordinate(name: str, axis: str, block: BlockShape | None, leaves: Leaves) -> Expr:
     extent = block["xyz".index(axis)] if block else None
     if name == "tid":
-        return leaves.lane(f"tid.{axis}", extent or _MOST[axis])
+        return leaves.lane(f"tid.{axis}", extent or MOST_BLOCK_EXTENTS[axis])
     if extent is not None:
         return const(extent, 32)
-    return leaves.uniform(f"ntid.{axis}", 32, f"%ntid.{axis}", limit=_MOST[axis] + 1)
+    return leaves.uniform(f"ntid.{axis}", 32, f"%ntid.{axis}", limit=MOST_BLOCK_EXTENTS[axis] + 1)
 
 
 def _mask(which: str, leaves: Leaves) -> Expr:

@@ -18,7 +18,6 @@ from swzverify.compiled.kernel.effects import width_of, written
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.opcodes import operation
-from swzverify.compiled.kernel.plain import plain
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.compiled.trial.atomics import apply, can_run
 from swzverify.compiled.trial.exchange import exchange
@@ -26,6 +25,7 @@ from swzverify.compiled.trial.floats import COMPARED
 from swzverify.compiled.trial.floats import compute as compute_floats
 from swzverify.compiled.trial.lanes import Lanes, cut, signed
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory, StopError
+from swzverify.compiled.trial.plain import plain
 from swzverify.hardware import Kind
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import FALSE, Expr, const, postorder, var

@@ -1,9 +1,5 @@
 """The Z3 engine: the proof of record for every kind of obligation."""
 
-# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 from dataclasses import dataclass

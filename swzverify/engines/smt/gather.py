@@ -5,10 +5,6 @@ wavefronts for some choice exactly when they exist. Where several groups add up 
 allowed, or a rule needs all lanes at once, the rule itself is one formula over 32 copies.
 """
 
-# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -10,10 +10,6 @@ everything else is asked again in a context of its own, with the whole budget.
 Source: Z3 4.13 to 5, python API; QF_BV for bit-vectors, QF_LIA for digit differences.
 """
 
-# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import threading

@@ -5,14 +5,10 @@ Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are
 y)` is silently False, `BitVecVal(300, 8)` wraps.
 """
 
-# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 import z3
 
@@ -32,15 +28,13 @@ from swzverify.ir.expr import (
     postorder,
 )
 
-Bits: TypeAlias = Any
-"""A Z3 bit-vector term. z3py's own annotations name unions of every sort, which no checker can
-narrow.
-"""
-Truth: TypeAlias = Any
-"""A Z3 Boolean term."""
-Number: TypeAlias = Any
-"""A Z3 integer term."""
-Model: TypeAlias = Any
+Bits: TypeAlias = z3.BitVecRef
+"""A bit-vector term."""
+Truth: TypeAlias = z3.BoolRef
+"""A Boolean term."""
+Number: TypeAlias = z3.ArithRef
+"""An integer term."""
+Model: TypeAlias = z3.ModelRef
 """A Z3 model."""
 
 
@@ -49,7 +43,7 @@ class _Term(z3.BitVecRef):
     turn.
     """
 
-    def __init__(self, made: Any, context: z3.Context, width: int) -> None:
+    def __init__(self, made: z3.Ast, context: z3.Context, width: int) -> None:
         super().__init__(made, context)
         self.width = width
 
@@ -171,7 +165,7 @@ class Translator:
 # The C interface is called by name: the IR has made sure of the widths, which z3py would check
 # again each time.
 
-_BINARY: dict[BinaryOperator, Callable[..., Any]] = {
+_BINARY: dict[BinaryOperator, Callable[[z3.ContextObj, z3.Ast, z3.Ast], z3.Ast]] = {
     BinaryOperator.ADD: z3.Z3_mk_bvadd,
     BinaryOperator.SUB: z3.Z3_mk_bvsub,
     BinaryOperator.MUL: z3.Z3_mk_bvmul,
@@ -187,7 +181,7 @@ _BINARY: dict[BinaryOperator, Callable[..., Any]] = {
     BinaryOperator.XOR: z3.Z3_mk_bvxor,
 }
 
-_COMPARE: dict[Comparison, Callable[..., Any]] = {
+_COMPARE: dict[Comparison, Callable[[z3.ContextObj, z3.Ast, z3.Ast], z3.Ast]] = {
     Comparison.EQ: z3.Z3_mk_eq,
     Comparison.ULT: z3.Z3_mk_bvult,
     Comparison.ULE: z3.Z3_mk_bvule,

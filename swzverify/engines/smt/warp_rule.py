@@ -6,10 +6,6 @@ units (for instructions that do not merge equal words: when they have one slot a
 16-byte `cp.async.cg` is in `octets`.
 """
 
-# z3py ships no types: what comes out of it is Unknown to a type checker, here and nowhere else.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -10,8 +10,9 @@ from base64 import b64encode
 from hashlib import sha256
 
 from swzverify.core.shown import html_text
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
+from swzverify.explain.pictures.picture import Panel, Picture
 from swzverify.explain.pictures.svg import DARK_PAPER, DARK_TEXT, PAPER, TEXT, render_svg, svg_style
+from swzverify.explain.pictures.table import cell_text, panel_table
 
 _STYLE = (
     f":root{{color-scheme:light dark}}body{{margin:1.5rem auto;padding:0 1rem;max-width:75rem;background:{PAPER};"
@@ -58,22 +59,5 @@ def render_html(picture: Picture) -> str:
 
 def _table(panel: Panel, picture: Picture) -> str:
     """A panel as a table for people who cannot see the picture; a marked cell has a `*`."""
-    places = {(cell.row, cell.column): cell for cell in panel.cells}
-    corner = html_text(f"{panel.row_name} \\ {panel.column_name}")
-    above = "".join(f'<th scope="col">{html_text(head)}</th>' for head in panel.column_heads)
-    rows = "".join(
-        f'<tr><th scope="row">{html_text(head)}</th>'
-        + "".join(f"<td>{_said(places.get((row, column)))}</td>" for column in range(len(panel.column_heads)))
-        + "</tr>\n"
-        for row, head in enumerate(panel.row_heads)
-    )
     marks = f"; * {picture.marks}" if any(cell.marked for cell in panel.cells) else ""
-    named = html_text(f"{panel.title or picture.title}{marks}")
-    return (
-        '<div class="scroll" role="region" aria-label="table" tabindex="0">\n'
-        f"<table><caption>{named}</caption>\n<tr><td>{corner}</td>{above}</tr>\n{rows}</table></div>\n"
-    )
-
-
-def _said(cell: Cell | None) -> str:
-    return "" if cell is None else html_text(" ".join(cell.lines) + (" *" if cell.marked else ""))
+    return panel_table(panel, lambda cell: f"<td>{cell_text(cell)}</td>", f"{panel.title or picture.title}{marks}")

@@ -7,7 +7,7 @@ from swzverify.report import words
 from swzverify.report.cases import Told
 from swzverify.report.escape import html_text, shortened
 from swzverify.report.finding import severity
-from swzverify.report.html.picture import figure
+from swzverify.report.html.picture import picture_figure
 from swzverify.report.marks import mark
 from swzverify.report.result import ClaimResult
 from swzverify.report.story import expectation, facts, subject_words
@@ -66,7 +66,7 @@ def tone(result: ClaimResult) -> str:
 def evidence_block(result: ClaimResult) -> str:
     """The table and the picture of a counterexample; empty where there is neither."""
     found = result.verdict.counterexample
-    picture = "" if result.picture is None else figure(result.picture)
+    picture = "" if result.picture is None else picture_figure(result.picture)
     table = "" if found is None or not found.rows else _table(found)
     if not table and not picture:
         return ""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES, Instruction, Kind, find_instruction, find_target, require
+from swzverify.hardware import LANES, MOST_BLOCK_THREADS, Instruction, Kind, find_instruction, find_target, require
 from swzverify.layout import Swizzle, parse_swizzle
-from swzverify.spec.build_access import MAX_THREADS
 from swzverify.spec.elements import element_bits
 from swzverify.spec.starter.accesses import Lanes, by_columns, by_matrices, by_rows, vector_elements
 from swzverify.spec.starter.choose import choose_swizzle
@@ -135,9 +134,9 @@ def _share(
 ) -> tuple[int, Lanes, Lanes]:
     """The block's threads, and the lanes of both accesses; SWZ525 where there is no even share."""
     wanted = options.threads
-    if wanted is not None and (wanted % LANES or not 0 < wanted <= MAX_THREADS):
+    if wanted is not None and (wanted % LANES or not 0 < wanted <= MOST_BLOCK_THREADS):
         message = f"{wanted} threads are no whole warps of a block"
-        raise SwzError("SWZ525", message, hint=f"a multiple of {LANES}, at most {MAX_THREADS}")
+        raise SwzError("SWZ525", message, hint=f"a multiple of {LANES}, at most {MOST_BLOCK_THREADS}")
 
     def shared(threads: int) -> tuple[int, Lanes, Lanes] | None:
         first = _lanes(options, instruction, vector, threads)
@@ -148,7 +147,7 @@ def _share(
         found = shared(threads)
         if found is not None:
             return found
-    fitting = [threads for threads in range(LANES, MAX_THREADS + 1, LANES) if shared(threads)]
+    fitting = [threads for threads in range(LANES, MOST_BLOCK_THREADS + 1, LANES) if shared(threads)]
     shape = f"{options.rows} x {options.columns}"
     if fitting:
         listed = ", ".join(map(str, fitting))
