@@ -10,8 +10,8 @@ import multiprocessing
 
 import pytest
 
+from swzverify.apps.options.prove import FEW_SPECS, Settings
 from swzverify.apps.run.run import run_specs
-from swzverify.apps.run.settings import FEW_SPECS, Settings
 from swzverify.core import pool
 from swzverify.core.processes import usable_cpus
 from swzverify.report.json import document

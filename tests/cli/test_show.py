@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from swzverify.apps.commands.choices import VIEWS, picture_format
+from swzverify.apps.options.choices import VIEWS, picture_format
 from swzverify.apps.run.show import ACCESS_VIEWS, TILE_VIEWS
 
 SPEC = """\

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import click
 
-from swzverify.apps.commands.choices import ReportFile
 from swzverify.apps.commands.terminal import Failure
+from swzverify.apps.options.choices import ReportFile
 from swzverify.apps.run.baseline import accept_known, known_failures, load_baseline, save_baseline
-from swzverify.apps.run.settings import Settings
 from swzverify.report.result import Report
 
 
-def check_output(output: str, specs: list[str], option: str) -> None:
+def check_output(output: str | None, specs: Sequence[str], option: str) -> None:
     """Refuse, before minutes of work, a file to write that cannot be or that is one of those to read."""
+    if output is None:
+        return
     folder = os.path.dirname(output) or os.curdir
     if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {folder!r}", param_hint=option)
@@ -27,7 +27,7 @@ def check_output(output: str, specs: list[str], option: str) -> None:
 
 
 def check_ours(
-    path: str, specs: list[str], option: str, taken: Mapping[str, str | None], is_ours: Callable[[str], bool]
+    path: str, specs: Sequence[str], option: str, taken: Mapping[str, str | None], is_ours: Callable[[str], bool]
 ) -> None:
     """Refuse, before minutes of work, a file that cannot be written, that is not ours, or that has
     another use. `taken` are the files that other options name, by the option.
@@ -67,27 +67,20 @@ def write_each(files: Sequence[ReportFile], rendered: Callable[[ReportFile], str
         raise Failure("\n".join(failure.message for failure in failures))
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The files of known failures to read, and to write."""
+def prepare_known(
+    read: str | None, write: str | None, output: str | None, specs: Sequence[str]
+) -> Callable[[Report], Report]:
+    """Read a file of known failures and check the one to write; the result accepts the known failures."""
+    check_output(write, specs, "--write-baseline")
+    if output is not None and write is not None and os.path.realpath(output) == os.path.realpath(write):
+        raise click.BadParameter(f"{output!r} is the report's file too", param_hint="--write-baseline")
+    if read is None:
+        return lambda report: report
+    known = load_baseline(read)
+    return lambda report: accept_known(report, known)
 
-    read: str | None
-    write: str | None
 
-    def prepare(self, settings: Settings, output: str | None, specs: list[str]) -> Callable[[Report], Report]:
-        """Read the file and check the one to write; the result accepts the known failures."""
-        if self.write is not None:
-            if settings.select:
-                raise click.UsageError("--write-baseline needs every claim: leave --select out")
-            check_output(self.write, specs, "--write-baseline")
-            if output is not None and os.path.realpath(output) == os.path.realpath(self.write):
-                raise click.BadParameter(f"{output!r} is the report's file too", param_hint="--write-baseline")
-        if self.read is None:
-            return lambda report: report
-        known = load_baseline(self.read)
-        return lambda report: accept_known(report, known)
-
-    def save(self, report: Report) -> None:
-        """Write down what fails, known or new."""
-        if self.write is not None:
-            save_baseline(self.write, known_failures(report))
+def save_known(path: str | None, report: Report) -> None:
+    """Write down what fails, known or new, where there is a file for it."""
+    if path is not None:
+        save_baseline(path, known_failures(report))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from swzverify import report as formats
-from swzverify.apps.commands.choices import Format, ReportFile
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
+from swzverify.apps.options.choices import Format
+from swzverify.apps.options.shared import Reports
 from swzverify.apps.run.version import installed_version
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.result import Report
@@ -21,19 +22,15 @@ def write_scan(
     found: Sequence[ScannedFile],
     report: Report,
     code: int,
-    form: Format,
-    output: str | None,
-    others: Sequence[ReportFile],
+    reports: Reports,
     *,
     quiet: bool,
     check: Check | None = None,
 ) -> None:
     """Write all reports, then fail if one could not be; the main one may go to the terminal."""
-    if output is None:
-        say(rendered(found, report, code, form, quiet=quiet, check=check))
-    else:
-        others = [ReportFile(form, output), *others]
-    write_each(others, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
+    if reports.output is None:
+        say(rendered(found, report, code, reports.form, quiet=quiet, check=check))
+    write_each(reports.files, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
 
 
 def rendered(

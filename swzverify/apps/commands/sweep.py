@@ -3,60 +3,35 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import click
 
-from swzverify.apps.commands.choices import picture_format
 from swzverify.apps.commands.drawing import tell_picture
 from swzverify.apps.commands.files import check_output
-from swzverify.apps.commands.terminal import echo, one_way_out, terminal_style
+from swzverify.apps.commands.terminal import echo, terminal_style
 from swzverify.apps.commands.writing import write_text
-from swzverify.apps.run.sweep import SweepOptions, SweepResult, run_sweep
-from swzverify.apps.run.sweep_progress import progress_bar
+from swzverify.apps.options.choices import picture_format
+from swzverify.apps.options.sweep import SweepOptions
+from swzverify.apps.run.sweep import Progress, SweepResult, run_sweep
 from swzverify.report.sweep import render_sweep, sweep_json
 from swzverify.report.sweep_picture import heatmap_picture
 
 
-def sweep(
-    *,
-    spec: str,
-    output: str | None,
-    jobs: int | None,
-    prove: bool,
-    scheduler: str | None,
-    slurm: int | None,
-    heatmap: str | None,
-    picture: str | None,
-    restart: bool,
-    target: str | None,
-    form: str,
-) -> None:
+def sweep_command(options: SweepOptions) -> None:
     """Measure the variants of a spec, and tell the table."""
-    pair = _pair(heatmap)
-    if scheduler is not None and slurm is not None:
+    if options.scheduler is not None and options.slurm is not None:
         raise click.UsageError("--scheduler and --slurm: one of them")
-    if picture is not None:
-        if pair is None:
-            raise click.UsageError("--picture draws a heatmap: name two axes with --heatmap")
-        check_output(picture, [spec], "--picture")
-    folder = output if output is not None else f"{Path(spec).name.partition('.')[0]}.sweep"
-    with one_way_out("what is finished stays; run the same command again to go on"):
-        options = SweepOptions(folder, jobs, target, prove, scheduler, slurm, restart, pair)
-        with progress_bar() as watch:
-            result = run_sweep(spec, options, watch)
-        _tell(result, form)
-        if picture is not None and result.summary.heatmap is not None:
-            tell_picture(heatmap_picture(result.path, result.summary.heatmap), picture_format(picture), picture)
-
-
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    across, comma, down = text.partition(",")
-    if not comma or not across.strip() or not down.strip() or across.strip() == down.strip():
-        raise click.BadParameter(f"{text!r}: two axes, such as B,S", param_hint="--heatmap")
-    return across.strip(), down.strip()
+    if options.picture is not None and options.heatmap is None:
+        raise click.UsageError("--picture draws a heatmap: name two axes with --heatmap")
+    check_output(options.picture, [options.spec], "--picture")
+    with progress_bar() as watch:
+        result = run_sweep(options, watch)
+    _tell(result, options.form)
+    if options.picture is not None and result.summary.heatmap is not None:
+        picture = heatmap_picture(result.path, result.summary.heatmap)
+        tell_picture(picture, picture_format(options.picture), options.picture)
 
 
 def _tell(result: SweepResult, form: str) -> None:
@@ -69,3 +44,25 @@ def _tell(result: SweepResult, form: str) -> None:
         rate = result.measured / max(result.seconds, 1e-9)
         words = f"{result.measured} combinations in {result.seconds:.1f} s, {rate:.0f} per second"
         click.echo(words, err=True)
+
+
+@contextmanager
+def progress_bar() -> Generator[Callable[[Progress], None]]:
+    """Give what `run_sweep` wants as `watch`. Only a terminal at standard error shows a bar."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - most runs have no terminal there
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as Bar  # noqa: PLC0415
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("sweep", rate="")
+
+        def watch(progress: Progress) -> None:
+            spent = bar.tasks[0].elapsed or 0.0
+            rate = (progress.done - progress.before) / spent if spent else 0.0
+            bar.update(task, completed=progress.done, total=progress.total, rate=f"{rate:.0f} cases per second")
+
+        yield watch

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from enum import IntEnum
-from typing import Literal, NoReturn, cast
+from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.choices import OF_LISTINGS
 from swzverify.apps.commands.files import check_output
-from swzverify.apps.commands.terminal import Failure, echo, one_way_out, terminal_style
+from swzverify.apps.commands.terminal import Failure, echo, terminal_style
 from swzverify.apps.commands.writing import write_text
-from swzverify.apps.run.synth import SynthOptions, synthesize
+from swzverify.apps.options.choices import OF_LISTINGS
+from swzverify.apps.options.declare import asked
+from swzverify.apps.options.synth import SynthOptions
+from swzverify.apps.run.synth import synthesize
 from swzverify.apps.run.synth_listing import synthesize_listing
 from swzverify.report.escape import visible
 from swzverify.report.style import TextStyle
@@ -32,81 +34,36 @@ class ExitCode(IntEnum):
     NOT_PROVED = 3
 
 
-def synth(
-    *,
-    spec: str,
-    family: str,
-    tile: str | None,
-    listing: str | None,
-    on: str | None,
-    weights: tuple[str, ...],
-    smem_bytes: int | None,
-    blocks_per_sm: int | None,
-    keep_aligned: int | None,
-    stages: int | None,
-    every: bool,
-    target: str | None,
-    form: str,
-    output: str | None,
-    write: bool,
-    rlimit: int | None,
-) -> NoReturn:
+def synth_command(options: SynthOptions) -> NoReturn:
     """Find the best layout or code of a family, tell it, and write it where that is asked for."""
-    if output is not None:
-        check_output(output, [spec], "--output")
-    if keep_aligned is not None and keep_aligned & (keep_aligned - 1):
-        raise click.BadParameter(f"{keep_aligned} is no power of two", param_hint="--keep-aligned")
-    if family in OF_LISTINGS or listing is not None:
-        of_tiles = (tile, on, weights or None, smem_bytes, blocks_per_sm, keep_aligned, stages, every or None, target)
-        _check_listing(family, any(each is not None for each in of_tiles) or write)
-        with one_way_out("no answer"):
-            found = synthesize_listing(spec, listing, family, rlimit)
-            write_text(render_listing_json(found) if form == "json" else render_listing(found), output)
+    check_output(options.output, [options.spec], "--output")
+    if options.keep_aligned is not None and options.keep_aligned & (options.keep_aligned - 1):
+        raise click.BadParameter(f"{options.keep_aligned} is no power of two", param_hint="--keep-aligned")
+    if options.family in OF_LISTINGS or options.listing is not None:
+        _check_listing(options)
+        found = synthesize_listing(options.spec, options.listing, options.family, options.rlimit)
+        write_text(render_listing_json(found) if options.form == "json" else render_listing(found), options.output)
         sys.exit(int(_listing_code(found)))
-    with one_way_out("no answer"):
-        wanted = SynthOptions(
-            family,
-            tile,
-            cast("Literal['offset', 'address'] | None", on),
-            _weights(weights),
-            smem_bytes,
-            blocks_per_sm,
-            keep_aligned or 1,
-            stages,
-            every,
-            target,
-            rlimit,
-        )
-        result = synthesize(spec, wanted)
-        _tell(result, form, output)
-        if write:
-            _write(result)
+    result = synthesize(options)
+    _tell(result, options.form, options.output)
+    if options.write:
+        _write(result)
     sys.exit(int(_exit_code(result)))
 
 
-def _check_listing(family: str, has_others: bool) -> None:
-    if family not in OF_LISTINGS:
-        raise click.BadParameter(f"{family} is no family of listings: {', '.join(OF_LISTINGS)}", param_hint="--family")
-    if has_others:
-        raise click.UsageError(f"--family {family} goes with --listing, --format, --output and --rlimit only")
+def _check_listing(options: SynthOptions) -> None:
+    if options.family not in OF_LISTINGS:
+        message = f"{options.family} is no family of listings: {', '.join(OF_LISTINGS)}"
+        raise click.BadParameter(message, param_hint="--family")
+    if asked(options).keys() - {"--family", "--listing", "--format", "--output", "--rlimit"}:
+        message = f"--family {options.family} goes with --listing, --format, --output and --rlimit only"
+        raise click.UsageError(message)
 
 
 def _listing_code(found: ListingResult) -> ExitCode:
     if not found.confirmed or not found.found.is_least:
         return ExitCode.NOT_PROVED
     return ExitCode.CONFLICTS if found.found.price.conflicts else ExitCode.FREE
-
-
-def _weights(given: tuple[str, ...]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for each in given:
-        name, sign, number = each.partition("=")
-        if not sign or not number.isascii() or not number.isdigit() or len(number) > 6:
-            raise click.BadParameter(f"{each!r}: an access and a number, such as read_A=4", param_hint="--weight")
-        if name in found:
-            raise click.BadParameter(f"{name!r} is given twice", param_hint="--weight")
-        found[name] = int(number)
-    return found
 
 
 def _tell(result: SynthResult, form: str, output: str | None) -> None:

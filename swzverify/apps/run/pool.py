@@ -11,7 +11,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
-from swzverify.apps.run.settings import Settings
+from swzverify.apps.options.prove import Settings
 from swzverify.claims.verdict import Measure
 from swzverify.core.pool import Lost, Service, run_jobs
 from swzverify.core.processes import collect_rarely

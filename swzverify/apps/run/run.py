@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.certificates import list_certificates
 from swzverify.apps.run.pool import run_in_pool
-from swzverify.apps.run.settings import Settings
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from swzverify.apps.run.coordinate import coordinate_parts
+from swzverify.apps.options.show import ShowOptions
+from swzverify.apps.options.values import coordinate_parts
 from swzverify.apps.run.one_case import named, one_case
 from swzverify.errors import SwzError
 from swzverify.explain.notebook import Access, Tile, loop_of
 from swzverify.explain.pictures import Picture
 from swzverify.explain.pictures.chosen import chosen
-from swzverify.explain.pictures.grid import View, grid_of
+from swzverify.explain.pictures.grid import MAX_ROWS, View, grid_of
 from swzverify.explain.pictures.probe import probes
 from swzverify.explain.pictures.views.groups import groups
-from swzverify.explain.pictures.views.logical import Numbers, logical
+from swzverify.explain.pictures.views.logical import logical
 from swzverify.explain.pictures.views.ownership import ownership
 from swzverify.explain.pictures.views.parameter_map import sweep_picture
 from swzverify.explain.pictures.views.physical import physical
@@ -44,25 +45,6 @@ _SWEEP = re.compile(r"B,S(?:,M=([0-9]{1,2}))?|pad")
 
 
 @dataclass(frozen=True, slots=True)
-class ShowOptions:
-    """What is asked of `show`. None and empty leave a thing to the spec, or to the default."""
-
-    view: str | None = None
-    tile: str | None = None
-    accesses: Sequence[str] = ()
-    element: str | None = None
-    instruction: str | None = None
-    coord: str | None = None
-    threads: int = 32
-    loops: Mapping[str, range] = field(default_factory=dict[str, range])
-    at: Mapping[str, int] = field(default_factory=dict[str, int])
-    target: str | None = None
-    numbers: Numbers = "both"
-    sweep: str | None = None
-    grid: View = field(default_factory=View)
-
-
-@dataclass(frozen=True, slots=True)
 class Subject:
     """What is drawn: a tile, accesses, or both."""
 
@@ -72,23 +54,24 @@ class Subject:
     at: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def show(what: str, wanted: ShowOptions) -> Picture:
-    """The picture of a layout, a swizzle or a spec's tile or access.
+def show(wanted: ShowOptions, most_rows: int = MAX_ROWS) -> Picture:
+    """The picture of a layout, a swizzle or a spec's tile or access; unasked it has so many rows at most.
 
     Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ581
     what cannot be drawn, SWZ583 what cannot be swept; those of accesses and costs.
     """
-    subject = subject_of(what, wanted)
+    subject = subject_of(wanted)
     _refuse_unused(subject, wanted)
-    picture = _sweep(subject, wanted) if wanted.sweep is not None else _view(subject, wanted)
+    grid = View(wanted.vector, wanted.rows, wanted.columns, wanted.stage, wanted.base, most_rows)
+    picture = _sweep(subject, wanted, grid) if wanted.sweep is not None else _view(subject, wanted, grid)
     return replace(picture, captions=(*picture.captions, *subject.words))
 
 
-def subject_of(what: str, wanted: ShowOptions) -> Subject:
+def subject_of(wanted: ShowOptions) -> Subject:
     """The tile or the accesses that are named. Errors: those of `show` for what is not there;
     SWZ409 an access to global memory, which has no picture.
     """
-    found = _of_spec(what, wanted) if is_file(what) else _of_notation(what, wanted)
+    found = _of_spec(wanted.what, wanted) if is_file(wanted.what) else _of_notation(wanted.what, wanted)
     for each in found.accesses:
         each.require_banks()
     return found
@@ -108,16 +91,16 @@ def _refuse_unused(subject: Subject, wanted: ShowOptions) -> None:
     """Refuse options that the picture would not look at. Error: SWZ581."""
     view = _view_name(subject, wanted)
     of_access = bool(subject.accesses) and view in ACCESS_VIEWS
-    grid = wanted.grid
-    window = grid.vector is not None or grid.rows is not None or grid.columns is not None
-    place = bool(grid.stage) or grid.base is not None
+    lines = wanted.rows is not None or wanted.columns is not None
+    window = wanted.vector is not None or lines
+    place = bool(wanted.stage) or wanted.base is not None
     no_cells = "a sweep has" if wanted.sweep is not None else f"the view {view} of an access has"
     unused = (
         ("--at", bool(subject.at) and not of_access, "only the views of an access have a warp instruction"),
-        ("--for", bool(wanted.loops) and wanted.coord is None, "a loop is one of --coord"),
+        ("--for", bool(wanted.layout.loops) and wanted.layout.coord is None, "a loop is one of --coord"),
         ("--stage and --base", place and of_access, "an access has its own: --at stage=1, --at base=1024"),
         ("--vector, --rows and --columns", window and of_access and view != "ownership", f"{no_cells} no such cells"),
-        ("--rows and --columns", bool(wanted.sweep) and (grid.rows or grid.columns) is not None, f"{no_cells} none"),
+        ("--rows and --columns", bool(wanted.sweep) and lines, f"{no_cells} none"),
     )
     for option, is_so, why in unused:
         if is_so:
@@ -131,7 +114,7 @@ def _view_name(subject: Subject, wanted: ShowOptions) -> str:
     return wanted.view or ("groups" if subject.accesses else "logical")
 
 
-def _view(subject: Subject, wanted: ShowOptions) -> Picture:
+def _view(subject: Subject, wanted: ShowOptions, grid: View) -> Picture:
     target = None if wanted.target is None else find_target(wanted.target)
     view = _view_name(subject, wanted)
     if subject.accesses:
@@ -140,7 +123,7 @@ def _view(subject: Subject, wanted: ShowOptions) -> Picture:
             run = chosen(access, subject.at)
             if view == "groups":
                 return groups(run)
-            return ownership(run, wanted.grid, subject.at) if view == "ownership" else swizzled_access(run)
+            return ownership(run, grid, subject.at) if view == "ownership" else swizzled_access(run)
         target = target or access.target
     elif view in ACCESS_VIEWS and view not in TILE_VIEWS:
         raise SwzError(
@@ -155,10 +138,10 @@ def _view(subject: Subject, wanted: ShowOptions) -> Picture:
             hint="--view groups draws it",
         )
     if view == "physical":
-        return physical(subject.tile, wanted.grid, target=target)
+        return physical(subject.tile, grid, target=target)
     if view == "swizzle":
-        return swizzled_tile(subject.tile, wanted.grid, numbers=wanted.numbers, target=target)
-    return logical(subject.tile, wanted.grid, numbers=wanted.numbers, target=target)
+        return swizzled_tile(subject.tile, grid, numbers=wanted.numbers, target=target)
+    return logical(subject.tile, grid, numbers=wanted.numbers, target=target)
 
 
 def _one_access(subject: Subject) -> AnyAccess:
@@ -168,7 +151,7 @@ def _one_access(subject: Subject) -> AnyAccess:
     return first
 
 
-def _sweep(subject: Subject, wanted: ShowOptions) -> Picture:
+def _sweep(subject: Subject, wanted: ShowOptions, grid: View) -> Picture:
     found = _SWEEP.fullmatch((wanted.sweep or "").replace(" ", ""))
     if found is None:
         raise SwzError("SWZ583", f"'{wanted.sweep}' is no sweep", hint="B,S or B,S,M=3 or pad")
@@ -178,9 +161,9 @@ def _sweep(subject: Subject, wanted: ShowOptions) -> Picture:
         raise SwzError("SWZ583", f"access {subject.accesses[0].name} has no tile to change")
     accesses = subject.accesses
     if not accesses:
-        grid = grid_of(subject.tile, wanted.grid)
+        cells = grid_of(subject.tile, grid)
         target = None if wanted.target is None else find_target(wanted.target)
-        accesses = tuple(probes(subject.tile, grid.vector, grid.down, target))
+        accesses = tuple(probes(subject.tile, cells.vector, cells.down, target))
     if not accesses:
         raise SwzError(
             "SWZ583", f"tile {subject.tile.name} has no access to price", hint="--coord, or --access of a spec"
@@ -191,13 +174,17 @@ def _sweep(subject: Subject, wanted: ShowOptions) -> Picture:
 
 
 def _of_spec(path: str, wanted: ShowOptions) -> Subject:
-    given = (("--element", wanted.element), ("--coord", wanted.coord), ("--instruction", wanted.instruction))
+    given = (
+        ("--element", wanted.layout.element),
+        ("--coord", wanted.layout.coord),
+        ("--instruction", wanted.layout.instruction),
+    )
     for option, value in given:
         if value is not None:
             raise SwzError("SWZ581", f"{option} goes with a layout; {path} has its own", hint=f"leave {option} out")
     spec = load_spec(path, target=wanted.target)
-    case, words = one_case(spec, wanted.at)
-    at = {name: value for name, value in wanted.at.items() if name not in case.chosen}
+    case, words = one_case(spec, wanted.layout.at)
+    at = {name: value for name, value in wanted.layout.at.items() if name not in case.chosen}
     if wanted.accesses:
         accesses = tuple(named(case.accesses, name, "access", path) for name in wanted.accesses)
         tiles = list(dict.fromkeys(access.tile for access in accesses))
@@ -218,27 +205,28 @@ def _of_spec(path: str, wanted: ShowOptions) -> Subject:
 
 
 def _of_notation(text: str, wanted: ShowOptions) -> Subject:
+    layout = wanted.layout
     for option, value in (("--tile", wanted.tile), ("--access", wanted.accesses or None)):
         if value is not None:
             raise SwzError("SWZ581", f"{option} names something of a spec, and '{text}' is no file", hint="a spec file")
-    tile = tile_of(text, wanted.element)
+    tile = tile_of(text, layout.element)
     words = (_OF_THE_DSL,) if _DSL.match(text) else ()
-    if wanted.coord is None:
-        if wanted.instruction is not None:
+    if layout.coord is None:
+        if layout.instruction is not None:
             raise SwzError(
                 "SWZ581", "an instruction needs the coordinate that each lane reads", hint="--coord 'lane,0'"
             )
-        return Subject(tile, (), words, wanted.at)
+        return Subject(tile, (), words, layout.at)
     access = Access(
         "access",
-        find_instruction(wanted.instruction or _load(tile)),
+        find_instruction(layout.instruction or _load(tile)),
         find_target(wanted.target or "sm_90"),
-        (wanted.threads,),
-        loops=tuple(loop_of(name, values) for name, values in wanted.loops.items()),
+        (layout.threads,),
+        loops=tuple(loop_of(name, values) for name, values in layout.loops.items()),
         tile=tile,
-        coord=tuple(expression(each) for each in coordinate_parts(wanted.coord)),
+        coord=tuple(expression(each) for each in coordinate_parts(layout.coord)),
     )
-    return Subject(tile, (access,), words, wanted.at)
+    return Subject(tile, (access,), words, layout.at)
 
 
 def _load(tile: AnyTile) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import swzverify
+from swzverify.apps.options.sweep import SweepOptions
 from swzverify.core.processes import usable_cpus
 from swzverify.errors import InternalError, SpecError, SwzError
 from swzverify.spec.problems import Problems
@@ -30,23 +31,6 @@ from swzverify.spec.variants import Variants
 
 MAX_NAME = 255
 """The longest name of a file; longer texts name none."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepOptions:
-    """What is asked. `output` is the folder of the results; `scheduler` is the address of a Dask
-    scheduler, `slurm_jobs` how many jobs to start with Slurm; without either, `jobs` processes of
-    this machine (None: one for every processor) do the work. `heatmap` names two axes.
-    """
-
-    output: str
-    jobs: int | None = None
-    target: str | None = None
-    prove: bool = False
-    scheduler: str | None = None
-    slurm_jobs: int | None = None
-    restart: bool = False
-    heatmap: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +54,7 @@ class SweepResult:
     seconds: float
 
 
-def run_sweep(path: str, options: SweepOptions, watch: Callable[[Progress], None]) -> SweepResult:
+def run_sweep(options: SweepOptions, watch: Callable[[Progress], None]) -> SweepResult:
     """Measure every case that is not there yet, join the chunks, and summarize.
 
     Errors: `SpecError`; SWZ571 no sweep, SWZ573 a package that is missing, SWZ574 a folder that
@@ -79,8 +63,9 @@ def run_sweep(path: str, options: SweepOptions, watch: Callable[[Progress], None
     """
     require_pyarrow()
     started = perf_counter()
-    question, bench = _question(path, options)
-    folder = Folder(options.output)
+    question, bench = _question(options)
+    output = options.output if options.output is not None else f"{Path(options.spec).name.partition('.')[0]}.sweep"
+    folder = Folder(output)
     with folder.locked():
         manifest = folder.manifest()
         if options.restart and manifest is not None:
@@ -93,7 +78,7 @@ def run_sweep(path: str, options: SweepOptions, watch: Callable[[Progress], None
             manifest = {**asked, "chunk_cases": cases, "finished": False}
             folder.write_spec(question.text)
             folder.write_manifest(manifest)
-        _refuse_another(manifest, asked, options.output)
+        _refuse_another(manifest, asked, output)
         measured = 0
         if not manifest["finished"]:
             measured = _work(question, bench, manifest, folder, options, watch)
@@ -102,19 +87,18 @@ def run_sweep(path: str, options: SweepOptions, watch: Callable[[Progress], None
             manifest = {**manifest, "finished": True, "cases": rows}
             folder.write_manifest(manifest)
         if not (folder.path / PARQUET).is_file():
-            raise SwzError(
-                "SWZ574", f"{options.output} says that it is finished, and has no {PARQUET}", hint="--restart"
-            )
+            raise SwzError("SWZ574", f"{output} says that it is finished, and has no {PARQUET}", hint="--restart")
         folder.drop_parts()
         axes = {axis.name: axis.values for axis in bench.sweep.axes}
         summary = summarize(folder.path / PARQUET, axes, options.heatmap)
-    return SweepResult(path, options.output, manifest, summary, measured, perf_counter() - started)
+    return SweepResult(options.spec, output, manifest, summary, measured, perf_counter() - started)
 
 
-def _question(path: str, options: SweepOptions) -> tuple[Question, Bench]:
-    shown = Path(path).as_posix()
+def _question(options: SweepOptions) -> tuple[Question, Bench]:
+    path = Path(options.spec)
+    shown = path.as_posix()
     problems = Problems(shown)
-    text = read_text(Path(path), problems)
+    text = read_text(path, problems)
     problems.raise_any()
     if text is None:
         raise SpecError(problems.found)
@@ -210,7 +194,7 @@ def _measured(
 ) -> Generator[tuple[Chunk, bytes], None, None]:
     if not chunks:
         return
-    if options.scheduler is None and options.slurm_jobs is None:
+    if options.scheduler is None and options.slurm is None:
         processes = min(options.jobs or usable_cpus(), len(chunks))
         yield from run_locally(question, chunks, processes)
         return
@@ -218,5 +202,5 @@ def _measured(
         if options.scheduler is not None:
             client = stack.enter_context(client_at(options.scheduler))
         else:
-            client = stack.enter_context(client_of_slurm(options.slurm_jobs or 1))
+            client = stack.enter_context(client_of_slurm(options.slurm or 1))
         yield from run_on_dask(question, chunks, client)

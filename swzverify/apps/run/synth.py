@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 
+from swzverify.apps.options.synth import SynthOptions
 from swzverify.claims import ConflictFree
 from swzverify.claims.likeness import likeness
 from swzverify.errors import SwzError, nearest
@@ -25,34 +25,16 @@ from swzverify.spec.source import read_tree
 from swzverify.spec.sources.languages import language_of
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, TilePart
 from swzverify.subjects import Access, MemoryBase, OffsetMap, Tile
-from swzverify.subjects.tile import SwizzleOn
 
 
-@dataclass(frozen=True, slots=True)
-class SynthOptions:
-    """What is asked: a family, and what limits it. None leaves a thing as the spec has it."""
-
-    family: str = "swizzle"
-    tile: str | None = None
-    on: SwizzleOn | None = None
-    weights: Mapping[str, int] = field(default_factory=dict[str, int])
-    smem_bytes: int | None = None
-    blocks_per_sm: int | None = None
-    keep_bytes: int = 1
-    stages: int | None = None
-    every: bool = False
-    target: str | None = None
-    rlimit: int | None = None
-
-
-def synthesize(path: str, wanted: SynthOptions) -> SynthResult:
+def synthesize(wanted: SynthOptions) -> SynthResult:
     """The best layout for the tile of a spec, with the verdicts on it, and the spec that has it.
 
     Errors: `SpecError` for a spec that cannot be read; SWZ561 to SWZ567 what has no answer; SWZ206
     what is too much to price.
     """
     started = perf_counter()
-    spec = load_spec(path, target=wanted.target)
+    spec = load_spec(wanted.spec, target=wanted.target)
     name = _tile_name(spec, wanted.tile)
     part = _part(spec, name)
     options = Options() if wanted.rlimit is None else Options(rlimit=wanted.rlimit)
@@ -61,7 +43,7 @@ def synthesize(path: str, wanted: SynthOptions) -> SynthResult:
     solution = find(problem, every=wanted.every)
     proofs = tuple(prove_member(problem, member, options) for member in solution.members)
     text, why = "", "the spec stands in the comments of a kernel's source"
-    if language_of(path) is None:
+    if language_of(wanted.spec) is None:
         tiles = [None if owner is None else solution.answer.tiles[owner] for owner in owners]
         changes = _changes(part, problem, solution.answer, wanted)
         text, why = _patched(spec, name, changes, tiles, wanted)
@@ -157,7 +139,7 @@ def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, li
             raise SwzError("SWZ561", f"tile {name} has no access '{other}' to weigh", hint=hint)
     first = variants[0].tile
     on = wanted.on or (first.swizzle_on if first.swizzle is not None else "offset")
-    return Problem(wanted.family, tuple(variants), on, wanted.keep_bytes), owners
+    return Problem(wanted.family, tuple(variants), on, wanted.keep_aligned or 1), owners
 
 
 def _staged(tile: Tile, part: TilePart, stages: int | None) -> Tile:

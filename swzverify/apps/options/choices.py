@@ -6,8 +6,6 @@ import os
 from dataclasses import dataclass
 from enum import StrEnum
 
-ALLOWED = ("deleted", "weakened", "broken-base")
-"""What `diff` may let be lost."""
 FAILURES = ("conflict", "unknown", "misaligned", "out-of-bounds")
 """The verdicts of `scan` that may end it with 1."""
 FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
@@ -44,6 +42,14 @@ class Format(StrEnum):
     GITHUB = "github"
     MARKDOWN = "markdown"
     HTML = "html"
+
+
+class Allow(StrEnum):
+    """What `diff` may let be lost without a failure."""
+
+    DELETED = "deleted"
+    WEAKENED = "weakened"
+    BROKEN_BASE = "broken-base"
 
 
 class PageFormat(StrEnum):
