@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from swzverify import Access, Layout, Swizzle, Tile
+from swzverify.apps.commands.show import show
 from swzverify.apps.options.shared import LayoutOptions
 from swzverify.apps.options.show import ShowOptions
-from swzverify.apps.run.show import show
 from swzverify.core.words import counted
 from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.chosen import chosen

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from swzverify.apps.commands.show import ACCESS_VIEWS, TILE_VIEWS
 from swzverify.apps.options.choices import VIEWS, picture_format
-from swzverify.apps.run.show import ACCESS_VIEWS, TILE_VIEWS
 
 SPEC = """\
 swzverify: 1

@@ -20,9 +20,9 @@ from xml.etree import ElementTree
 import pytest
 
 from swzverify import Layout, Swizzle, Tile
+from swzverify.apps.commands.show import show
 from swzverify.apps.options.shared import LayoutOptions
 from swzverify.apps.options.show import ShowOptions
-from swzverify.apps.run.show import show
 from swzverify.errors import SwzError
 from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.chosen import chosen

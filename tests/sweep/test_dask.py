@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from swzverify.apps.commands import sweep as run
+from swzverify.apps.commands.sweep import Progress, run_sweep
 from swzverify.apps.options.sweep import SweepOptions
-from swzverify.apps.run import sweep as run
-from swzverify.apps.run.sweep import Progress, run_sweep
 from swzverify.errors import SwzError
 from swzverify.spec.sweep import on_dask
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.commands import sweep as run
+from swzverify.apps.commands.sweep import Progress, SweepResult, run_sweep
 from swzverify.apps.options.sweep import SweepOptions
-from swzverify.apps.run import sweep as run
-from swzverify.apps.run.sweep import Progress, SweepResult, run_sweep
 from swzverify.errors import SwzError
 from swzverify.spec import SpecError
 from swzverify.spec.sweep.arrow import column_names, read_row
@@ -107,7 +107,7 @@ def test_a_killed_process_loses_nothing(spec: Path, tmp_path: Path, whole: bytes
     out = tmp_path / "out"
     slow = (
         "import sys, time\n"
-        "from swzverify.apps.run import sweep as run\n"
+        "from swzverify.apps.commands import sweep as run\n"
         "run.chunk_cases = lambda bench: bench.cases.group\n"
         "run.run_sweep(run.SweepOptions(*sys.argv[1:], jobs=1), lambda _: time.sleep(0.3))\n"
     )

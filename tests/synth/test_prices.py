@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
+from swzverify.apps.commands.synth import problem_of
 from swzverify.apps.options.synth import SynthOptions
-from swzverify.apps.run.synth import problem_of
 from swzverify.errors import SwzError
 from swzverify.search.costs import cost
 from swzverify.search.synth.problem import Problem

@@ -7,46 +7,30 @@ writes.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from swzverify.core.lazy import importer, lister
-
 if TYPE_CHECKING:
-    from swzverify.apps.commands.calibrate import calibrate_command
-    from swzverify.apps.commands.completions import completions_command
-    from swzverify.apps.commands.crosscheck import crosscheck_command
-    from swzverify.apps.commands.diff import diff_command
-    from swzverify.apps.commands.explain import explain_command
-    from swzverify.apps.commands.explore import explore_command
-    from swzverify.apps.commands.init import init_command
-    from swzverify.apps.commands.locality import locality_command
-    from swzverify.apps.commands.prove import prove_command
-    from swzverify.apps.commands.recheck import recheck_command
-    from swzverify.apps.commands.scan import scan_command
-    from swzverify.apps.commands.schema import schema_command
-    from swzverify.apps.commands.show import show_command
-    from swzverify.apps.commands.sweep import sweep_command
-    from swzverify.apps.commands.synth import synth_command
-    from swzverify.apps.commands.theorems import theorems_command
+    from swzverify.apps.commands.calibrate import calibrate_command as calibrate_command
+    from swzverify.apps.commands.completions import completions_command as completions_command
+    from swzverify.apps.commands.crosscheck import crosscheck_command as crosscheck_command
+    from swzverify.apps.commands.diff import diff_command as diff_command
+    from swzverify.apps.commands.explain import explain_command as explain_command
+    from swzverify.apps.commands.explore import explore_command as explore_command
+    from swzverify.apps.commands.init import init_command as init_command
+    from swzverify.apps.commands.locality import locality_command as locality_command
+    from swzverify.apps.commands.prove import prove_command as prove_command
+    from swzverify.apps.commands.recheck import recheck_command as recheck_command
+    from swzverify.apps.commands.scan import scan_command as scan_command
+    from swzverify.apps.commands.schema import schema_command as schema_command
+    from swzverify.apps.commands.show import show_command as show_command
+    from swzverify.apps.commands.sweep import sweep_command as sweep_command
+    from swzverify.apps.commands.synth import synth_command as synth_command
+    from swzverify.apps.commands.theorems import theorems_command as theorems_command
 
-__all__ = [
-    "calibrate_command",
-    "completions_command",
-    "crosscheck_command",
-    "diff_command",
-    "explain_command",
-    "explore_command",
-    "init_command",
-    "locality_command",
-    "prove_command",
-    "recheck_command",
-    "scan_command",
-    "schema_command",
-    "show_command",
-    "sweep_command",
-    "synth_command",
-    "theorems_command",
-]
 
-__getattr__ = importer(__name__, {name: f".{name.removesuffix('_command')}" for name in __all__})
-__dir__ = lister(__name__, __all__)
+def __getattr__(name: str) -> object:
+    home = name.removesuffix("_command")
+    if home == name:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)

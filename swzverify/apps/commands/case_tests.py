@@ -21,12 +21,12 @@ from swzverify.spec import Spec, SpecClaim
 OPTION = "--write-test"
 
 
-def check_tests(path: str, specs: Sequence[str], taken: Mapping[str, str | None]) -> None:
+def check_tests(path: str, specs: Sequence[str], named: Mapping[str, str]) -> None:
     """Refuse, before minutes of work, a file that is not writable, not ours, or used twice."""
     if not path.endswith(".py"):
         message = f"{path!r} is no Python file, such as test_counterexamples.py"
         raise click.BadParameter(message, param_hint=OPTION)
-    check_ours(path, specs, OPTION, taken, is_ours)
+    check_ours(OPTION, named, specs, is_ours)
 
 
 def save_tests(path: str, report: Report, target: str | None, *, quiet: bool) -> None:

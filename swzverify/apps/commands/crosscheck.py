@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.files import write_report
-from swzverify.apps.commands.terminal import FILE_WIDTH, echo, loudness, terminal_style
+from swzverify.apps.commands.files import output_style, tell_report
+from swzverify.apps.commands.terminal import echo, loudness, terminal_style
 from swzverify.apps.options.choices import RecordFormat
 from swzverify.apps.options.crosscheck import CrosscheckOptions
 from swzverify.apps.options.prove import Settings
@@ -24,7 +24,6 @@ from swzverify.gpu.recording import save_recording
 from swzverify.report.cross_result import CrossReport
 from swzverify.report.crosscheck import render_cross_json, render_cross_text
 from swzverify.report.problems import render_problems
-from swzverify.report.style import TextStyle
 
 
 def crosscheck_command(options: CrosscheckOptions) -> NoReturn:
@@ -71,9 +70,6 @@ def _show_problems(problems: Sequence[Problem]) -> None:
 
 def _write(report: CrossReport, form: RecordFormat, output: str | None, verbosity: int) -> None:
     _show_problems(report.problems)
-    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
+    style = output_style(output, verbosity)
     text = render_cross_json(report) if form is RecordFormat.JSON else render_cross_text(report, style)
-    if output is None:
-        echo(text, style, err=False)
-        return
-    write_report(text, output)
+    tell_report(text, output, style)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NoReturn, assert_never
 
-from swzverify.apps.commands.files import check_output, write_report
-from swzverify.apps.commands.terminal import FILE_WIDTH, echo, loudness, terminal_style
+from swzverify.apps.commands.files import check_output, output_style, tell_report
+from swzverify.apps.commands.terminal import echo, loudness, terminal_style
 from swzverify.apps.diff.json import render_diff_json
 from swzverify.apps.diff.markdown import render_diff_markdown
 from swzverify.apps.diff.result import DiffReport
@@ -19,7 +19,6 @@ from swzverify.apps.run.progress import progress_line
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible
 from swzverify.report.problems import render_problems
-from swzverify.report.style import TextStyle
 
 
 def diff_command(options: DiffOptions) -> NoReturn:
@@ -37,7 +36,7 @@ def diff_command(options: DiffOptions) -> NoReturn:
 def _write(report: DiffReport, form: PageFormat, output: str | None, verbosity: int) -> None:
     """Put the comparison where it belongs; the problems go to standard error when it is text."""
     errors = terminal_style(err=True, verbosity=verbosity)
-    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
+    style = output_style(output, verbosity)
     match form:
         case PageFormat.TEXT:
             for side, problems in (("base", report.base_problems), ("head", report.head_problems)):
@@ -50,9 +49,6 @@ def _write(report: DiffReport, form: PageFormat, output: str | None, verbosity: 
             text = render_diff_markdown(report)
         case _:
             assert_never(form)
-    if output is None:
-        echo(text, style, err=False)
-        return
-    write_report(text, output, "comparison")
-    if verbosity >= 0:
+    tell_report(text, output, style, "comparison")
+    if output is not None and verbosity >= 0:
         echo(f"{visible(summary_words(report))}; comparison in {output}\n", errors, err=True)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from swzverify.apps.commands.files import check_output
+from swzverify.apps.commands.show import is_file, subject_of
 from swzverify.apps.commands.terminal import echo, terminal_style
 from swzverify.apps.commands.writing import write_text
 from swzverify.apps.options.explain import ExplainOptions
 from swzverify.apps.options.show import ShowOptions
 from swzverify.apps.run.one_case import one_case
-from swzverify.apps.run.show import is_file, subject_of
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.errors import SwzError, nearest
 from swzverify.explain.explanations import Explanation, explain_access, explain_tile

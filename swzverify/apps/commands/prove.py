@@ -12,6 +12,7 @@ import click
 from swzverify.apps.commands.files import check_output, prepare_known, save_known
 from swzverify.apps.commands.reports import check_reports, write_reports
 from swzverify.apps.commands.terminal import loudness
+from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.prove import STDIN, ProveOptions, Settings
 from swzverify.apps.run.collect import Collected, collect_specs
 from swzverify.apps.run.progress import progress_line
@@ -47,16 +48,14 @@ def _run(options: ProveOptions) -> tuple[Report, Collected]:
     if settings.target is not None:
         _check_target(settings.target)
     settings, collected = _with_stdin(settings, options.paths)
-    files, output = collected.files, options.reports.output
-    check_output(output, files, "--output")
-    taken = {"--output": output, "--baseline": options.baseline, "--write-baseline": options.write_baseline}
-    taken |= {"--recording": settings.recording, "--calibration": settings.calibration}
+    files, named = collected.files, named_files(options)
+    check_output(options.reports.output, files, "--output")
     if options.write_test is not None:
-        _case_tests().check_tests(options.write_test, files, taken)
-    check_reports(options.reports, files, {**taken, "--write-test": options.write_test})
+        _case_tests().check_tests(options.write_test, files, named)
+    check_reports(options.reports, files, named)
     if options.write_baseline is not None and settings.select:
         raise click.UsageError("--write-baseline needs every claim: leave --select out")
-    accepted = prepare_known(options.baseline, options.write_baseline, output, files)
+    accepted = prepare_known(named, files)
     if settings.certificates is not None:
         from swzrecheck.folder import prepare  # noqa: PLC0415 - few runs write certificates
 

@@ -18,16 +18,17 @@ from swzverify.apps.options.choices import Format, ReportFile
 from swzverify.apps.options.shared import Reports
 from swzverify.apps.run.version import installed_version
 from swzverify.report.result import ExitCode, Report
+from swzverify.report.rules import Vocabulary
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line
 
 
-def check_reports(reports: Reports, specs: Sequence[str], taken: Mapping[str, str | None]) -> None:
+def check_reports(reports: Reports, specs: Sequence[str], named: Mapping[str, str]) -> None:
     """Refuse, before minutes of work, a file that cannot be written, or that has another use too.
 
-    `taken` are the files that other options name, by the option.
+    `named` are the files that other options name, by the option.
     """
-    used = {os.path.realpath(path): option for option, path in taken.items() if path is not None}
+    used = {os.path.realpath(path): option for option, path in named.items()}
     for file in reports.others:
         check_output(file.path, specs, "--report")
         place = os.path.realpath(file.path)
@@ -46,7 +47,7 @@ def write_reports(report: Report, code: ExitCode, reports: Reports, verbosity: i
         echo(formats.render_problems(report.problems, errors), errors, err=True)
     if reports.output is None:
         style = terminal_style(err=False, verbosity=verbosity)
-        echo(_rendered(report, code, reports.form, style), style, err=False)
+        echo(rendered(report, code, reports.form, style), style, err=False)
     write_each(reports.files, lambda file: _in_file(report, code, file, verbosity))
     if verbosity >= 0 and reports.files:
         places = ", ".join(file.path for file in reports.files)
@@ -56,13 +57,13 @@ def write_reports(report: Report, code: ExitCode, reports: Reports, verbosity: i
 def _in_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -> str:
     """A report as a file has it; with the problems, which standard error has of one on a terminal."""
     style = TextStyle(FILE_WIDTH, verbosity=verbosity)
-    text = _rendered(report, code, file.form, style)
+    text = rendered(report, code, file.form, style)
     if file.form is Format.TEXT and report.problems:
         return formats.render_problems(report.problems, style) + text
     return text
 
 
-def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) -> str:
+def rendered(report: Report, code: int, form: Format, style: TextStyle, vocabulary: Vocabulary | None = None) -> str:
     """The report in a format; only what that format needs is imported."""
     match form:
         case Format.TEXT:
@@ -74,12 +75,12 @@ def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) ->
         case Format.JUNIT:
             return formats.render_junit(report, version=installed_version(), exit_code=code)
         case Format.SARIF:
-            return formats.render_sarif(report, version=installed_version(), exit_code=code)
+            return formats.render_sarif(report, version=installed_version(), exit_code=code, vocabulary=vocabulary)
         case Format.GITHUB:
             return formats.render_github(report, style, code)
         case Format.MARKDOWN:
             return formats.render_markdown(report, exit_code=code)
         case Format.HTML:
-            return formats.render_html(report, exit_code=code)
+            return formats.render_html(report, exit_code=code, vocabulary=vocabulary)
         case _:
             assert_never(form)

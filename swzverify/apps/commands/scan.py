@@ -10,13 +10,14 @@ from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.files import check_output, prepare_known, save_known
+from swzverify.apps.commands.files import check_ours, check_output, prepare_known, save_known
 from swzverify.apps.commands.reports import check_reports
 from swzverify.apps.commands.scan_certificates import prepare_certificates, save_certificates
 from swzverify.apps.commands.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.commands.scan_reports import write_scan
-from swzverify.apps.commands.scan_spec import check_written, save_written
+from swzverify.apps.commands.scan_spec import is_ours, save_written
 from swzverify.apps.options.choices import FAILURES
+from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, scan_files
 from swzverify.claims.verdict import Outcome
@@ -46,10 +47,10 @@ def scan_command(options: ScanOptions) -> NoReturn:
     given = Given(options.parameters, options.assumptions, _aligned_bytes(options.smem_align))
     launch = LaunchFacts(_shape(options.block), given, _bytes(options.smem, options.target))
     check_output(reports.output, read, "--output")
-    taken = {"--output": reports.output, "--baseline": options.baseline, "--write-baseline": options.write_baseline}
-    check_written(options.write_spec, read, taken)
-    check_reports(reports, read, {**taken, "--write-spec": options.write_spec})
-    accepted = prepare_known(options.baseline, options.write_baseline, reports.output, read)
+    named = named_files(options)
+    check_ours("--write-spec", named, read, is_ours)
+    check_reports(reports, read, named)
+    accepted = prepare_known(named, read)
     counters = read_counters(options)
     prepare_certificates(options.certificates)
     begin = time.monotonic()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from swzverify import report as formats
+from swzverify.apps.commands import reports
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
 from swzverify.apps.options.choices import Format
 from swzverify.apps.options.shared import Reports
-from swzverify.apps.run.version import installed_version
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
@@ -22,15 +22,15 @@ def write_scan(
     found: Sequence[ScannedFile],
     report: Report,
     code: int,
-    reports: Reports,
+    to: Reports,
     *,
     quiet: bool,
     check: Check | None = None,
 ) -> None:
     """Write all reports, then fail if one could not be; the main one may go to the terminal."""
-    if reports.output is None:
-        say(rendered(found, report, code, reports.form, quiet=quiet, check=check))
-    write_each(reports.files, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
+    if to.output is None:
+        say(rendered(found, report, code, to.form, quiet=quiet, check=check))
+    write_each(to.files, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
 
 
 def rendered(
@@ -49,23 +49,19 @@ def rendered(
         counted = "" if check is None else check_text(found, check)
         return scan_text(found, known, quiet=quiet) + counted + _baseline(report)
 
-    record = None if check is None else check_record(found, check)
-
-    renderers: dict[Format, Callable[[], str]] = {
-        Format.TEXT: text,
-        Format.JSON: lambda: scan_json(found, record),
-        Format.JSONL: lambda: scan_jsonl(found, record),
-        Format.JUNIT: lambda: formats.render_junit(report, version=installed_version(), exit_code=code),
-        Format.SARIF: lambda: formats.render_sarif(
-            report, version=installed_version(), exit_code=code, vocabulary=VOCABULARY
-        ),
-        Format.GITHUB: lambda: formats.render_github(report, TextStyle(FILE_WIDTH), code, log_lines(text())),
-        Format.MARKDOWN: lambda: (
-            formats.render_markdown(report, exit_code=code) + ("" if check is None else check_markdown(found, check))
-        ),
-        Format.HTML: lambda: formats.render_html(report, exit_code=code, vocabulary=VOCABULARY),
-    }
-    return renderers[form]()
+    style, record = TextStyle(FILE_WIDTH), None if check is None else check_record(found, check)
+    match form:
+        case Format.TEXT:
+            return text()
+        case Format.JSON:
+            return scan_json(found, record)
+        case Format.JSONL:
+            return scan_jsonl(found, record)
+        case Format.GITHUB:
+            return formats.render_github(report, style, code, log_lines(text()))
+        case _:
+            counted = check_markdown(found, check) if check and form is Format.MARKDOWN else ""
+            return reports.rendered(report, code, form, style, VOCABULARY) + counted
 
 
 def _baseline(report: Report) -> str:

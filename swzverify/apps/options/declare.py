@@ -119,15 +119,24 @@ def asked(options: object, *, writing: bool = True) -> dict[str, Any]:
         options: What was asked for.
         writing: Whether to list the options that change only what is written, too.
     """
-    found: dict[str, Any] = {}
+    return {name: value for name, value, declared in _asked(options) if writing or not declared.writes}
+
+
+def _asked(options: object) -> Iterator[tuple[str, Any, _Declared]]:
+    """The long name, the value and the declaration of what differs from the defaults."""
     for each in fields(cast("Any", options)):
         value, declared = getattr(options, each.name), each.metadata.get("declared")
         usual = each.default if each.default_factory is MISSING else each.default_factory()
         if "group" in each.metadata:
-            found |= asked(value, writing=writing)
-        elif declared and declared.names and value != usual and (writing or not declared.writes):
-            found[next((name for name in declared.names if name.startswith("--")), declared.names[0])] = value
-    return found
+            yield from _asked(value)
+        elif declared and declared.names and value != usual:
+            yield next((name for name in declared.names if name.startswith("--")), declared.names[0]), value, declared
+
+
+def named_files(options: object) -> dict[str, str]:
+    """The files that options name, one each, by the long name of their option."""
+    found = ((name, value) for name, value, declared in _asked(options) if declared.attributes["metavar"] == "FILE")
+    return {name: value for name, value in found if isinstance(value, str)}
 
 
 def _option(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -27,8 +25,7 @@ from swzverify.compiled.scan import (
     scanned_functions,
     unknown_names,
 )
-from swzverify.core.pool import Lost, Service, run_jobs
-from swzverify.core.processes import collect_rarely
+from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.errors import InternalError, SwzError, nearest
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible
@@ -219,21 +216,20 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
 
 
 def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: LaunchFacts) -> None:
-    """A worker's life: scan the functions that come along the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
+    """Scan the functions that come along the pipe."""
     modules: dict[int, Module] = {}
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            number, place = pipe.recv()
-            try:
-                name, text, machine = texts[number]
-                if number not in modules:
-                    modules[number] = read_module(text, name)
-                told: Told = _certified(_scanned(modules[number], place, options, launch, machine), name, text, options)
-            except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
-                told = Fault(fault(error), is_ours=True)
-            pipe.send(told)
+
+    def answer(job: Job) -> Told:
+        number, place = job
+        try:
+            name, text, machine = texts[number]
+            if number not in modules:
+                modules[number] = read_module(text, name)
+            return _certified(_scanned(modules[number], place, options, launch, machine), name, text, options)
+        except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
+            return Fault(fault(error), is_ours=True)
+
+    serve(pipe, lambda: answer)
 
 
 def _death(lost: Lost[Job, Told]) -> Told:

@@ -4,16 +4,14 @@ theorem it was at.
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from multiprocessing.connection import Connection
 
 from swzverify.apps.theorems.discover import find_theorems
 from swzverify.apps.theorems.judge import Judgement, judge
 from swzverify.apps.theorems.theorem import Outcome, Theorem
-from swzverify.core.pool import Lost, Service, run_jobs
+from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.core.processes import usable_cpus
 
 WORTH_A_PROCESS = 4
@@ -42,9 +40,10 @@ def _death(lost: Lost[str, Judgement]) -> Judgement:
 
 
 def _serve(pipe: Connection[Judgement, str]) -> None:
-    """A worker's life: judge the theorems whose names come along the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear, who then ends this process
-    by_name = {theorem.name: theorem for theorem in find_theorems()}
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
-        while True:
-            pipe.send(judge(by_name[pipe.recv()]))
+    """Judge the theorems whose names come along the pipe."""
+
+    def prepare() -> Callable[[str], Judgement]:
+        by_name = {theorem.name: theorem for theorem in find_theorems()}
+        return lambda name: judge(by_name[name])
+
+    serve(pipe, prepare)
