@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from swzverify.apps.commands.show import ACCESS_VIEWS, TILE_VIEWS
-from swzverify.apps.options.choices import VIEWS, picture_format
+from swzverify.apps.options.shared import picture_format
+from swzverify.apps.options.show import VIEWS
 
 SPEC = """\
 swzverify: 1

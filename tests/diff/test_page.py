@@ -8,7 +8,8 @@ from pathlib import Path
 from swzverify.apps.diff.json import SCHEMA
 from swzverify.apps.diff.points import MAX_POINTS
 from swzverify.apps.diff.result import DiffCode, Status
-from swzverify.apps.options.choices import Allow, PageFormat
+from swzverify.apps.options.diff import Allow
+from swzverify.apps.options.shared import PageFormat
 from swzverify.apps.run.baseline import SCHEMA as BASELINE
 from tests.docs.blocks import blocks_of
 from tests.docs.session import Session

@@ -17,7 +17,7 @@ import pytest
 
 from swzverify.apps.cli import COMMANDS, main
 from swzverify.apps.options import values
-from swzverify.apps.options.choices import SHELLS
+from swzverify.apps.options.completions import SHELLS
 from swzverify.claims import KINDS
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS

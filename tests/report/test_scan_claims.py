@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
 from swzverify.apps.commands.scan_reports import rendered
-from swzverify.apps.options.choices import Format
+from swzverify.apps.options.shared import Format
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Opcode, SassInstruction, opcode_of

@@ -11,7 +11,6 @@ import click
 
 from swzverify.apps.commands.files import output_style, tell_report
 from swzverify.apps.commands.terminal import echo, loudness, terminal_style
-from swzverify.apps.options.choices import RecordFormat
 from swzverify.apps.options.crosscheck import CrosscheckOptions
 from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.collect import collect_specs
@@ -68,8 +67,8 @@ def _show_problems(problems: Sequence[Problem]) -> None:
         echo(render_problems(problems, errors), errors, err=True)
 
 
-def _write(report: CrossReport, form: RecordFormat, output: str | None, verbosity: int) -> None:
+def _write(report: CrossReport, form: str, output: str | None, verbosity: int) -> None:
     _show_problems(report.problems)
     style = output_style(output, verbosity)
-    text = render_cross_json(report) if form is RecordFormat.JSON else render_cross_text(report, style)
+    text = render_cross_json(report) if form == "json" else render_cross_text(report, style)
     tell_report(text, output, style)

@@ -13,8 +13,8 @@ from swzverify.apps.diff.result import DiffReport
 from swzverify.apps.diff.run import compare
 from swzverify.apps.diff.text import render_diff_text
 from swzverify.apps.diff.words import summary_words
-from swzverify.apps.options.choices import PageFormat
 from swzverify.apps.options.diff import DiffOptions
+from swzverify.apps.options.shared import PageFormat
 from swzverify.apps.run.progress import progress_line
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import click
 
 from swzverify.apps.commands.terminal import FILE_WIDTH, Failure, echo, terminal_style
-from swzverify.apps.options.choices import ReportFile
+from swzverify.apps.options.shared import ReportFile
 from swzverify.apps.run.baseline import accept_known, known_failures, load_baseline, save_baseline
 from swzverify.report.result import Report
 from swzverify.report.style import TextStyle

@@ -10,8 +10,8 @@ from swzverify.apps.commands.drawing import tell_picture
 from swzverify.apps.commands.files import check_output
 from swzverify.apps.commands.terminal import terminal_style
 from swzverify.apps.commands.writing import write_text
-from swzverify.apps.options.choices import picture_format
 from swzverify.apps.options.locality import LocalityOptions
+from swzverify.apps.options.shared import picture_format
 from swzverify.apps.run.one_case import named, one_case
 from swzverify.errors import SwzError
 from swzverify.explain.pictures.views.waves import waves

@@ -14,8 +14,7 @@ import click
 from swzverify import report as formats
 from swzverify.apps.commands.files import check_output, write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, echo, terminal_style
-from swzverify.apps.options.choices import Format, ReportFile
-from swzverify.apps.options.shared import Reports
+from swzverify.apps.options.shared import Format, ReportFile, Reports
 from swzverify.apps.run.version import installed_version
 from swzverify.report.result import ExitCode, Report
 from swzverify.report.rules import Vocabulary

@@ -16,9 +16,8 @@ from swzverify.apps.commands.scan_certificates import prepare_certificates, save
 from swzverify.apps.commands.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.commands.scan_reports import write_scan
 from swzverify.apps.commands.scan_spec import is_ours, save_written
-from swzverify.apps.options.choices import FAILURES
 from swzverify.apps.options.declare import named_files
-from swzverify.apps.options.scan import ScanOptions
+from swzverify.apps.options.scan import FAILURES, ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, scan_files
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.scan import MOST_ALIGN, Given

@@ -8,8 +8,7 @@ from swzverify import report as formats
 from swzverify.apps.commands import reports
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
-from swzverify.apps.options.choices import Format
-from swzverify.apps.options.shared import Reports
+from swzverify.apps.options.shared import Format, Reports
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from swzverify.apps.commands.drawing import tell_picture
 from swzverify.apps.commands.files import check_output
-from swzverify.apps.options.choices import picture_format
+from swzverify.apps.options.shared import picture_format
 from swzverify.apps.options.show import ShowOptions
 from swzverify.apps.options.values import coordinate_parts
 from swzverify.apps.run.one_case import named, one_case

@@ -21,7 +21,7 @@ from swzverify.apps.commands.drawing import tell_picture
 from swzverify.apps.commands.files import check_output
 from swzverify.apps.commands.terminal import echo, terminal_style
 from swzverify.apps.commands.writing import write_text
-from swzverify.apps.options.choices import picture_format
+from swzverify.apps.options.shared import picture_format
 from swzverify.apps.options.sweep import SweepOptions
 from swzverify.core.processes import usable_cpus
 from swzverify.errors import InternalError, SpecError, SwzError

@@ -14,9 +14,8 @@ from swzverify.apps.commands.files import check_output
 from swzverify.apps.commands.synth_listing import synthesize_listing
 from swzverify.apps.commands.terminal import Failure, echo, terminal_style
 from swzverify.apps.commands.writing import write_text
-from swzverify.apps.options.choices import OF_LISTINGS
 from swzverify.apps.options.declare import asked
-from swzverify.apps.options.synth import SynthOptions
+from swzverify.apps.options.synth import OF_LISTINGS, SynthOptions
 from swzverify.claims import ConflictFree
 from swzverify.claims.likeness import likeness
 from swzverify.errors import SwzError, nearest

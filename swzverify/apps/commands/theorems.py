@@ -9,7 +9,7 @@ from typing import NoReturn, assert_never
 import click
 
 from swzverify.apps.commands.terminal import echo, terminal_style
-from swzverify.apps.options.choices import PageFormat
+from swzverify.apps.options.shared import PageFormat
 from swzverify.apps.options.theorems import TheoremsOptions
 from swzverify.apps.theorems.discover import find_theorems, select_theorems
 from swzverify.apps.theorems.listing import Entry, render_json, render_table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from swzverify.apps.diff.change import Change
-from swzverify.apps.options.choices import Allow
+from swzverify.apps.options.diff import Allow
 from swzverify.claims.verdict import Measure, Outcome
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult

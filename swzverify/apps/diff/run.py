@@ -11,8 +11,7 @@ from time import perf_counter
 from swzverify.apps.diff.pair import Placed, pair_claims
 from swzverify.apps.diff.result import LOST, ClaimDiff, DiffReport, Status
 from swzverify.apps.diff.sides import Side, open_sides
-from swzverify.apps.options.choices import Allow
-from swzverify.apps.options.diff import DiffOptions
+from swzverify.apps.options.diff import Allow, DiffOptions
 from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.collect import collect_specs
 from swzverify.apps.run.reading import read_spec

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swzverify.apps.options.choices import SHELLS
 from swzverify.apps.options.declare import Options, argument
+
+SHELLS = ("bash", "zsh", "fish")
+"""The shells that complete the command's words."""
 
 
 @dataclass(frozen=True, slots=True)

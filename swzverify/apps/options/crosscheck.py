@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swzverify.apps.options.choices import RecordFormat
 from swzverify.apps.options.declare import Options, argument, flag, option
 
 
@@ -22,7 +21,7 @@ class CrosscheckOptions(Options):
     """
 
     paths: tuple[str, ...] = argument("PATH...")
-    form: RecordFormat = option("--format", "What to write the report as.", RecordFormat, default=RecordFormat.TEXT)
+    form: str = option("--format", "What to write the report as.", ("text", "json"), default="text")
     output: str | None = option("--output FILE", "Write the report to a file instead of standard output.")
     method: str = option(
         "--cost",

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from swzverify.apps.options.choices import Allow, PageFormat
 from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, option, several
 from swzverify.apps.options.prove import Settings
-from swzverify.apps.options.shared import jobs_option
+from swzverify.apps.options.shared import PageFormat, jobs_option
+
+
+class Allow(StrEnum):
+    """What `diff` may let be lost without a failure."""
+
+    DELETED = "deleted"
+    WEAKENED = "weakened"
+    BROKEN_BASE = "broken-base"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swzverify.apps.options.choices import PICTURE_FORMATS
 from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, option, several
+from swzverify.apps.options.shared import PICTURE_FORMATS
 from swzverify.apps.options.values import by_name, named_value
 
 

@@ -9,13 +9,9 @@ import click
 from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, group, option, several
 from swzverify.apps.options.shared import Reports, jobs_option
 from swzverify.claims import KINDS
-from swzverify.core.processes import processes_for
 
 STDIN = "<stdin>"
 """The name of the spec on standard input."""
-FEW_SPECS = 4
-"""Up to so many specs are proved in this process: starting others would take longer than it saves.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +53,6 @@ class Settings:
     """The bytes of the spec from standard input, whose file is called `STDIN`."""
     pictures: bool = False
     """Whether to draw the case that breaks a cost, for reports that show it."""
-
-    def processes(self, specs: int) -> int:
-        """How many processes to prove so many specs in; 1 stands for this one alone.
-
-        >>> Settings(jobs=8).processes(2), Settings().processes(2)
-        (2, 1)
-        """
-        return processes_for(specs, self.jobs, FEW_SPECS)
 
 
 @dataclass(frozen=True, slots=True)

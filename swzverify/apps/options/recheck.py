@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import click
 
-from swzverify.apps.options.choices import SOLVERS
 from swzverify.apps.options.declare import Options, argument, flag, option, several
 from swzverify.apps.options.shared import jobs_option
+
+SOLVERS = ("bitwuzla", "cvc5")
+"""The solvers of `recheck`."""
 
 
 @dataclass(frozen=True, slots=True)

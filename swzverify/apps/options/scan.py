@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import click
 
-from swzverify.apps.options.choices import FAILURES
 from swzverify.apps.options.declare import Options, argument, flag, group, option, several
 from swzverify.apps.options.shared import Reports, jobs_option
-from swzverify.core.processes import processes_for
 
-FEW_FUNCTIONS = 8
-"""Up to so many functions are scanned in this process, unless told otherwise."""
+FAILURES = ("conflict", "unknown", "misaligned", "out-of-bounds")
+"""The verdicts of `scan` that may end it with 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,3 @@ class ScanOptions(Options):
     )
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few functions]")
     quiet: bool = flag("-q, --quiet", "Show in text only what is neither free nor known, and the summary.", writes=True)
-
-    def processes(self, functions: int) -> int:
-        """How many processes to scan so many functions in; 1 stands for this one alone."""
-        return processes_for(functions, self.jobs, FEW_FUNCTIONS)

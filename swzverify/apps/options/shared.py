@@ -2,14 +2,64 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import click
 
-from swzverify.apps.options.choices import Format, ReportFile
 from swzverify.apps.options.declare import POSITIVE, option, several
 from swzverify.apps.options.values import by_name, loop_in, named_value
+
+PICTURE_FORMATS = ("text", "svg", "html", "latex", "png")
+"""What a picture can be drawn as."""
+_PICTURES_BY_SUFFIX = {
+    ".svg": "svg",
+    ".html": "html",
+    ".htm": "html",
+    ".tex": "latex",
+    ".png": "png",
+    ".txt": "text",
+}
+
+
+class Format(StrEnum):
+    """What the report of `prove` and `scan` can be written as."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+class PageFormat(StrEnum):
+    """What `diff` and `theorems` can write."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """A file to write, and what to write it as."""
+
+    form: Format
+    path: str
+
+
+def picture_format(file: str | None) -> str:
+    """The format of a picture that a file's name says; text for any other name, and for none.
+
+    >>> picture_format("a.svg"), picture_format("a.txt"), picture_format(None)
+    ('svg', 'text', 'text')
+    """
+    return _PICTURES_BY_SUFFIX.get(os.path.splitext(file or "")[1].lower(), "text")
 
 
 def report_files(values: Sequence[str]) -> tuple[ReportFile, ...]:

@@ -7,10 +7,12 @@ from typing import ClassVar, Literal
 
 import click
 
-from swzverify.apps.options.choices import PICTURE_FORMATS, VIEWS
 from swzverify.apps.options.declare import POSITIVE, Options, argument, group, option, several
-from swzverify.apps.options.shared import LayoutOptions
+from swzverify.apps.options.shared import PICTURE_FORMATS, LayoutOptions
 from swzverify.apps.options.values import window
+
+VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
+"""The views of `show`."""
 
 
 @dataclass(frozen=True, slots=True)

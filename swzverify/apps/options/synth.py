@@ -8,9 +8,13 @@ from typing import ClassVar, Literal
 
 import click
 
-from swzverify.apps.options.choices import FAMILIES, OF_LISTINGS
 from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, option, several
 from swzverify.apps.options.values import by_name, weight
+
+FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
+"""The families of `synth`."""
+OF_LISTINGS = ("reuse", "order", "registers")
+"""The families of `synth` for listings."""
 
 
 @dataclass(frozen=True, slots=True)

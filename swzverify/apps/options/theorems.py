@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swzverify.apps.options.choices import PageFormat
 from swzverify.apps.options.declare import Options, flag, option, several
-from swzverify.apps.options.shared import jobs_option
+from swzverify.apps.options.shared import PageFormat, jobs_option
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,14 @@ from swzverify.compiled.scan import (
     unknown_names,
 )
 from swzverify.core.pool import Lost, Service, run_jobs, serve
+from swzverify.core.processes import processes_for
 from swzverify.errors import InternalError, SwzError, nearest
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
+
+FEW_FUNCTIONS = 8
+"""Up to so many functions are scanned in this process, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFa
         (number, place) for number, text in enumerate(texts) for place in scanned_functions(text.module, options.kernel)
     ]
     found: dict[tuple[int, int], Told] = {}
-    processes, paths = options.processes(len(jobs)), _paths(texts)
+    processes, paths = processes_for(len(jobs), options.jobs, FEW_FUNCTIONS), _paths(texts)
     if processes == 1:
         for job in jobs:
             text = texts[job[0]]

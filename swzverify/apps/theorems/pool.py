@@ -12,10 +12,10 @@ from swzverify.apps.theorems.discover import find_theorems
 from swzverify.apps.theorems.judge import Judgement, judge
 from swzverify.apps.theorems.theorem import Outcome, Theorem
 from swzverify.core.pool import Lost, Service, run_jobs, serve
-from swzverify.core.processes import usable_cpus
+from swzverify.core.processes import processes_for
 
-WORTH_A_PROCESS = 4
-"""Theorems from which on a second process pays for its start."""
+FEW_THEOREMS = 3
+"""Up to so many theorems, a second process does not pay for its start."""
 
 
 def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
@@ -25,8 +25,8 @@ def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iter
     With several processes the theorems must be those that `find_theorems` finds. The processes are
     ended before this returns or raises.
     """
-    wanted = processes or (1 if len(theorems) < WORTH_A_PROCESS else usable_cpus())
-    if min(wanted, len(theorems)) < 2:
+    wanted = processes_for(len(theorems), processes, FEW_THEOREMS)
+    if wanted == 1:
         yield from map(judge, theorems)
         return
     service: Service[str, Judgement] = Service(_serve, (), lambda _: True, _death)
