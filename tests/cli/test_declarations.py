@@ -8,6 +8,7 @@ import subprocess
 import sys
 import typing
 from dataclasses import dataclass
+from enum import EnumType
 from pathlib import Path
 
 import click
@@ -156,3 +157,51 @@ def test_a_command_imports_its_own_options_only() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert {name for name in COMMANDS if f"swzverify.apps.options.{name}" in loaded} == {"schema"}
+
+
+KINDS = {click.IntRange: int, click.FloatRange: float, click.types.BoolParamType: bool}
+CONVERTED = {"reports", "loops", "at", "rows", "columns", "heatmap", "weights", "others"}
+"""Fields whose values `convert` makes; each has tests of its own."""
+
+
+def typed_fields(kind: type) -> dict[str, object]:
+    """The types of the fields that options fill without `convert`, those of groups included."""
+    hints, found = typing.get_type_hints(kind), {}
+    for each in dataclasses.fields(kind):
+        if "group" in each.metadata:
+            found |= typed_fields(each.metadata["group"])
+        elif "declared" in each.metadata and each.name not in CONVERTED:
+            found[each.name] = hints[each.name]
+    return found
+
+
+def value_of(parameter: click.Parameter, hint: object) -> object:
+    """The type of one value, out of `tuple[T, ...]` where there may be several, or `T | None` without a default."""
+    if getattr(parameter, "multiple", False) or parameter.nargs == -1:
+        assert typing.get_origin(hint) is tuple
+        assert typing.get_args(hint)[1] is Ellipsis
+        return typing.get_args(hint)[0]
+    may_be_none = not parameter.required and not isinstance(parameter.default, str | int | float)
+    assert (type(None) in typing.get_args(hint)) is may_be_none
+    if not may_be_none:
+        return hint
+    (found,) = [each for each in typing.get_args(hint) if each is not type(None)]
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_field_has_the_type_that_click_gives(name: str) -> None:
+    made = main.get_command(click.Context(main), name)
+    assert made is not None
+    parameters = {each.name: each for each in made.params}
+    fields = typed_fields(options_of(name))
+    assert len(fields) >= len(parameters) - len(CONVERTED)
+    for field, hint in fields.items():
+        parameter = parameters[field]
+        kind = value_of(parameter, hint)
+        if typing.get_origin(kind) is typing.Literal:
+            assert typing.get_args(kind) == tuple(parameter.type.choices)
+        elif isinstance(kind, EnumType):
+            assert [each.value for each in kind] == list(parameter.type.choices)
+        else:
+            assert kind is next((given for of, given in KINDS.items() if isinstance(parameter.type, of)), str), field
