@@ -25,10 +25,10 @@ _O = TypeVar("_O", bound="Options")
 POSITIVE = click.IntRange(min=1)
 
 
-@dataclass(frozen=True, slots=True)
 class Options:
-    """The arguments and options of a command. The docstring of a subclass is the command's help."""
+    """The arguments and options of a command: each subclass is a dataclass, whose docstring is the help."""
 
+    __slots__ = ()
     without: ClassVar[str] = "no report"
     """What the user does without after Ctrl-C."""
 
