@@ -39,6 +39,12 @@ def options_of(name: str) -> type[Options]:
     return getattr(options, f"{name.title()}Options")
 
 
+def options_parameters(name: str) -> list[click.Parameter]:
+    made = main.get_command(click.Context(main), name)
+    assert made is not None
+    return made.params
+
+
 @dataclass(frozen=True, slots=True)
 class Sample(Options):
     """Do something."""
@@ -134,9 +140,15 @@ def test_no_option_is_declared_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_work_takes_the_options(name: str) -> None:
+def test_the_work_takes_the_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     hints = typing.get_type_hints(getattr(commands, f"{name}_command"))
     assert [kind for parameter, kind in hints.items() if parameter != "return"] == [options_of(name)]
+    got: list[object] = []
+    monkeypatch.setattr(commands, f"{name}_command", got.append, raising=False)
+    words = ["bash"] if name == "completions" else ["a"] * any(each.required for each in options_parameters(name))
+    result = CliRunner().invoke(main, [name, *words])
+    assert result.exit_code == 0, result.output
+    assert [type(each) for each in got] == [options_of(name)]
 
 
 def test_help_imports_click_and_options_only() -> None:
@@ -191,9 +203,7 @@ def value_of(parameter: click.Parameter, hint: object) -> object:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_field_has_the_type_that_click_gives(name: str) -> None:
-    made = main.get_command(click.Context(main), name)
-    assert made is not None
-    parameters = {each.name: each for each in made.params}
+    parameters = {each.name: each for each in options_parameters(name)}
     fields = typed_fields(options_of(name))
     assert len(fields) >= len(parameters) - len(CONVERTED)
     for field, hint in fields.items():
