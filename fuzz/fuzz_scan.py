@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from swzverify.apps.commands.choices import Format
 from swzverify.apps.commands.scan_reports import rendered
+from swzverify.apps.options.shared import Format
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import scan_module
 from swzverify.errors import SwzError

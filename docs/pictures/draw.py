@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from swzverify import Access, Layout, Swizzle, Tile
-from swzverify.apps.run.show import ShowOptions, show
+from swzverify.apps.commands.show import show
+from swzverify.apps.options.shared import LayoutOptions
+from swzverify.apps.options.show import ShowOptions
 from swzverify.core.words import counted
 from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.chosen import chosen
@@ -138,25 +140,23 @@ def owners() -> str:
 
 def xor() -> str:
     """The table of x ^ y, before and after."""
-    return render_svg(show("Swizzle<3,0,3>", ShowOptions(view="swizzle")))
+    return render_svg(show(ShowOptions("Swizzle<3,0,3>", view="swizzle")))
 
 
 def chunks() -> str:
     """Rows of 128 bytes of a swizzled tile, with what lies in them."""
-    return render_svg(show("Sw<3,3,3> o (8,64):(64,1)", ShowOptions(view="physical", element="f16")))
+    return render_svg(show(ShowOptions("Sw<3,3,3> o (8,64):(64,1)", "physical", layout=LayoutOptions("f16"))))
 
 
 def pads() -> str:
     """A column of 32 x 32 halfs under every pad."""
-    wanted = ShowOptions(
-        element="f16", instruction="ld.shared.b16", coord="lane,column", sweep="pad", loops={"column": range(32)}
-    )
-    return render_svg(show("(32,32):(32,1)", wanted))
+    read = LayoutOptions("f16", "lane,column", "ld.shared.b16", loops={"column": range(32)})
+    return render_svg(show(ShowOptions("(32,32):(32,1)", layout=read, sweep="pad")))
 
 
 def sweep() -> str:
     """A column of 32 x 16 floats under every swizzle."""
-    return render_svg(show("(32,16):(16,1)", ShowOptions(coord="lane,0", sweep="B,S")))
+    return render_svg(show(ShowOptions("(32,16):(16,1)", layout=LayoutOptions(coord="lane,0"), sweep="B,S")))
 
 
 PICTURES = {

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from swzverify.core.processes import start
+from swzverify.core.processes import collect_rarely, start
 
 Job = TypeVar("Job")
 News = TypeVar("News")
@@ -72,6 +72,23 @@ class Service(Generic[Job, News]):
     ends: Callable[[News], bool]
     lost: Callable[[Lost[Job, News]], News]
     allowed_s: Callable[[News | None], float] | None = None
+
+
+def serve(pipe: Connection[News, Job], prepare: Callable[[], Callable[[Job], News]]) -> None:
+    """A worker's life: answer the jobs that come along the pipe until it is closed.
+
+    Ctrl-C is for the parent, which then ends this process.
+
+    Args:
+        pipe: Where jobs come from and answers go to.
+        prepare: Gives the function that answers; what takes a while to import or read belongs in here.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
+    answer = prepare()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            pipe.send(answer(pipe.recv()))
 
 
 @dataclass(slots=True)

@@ -41,6 +41,22 @@ def usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
+def processes_for(tasks: int, jobs: int | None, few: int) -> int:
+    """How many processes to do so many tasks in; 1 stands for this one alone.
+
+    Args:
+        tasks: How many tasks there are.
+        jobs: The most processes to use; None: one for every usable processor.
+        few: Up to so many tasks, no other process is started where `jobs` is None.
+
+    >>> processes_for(2, 8, 4), processes_for(2, None, 4)
+    (2, 1)
+    """
+    if jobs is None:
+        return 1 if tasks <= few else min(usable_cpus(), tasks)
+    return max(1, min(jobs, tasks))
+
+
 def collect_rarely() -> None:
     """Have Python look for garbage in cycles seldom: a proof makes many objects and hardly a cycle.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
-from swzverify.apps.run.scan import ScanSettings, read_text, scan_files, scan_texts
+from swzverify.apps.options.scan import ScanOptions
+from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
 from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
@@ -193,14 +194,20 @@ def _scanned(
     shape = None if block is None else _shape(block)
     if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
         path = os.fspath(cast("os.PathLike[str] | str", code))
-        return scan_files([path], ScanSettings(shape, kernel, target or "sm_90", given, jobs=1))
+        options = ScanOptions((path,), kernel, target=target or "sm_90", suggest=False, jobs=1)
+        return scan_files(options, LaunchFacts(shape, given))
     compiled = _compiled(code)
-    settings = ScanSettings(shape or compiled.block, kernel, target or compiled.target or "sm_90", given, jobs=1)
+    target = target or compiled.target or "sm_90"
+    options = ScanOptions((compiled.name,), kernel, target=target, suggest=False, jobs=1)
     machine = Machine(reason=NOT_GIVEN)
     if on_chip and compiled.machine is not None:
-        machine = machine_of_cubin(compiled.text, compiled.machine, settings.target)
+        machine = machine_of_cubin(compiled.text, compiled.machine, target)
     module = read_module(compiled.text, compiled.name)
-    return scan_texts([read_text(compiled.name, "", compiled.text, module, machine)], settings)
+    return scan_texts(
+        [read_text(compiled.name, "", compiled.text, module, machine)],
+        options,
+        LaunchFacts(shape or compiled.block, given),
+    )
 
 
 def _given(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:

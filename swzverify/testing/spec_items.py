@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.apps.run.one import run_claim
 from swzverify.apps.run.reading import read_spec
-from swzverify.apps.run.settings import Settings
 from swzverify.errors import Problem
 from swzverify.report.console import rendered
 from swzverify.report.escape import prose, visible, visible_lines

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from swzrecheck.recheck import Status
 from swzrecheck.solvers import NAMES
 from swzverify.apps.cli import main
-from swzverify.apps.commands.choices import SOLVERS
+from swzverify.apps.options.recheck import SOLVERS
 from tests.certificates.conftest import FEW, FEW_COUNTED, PROVED, SPEC, Folder
 
 pytest.importorskip("bitwuzla")

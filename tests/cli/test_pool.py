@@ -10,10 +10,10 @@ import multiprocessing
 
 import pytest
 
-from swzverify.apps.run.run import run_specs
-from swzverify.apps.run.settings import FEW_SPECS, Settings
+from swzverify.apps.options.prove import Settings
+from swzverify.apps.run.run import FEW_SPECS, run_specs
 from swzverify.core import pool
-from swzverify.core.processes import usable_cpus
+from swzverify.core.processes import processes_for, usable_cpus
 from swzverify.report.json import document
 
 
@@ -73,8 +73,8 @@ def test_an_interrupt_ends_every_process(files):
 
 
 def test_when_other_processes_are_started():
-    assert Settings().processes(FEW_SPECS) == 1
-    assert Settings().processes(FEW_SPECS + 1) == min(usable_cpus(), FEW_SPECS + 1)
-    assert Settings(jobs=1).processes(100) == 1
-    assert Settings(jobs=8).processes(3) == 3
-    assert Settings(jobs=8).processes(0) == 1
+    assert processes_for(FEW_SPECS, None, FEW_SPECS) == 1
+    assert processes_for(FEW_SPECS + 1, None, FEW_SPECS) == min(usable_cpus(), FEW_SPECS + 1)
+    assert processes_for(100, 1, FEW_SPECS) == 1
+    assert processes_for(3, 8, FEW_SPECS) == 3
+    assert processes_for(0, 8, FEW_SPECS) == 1

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from swzverify.apps.commands.choices import VIEWS, picture_format
-from swzverify.apps.run.show import ACCESS_VIEWS, TILE_VIEWS
+from swzverify.apps.commands.show import ACCESS_VIEWS, TILE_VIEWS
+from swzverify.apps.options.shared import picture_format
+from swzverify.apps.options.show import VIEWS
 
 SPEC = """\
 swzverify: 1

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.apps.cli import main
-from swzverify.apps.commands.choices import OF_LISTINGS
-from swzverify.apps.run.synth_listing import SEARCHES
+from swzverify.apps.commands.synth_listing import SEARCHES
+from swzverify.apps.options.synth import OF_LISTINGS
 
 ROWS = ["FFMA R4, R67, R73, R4;", "FFMA R5, R67, R72, R5;", "FFMA R6, R65, R73, R6;", "FFMA R7, R65, R72, R7;"]
 

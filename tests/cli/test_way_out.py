@@ -18,7 +18,7 @@ from swzverify.apps.cli import main
 COMMANDS = {
     "prove": (["prove", "a.swz.yaml"], "swzverify.apps.commands.prove.run_specs"),
     "diff": (["diff", "a.swz.yaml", "a.swz.yaml"], "swzverify.apps.commands.diff.compare"),
-    "explain": (["explain", "(8,8)"], "swzverify.apps.commands.explain.told"),
+    "explain": (["explain", "(8,8)"], "swzverify.apps.commands.explain.explain"),
     "explore": (["explore"], "swzverify.apps.commands.explore.serve"),
     "crosscheck": (["crosscheck", "a.swz.yaml"], "swzverify.apps.commands.crosscheck.run_crosscheck"),
     "calibrate": (["calibrate"], "swzverify.apps.commands.calibrate.measure"),
@@ -26,7 +26,7 @@ COMMANDS = {
     "locality": (["locality", "a.swz.yaml"], "swzverify.apps.commands.locality.count_locality"),
     "recheck": (["recheck", "."], "swzverify.apps.commands.recheck.load_list"),
     "scan": (["scan", "a.ptx"], "swzverify.apps.commands.scan.scan_files"),
-    "show": (["show", "(8,8)"], "swzverify.apps.commands.show.draw"),
+    "show": (["show", "(8,8)"], "swzverify.apps.commands.show.show"),
     "sweep": (["sweep", "a.swz.yaml"], "swzverify.apps.commands.sweep.run_sweep"),
     "synth": (["synth", "a.swz.yaml"], "swzverify.apps.commands.synth.synthesize"),
     "theorems": (["theorems"], "swzverify.apps.commands.theorems.judge_all"),

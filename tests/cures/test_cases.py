@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run import cures as run_cures
 from swzverify.apps.run.one import run_claim
-from swzverify.apps.run.settings import Settings
 from swzverify.claims import Outcome
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.prover import Options, prove

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.apps.commands.choices import ALLOWED
-from swzverify.apps.diff.result import Allow, Status
+from swzverify.apps.diff.result import Status
 from swzverify.claims.verdict import Measure, Outcome, Verdict, WarpMeasure
 from tests.judging import by_verdict
 
@@ -338,9 +337,6 @@ class TestAllowing:
         document = told(swzverify("diff", "HEAD", "--no-prove", *ids, "--format", "json"), 0)
         assert [claim["allowed"] for claim in document["claims"]] == [True, True]
         assert "2 of them allowed" in swzverify("diff", "HEAD", "--no-prove", *ids).stdout
-
-    def test_the_choices_are_those_of_the_comparison(self):
-        assert tuple(each.value for each in Allow) == ALLOWED
 
 
 class TestVerdicts:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from swzverify.apps.commands.choices import ALLOWED, PageFormat
 from swzverify.apps.diff.json import SCHEMA
 from swzverify.apps.diff.points import MAX_POINTS
 from swzverify.apps.diff.result import DiffCode, Status
+from swzverify.apps.options.diff import Allow
+from swzverify.apps.options.shared import PageFormat
 from swzverify.apps.run.baseline import SCHEMA as BASELINE
 from tests.docs.blocks import blocks_of
 from tests.docs.session import Session
@@ -27,7 +28,7 @@ def test_it_names_every_status_code_and_choice():
     table = TEXT[TEXT.index("| status |") : TEXT.index("swzverify compares claims after it has built them")]
     assert all(status.value in table for status in Status)
     assert {int(code) for code in re.findall(r"^\| (\d) \|", TEXT, re.MULTILINE)} == {int(code) for code in DiffCode}
-    assert all(f"--allow {choice}" in TEXT for choice in ALLOWED)
+    assert all(f"--allow {choice}" in TEXT for choice in Allow)
     assert SCHEMA in TEXT
     assert BASELINE in TEXT
     assert all(f"--format {form.value}" in TEXT for form in PageFormat if form is not PageFormat.TEXT)

@@ -17,7 +17,8 @@ import pytest
 import swzverify
 from swzrecheck import solvers
 from swzverify import testing
-from swzverify.apps.run import fault, reading, starter
+from swzverify.apps.commands import init as starter
+from swzverify.apps.run import fault, reading
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.core import pool
 from swzverify.gpu import crosscheck as gpu_crosscheck

@@ -22,6 +22,8 @@ NOT_RUN: dict[str, list[str]] = {
         "the files of a new instruction",
         "the files of a new engine",
         "the files of a new PTX opcode",
+        "the files of a new option",
+        "the files of a new command",
         "the files of a new target",
         "the files of a new report format",
         "the files of a picture of a tile",

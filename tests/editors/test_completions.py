@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
-from swzverify.apps.cli import COMMANDS, main, values
-from swzverify.apps.commands.choices import SHELLS
+from swzverify.apps.cli import COMMANDS, main
+from swzverify.apps.options import values
+from swzverify.apps.options.completions import SHELLS
 from swzverify.claims import KINDS
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS

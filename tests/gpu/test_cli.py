@@ -119,8 +119,8 @@ def test_emit_and_against(spec: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("crosscheck", spec, "--emit", str(out), "-q").exit_code == 0
     digest = (out / "crosscheck.cu").read_text().split('PROGRAM = "')[1][:64]
+    from swzverify.apps.options.prove import Settings
     from swzverify.apps.run.crosscheck import judged_claims, verdicts
-    from swzverify.apps.run.settings import Settings
 
     specs = verdicts(judged_claims([spec], Settings())[0])
     answers = [answer for plan in plan_all(specs).values() for answer in answers_of(plan)]

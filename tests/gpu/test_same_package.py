@@ -180,7 +180,7 @@ def test_a_program_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import glob, sys\nfrom swzverify.apps.run.run import run_specs\n"
-        "from swzverify.apps.run.settings import Settings\n"
+        "from swzverify.apps.options.prove import Settings\n"
         "print('once')\nprint(run_specs(sorted(glob.glob('*.swz.yaml')), Settings(jobs=2)).exit_code)\n"
     )
     ran = subprocess.run(

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,11 +20,12 @@ from xml.etree import ElementTree
 import pytest
 
 from swzverify import Layout, Swizzle, Tile
-from swzverify.apps.run.show import ShowOptions, show
+from swzverify.apps.commands.show import show
+from swzverify.apps.options.shared import LayoutOptions
+from swzverify.apps.options.show import ShowOptions
 from swzverify.errors import SwzError
 from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.chosen import chosen
-from swzverify.explain.pictures.grid import View
 from swzverify.explain.pictures.html import render_html
 from swzverify.explain.pictures.latex import render_latex
 from swzverify.explain.pictures.png import render_png
@@ -46,12 +48,12 @@ SMALL = Picture(
     Scale("bank", 8, 11),
     "another word of the same bank",
 )  # fmt: skip
-PREVIEW = ShowOptions(numbers="bank", element="f32", grid=View(vector=1, columns=(0, 8)))
+PREVIEW = ShowOptions("", layout=LayoutOptions("f32"), numbers="bank", vector=1, columns=(0, 8))
 
 
 def preview(text: str) -> str:
     """The banks of the first eight columns."""
-    return render_text(show(text, PREVIEW))
+    return render_text(show(replace(PREVIEW, what=text)))
 
 
 DRAWN: dict[str, Callable[[], str]] = {
@@ -61,10 +63,10 @@ DRAWN: dict[str, Callable[[], str]] = {
     "small.svg": lambda: render_svg(SMALL),
     "small.html": lambda: render_html(SMALL),
     "small.tex": lambda: render_latex(SMALL),
-    "xor_8x8.txt": lambda: render_text(show("Swizzle<3,0,3>", ShowOptions(view="swizzle"))),
+    "xor_8x8.txt": lambda: render_text(show(ShowOptions("Swizzle<3,0,3>", view="swizzle"))),
     "swizzle_5_0_6.txt": lambda: preview("Swizzle<5,0,6> o (32,64):(64,1)"),
     "swizzle_5_0_6.tex": lambda: render_latex(
-        show("Swizzle<5,0,6> o (32,64):(64,1)", ShowOptions(numbers="bank", grid=View(1, (0, 4), (0, 8))))
+        show(ShowOptions("Swizzle<5,0,6> o (32,64):(64,1)", numbers="bank", vector=1, rows=(0, 4), columns=(0, 8)))
     ),
     "swizzle_5_0_8.txt": lambda: preview("Swizzle<5,0,8> o (32,64):(64,1)"),
     "swizzle_5_2_6.txt": lambda: preview("Swizzle<5,2,6> o (32,64):(64,1)"),
@@ -72,7 +74,9 @@ DRAWN: dict[str, Callable[[], str]] = {
     "swizzle_4_0_4.txt": lambda: preview("Swizzle<4,0,4> o (32,16):(16,1)"),
     "swizzle_3_0_4.txt": lambda: preview("Swizzle<3,0,4> o (32,16):(16,1)"),
     "swizzle_4_0_5.txt": lambda: preview("Swizzle<4,0,5> o (32,16):(16,1)"),
-    "sweep_32x16.txt": lambda: render_text(show("(32,16):(16,1)", ShowOptions(coord="lane,0", sweep="B,S"))),
+    "sweep_32x16.txt": lambda: render_text(
+        show(ShowOptions("(32,16):(16,1)", layout=LayoutOptions(coord="lane,0"), sweep="B,S"))
+    ),
 }
 
 
@@ -90,7 +94,7 @@ def pictures() -> list[Picture]:
     tile = Tile("A", 32, Layout((32, 32), (32, 1)), Swizzle(5, 0, 5))
     bare = Tile("A", 32, Layout((32, 32), (32, 1)))
     read = bare.read("ld.shared.b32", coord=["lane", 0], threads=32, name="column")
-    return [SMALL, logical(tile), groups(chosen(read)), show("(32,32):(32,1)", ShowOptions(sweep="pad"))]
+    return [SMALL, logical(tile), groups(chosen(read)), show(ShowOptions("(32,32):(32,1)", sweep="pad"))]
 
 
 @pytest.mark.parametrize("picture", pictures(), ids=lambda picture: picture.title)
@@ -160,7 +164,7 @@ def test_the_page_runs_nothing_and_fetches_nothing() -> None:
 )
 @pytest.mark.parametrize("element", ["i4", "i8", "f16", "f32", "f64", "f6"])
 def test_sizes_are_bounded(shape: str, element: str) -> None:
-    picture = show(shape, ShowOptions(element=element))
+    picture = show(ShowOptions(shape, layout=LayoutOptions(element)))
     assert sum(len(panel.cells) for panel in picture.panels) <= 64 * 64
     assert len(render_svg(picture)) < 1_200_000
     assert len(render_text(picture)) < 100_000

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from swzverify.apps.commands.choices import Format
 from swzverify.apps.commands.scan_reports import rendered
+from swzverify.apps.options.shared import Format
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Opcode, SassInstruction, opcode_of

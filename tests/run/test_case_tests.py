@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.apps.run.case_tests import is_ours, save_case_tests
+from swzverify.apps.commands.case_tests import is_ours, save_case_tests
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.run import run_specs
-from swzverify.apps.run.settings import Settings
 from swzverify.claims.verdict import Outcome
 from swzverify.errors import SwzError
 from swzverify.report.case_tests import MARK

@@ -10,7 +10,7 @@ SCRIPT = """
 import sys
 from swzrecheck.folder import prepare
 from swzverify.apps.run.run import run_specs
-from swzverify.apps.run.settings import Settings
+from swzverify.apps.options.prove import Settings
 
 if __name__ == "__main__":
     prepare("certificates")

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run import one
 from swzverify.apps.run.run import run_specs
-from swzverify.apps.run.settings import Settings
 from swzverify.report.json import document
 from swzverify.spec import SpecError, parse_spec
 from tests.differential.comparison import as_yaml, drawn

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from swzverify.apps.cli.scan import scan
+from swzverify.apps.cli import main
 from swzverify.compiled.binaries.tools import find_tool
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.sass import Listing, read_listing
@@ -176,7 +176,7 @@ def has(*names: str) -> bool:
 
 
 def rows(*words: str) -> list[dict[str, Any]]:
-    found = CliRunner().invoke(scan, [*words, "--block", "64", "--format", "json"])
+    found = CliRunner().invoke(main, ["scan", *words, "--block", "64", "--format", "json"])
     return json.loads(found.output)["accesses"]
 
 

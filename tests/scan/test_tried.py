@@ -11,7 +11,7 @@ from dataclasses import replace
 import click
 import pytest
 
-from swzverify.apps.cli.scan import scan as command
+from swzverify.apps.cli import main
 from swzverify.compiled.kernel import KernelAccess, accesses
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedAccess, scan_module, tried
@@ -212,6 +212,6 @@ def test_the_launch_is_written_out() -> None:
 
 
 def test_the_option_says_how_many_launches_there_are() -> None:
-    option = next(each for each in command.params if each.name == "trials")
+    option = next(each for each in main.get_command(click.Context(main), "scan").params if each.name == "trials")
     assert isinstance(option, click.Option)
     assert f"[default: {MOST_LAUNCHES}]" in str(option.help)

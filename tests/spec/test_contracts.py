@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.collect import collect_specs
 from swzverify.apps.run.one import run_spec
-from swzverify.apps.run.settings import Settings
 from swzverify.claims.verdict import Outcome
 from swzverify.spec import SpecError, load_spec
 from swzverify.spec.load import parse_spec

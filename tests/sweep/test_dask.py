@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from swzverify.apps.run import sweep as run
-from swzverify.apps.run.sweep import Progress, SweepOptions, run_sweep
+from swzverify.apps.commands import sweep as run
+from swzverify.apps.commands.sweep import Progress, run_sweep
+from swzverify.apps.options.sweep import SweepOptions
 from swzverify.errors import SwzError
 from swzverify.spec.sweep import on_dask
 
@@ -42,7 +43,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_killed_worker_costs_nothing(spec: Path, tmp_path: Path, cluster: Any) -> None:
     whole, out = tmp_path / "whole", tmp_path / "out"
-    run_sweep(str(spec), SweepOptions(str(whole), jobs=1), lambda _: None)
+    run_sweep(SweepOptions(str(spec), str(whole), jobs=1), lambda _: None)
     killed: list[int] = []
 
     def watch(progress: Progress) -> None:
@@ -52,7 +53,7 @@ def test_a_killed_worker_costs_nothing(spec: Path, tmp_path: Path, cluster: Any)
             killed.append(next(iter(pids.values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    result = run_sweep(str(spec), SweepOptions(str(out), scheduler=cluster.scheduler_address), watch)
+    result = run_sweep(SweepOptions(str(spec), str(out), scheduler=cluster.scheduler_address), watch)
     assert killed
     assert result.measured == result.manifest["combinations"]
     assert (out / "cases.csv").read_bytes() == (whole / "cases.csv").read_bytes()
@@ -61,7 +62,7 @@ def test_a_killed_worker_costs_nothing(spec: Path, tmp_path: Path, cluster: Any)
 def test_no_scheduler(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_dask, "CONNECT_SECONDS", 1)
     with pytest.raises(SwzError, match=r"SWZ576.*127.0.0.1:9"):
-        run_sweep(str(spec), SweepOptions(str(tmp_path / "out"), scheduler="tcp://127.0.0.1:9"), lambda _: None)
+        run_sweep(SweepOptions(str(spec), str(tmp_path / "out"), scheduler="tcp://127.0.0.1:9"), lambda _: None)
 
 
 SBATCH = """\
@@ -83,20 +84,20 @@ def test_slurm_jobs(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         file.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     whole, out = tmp_path / "whole", tmp_path / "out"
-    run_sweep(str(spec), SweepOptions(str(whole), jobs=1), lambda _: None)
+    run_sweep(SweepOptions(str(spec), str(whole), jobs=1), lambda _: None)
     job = {"cores": 1, "processes": 1, "memory": "1GB", "interface": "lo", "local-directory": str(tmp_path)}
     with import_module("dask").config.set({f"jobqueue.slurm.{key}": value for key, value in job.items()}):
-        run_sweep(str(spec), SweepOptions(str(out), slurm_jobs=1), lambda _: None)
+        run_sweep(SweepOptions(str(spec), str(out), slurm=1), lambda _: None)
     assert (out / "cases.csv").read_bytes() == (whole / "cases.csv").read_bytes()
 
 
 def test_slurm_without_a_configuration(spec: Path, tmp_path: Path) -> None:
     pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is an extra")
     with pytest.raises(SwzError, match=r"SWZ576.*cores"):
-        run_sweep(str(spec), SweepOptions(str(tmp_path / "out"), slurm_jobs=2), lambda _: None)
+        run_sweep(SweepOptions(str(spec), str(tmp_path / "out"), slurm=2), lambda _: None)
 
 
 def test_without_dask(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_dask, "find_spec", lambda _: None)
     with pytest.raises(SwzError, match=r"SWZ573.*\n.*swzverify\[dask\]"):
-        run_sweep(str(spec), SweepOptions(str(tmp_path / "out"), scheduler="tcp://127.0.0.1:9"), lambda _: None)
+        run_sweep(SweepOptions(str(spec), str(tmp_path / "out"), scheduler="tcp://127.0.0.1:9"), lambda _: None)

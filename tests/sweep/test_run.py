@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.apps.run import sweep as run
-from swzverify.apps.run.sweep import Progress, SweepOptions, SweepResult, run_sweep
+from swzverify.apps.commands import sweep as run
+from swzverify.apps.commands.sweep import Progress, SweepResult, run_sweep
+from swzverify.apps.options.sweep import SweepOptions
 from swzverify.errors import SwzError
 from swzverify.spec import SpecError
 from swzverify.spec.sweep.arrow import column_names, read_row
@@ -27,10 +28,10 @@ CASES = 2 * 2 * 2 * 4 * 2 - 2 * 4 * 2  # i8 with 32 columns is left out
 
 
 def sweep(spec: Path, out: Path, **options: object) -> SweepResult:
-    wanted = SweepOptions(str(out), jobs=1)
+    wanted = SweepOptions(str(spec), str(out), jobs=1)
     for name, value in options.items():
         object.__setattr__(wanted, name, value)
-    return run_sweep(str(spec), wanted, lambda _: None)
+    return run_sweep(wanted, lambda _: None)
 
 
 def table(out: Path) -> list[dict[str, str]]:
@@ -91,7 +92,7 @@ def test_a_stopped_sweep_goes_on_where_it_was(spec: Path, tmp_path: Path, whole:
             raise StopError
 
     with pytest.raises(StopError):
-        run_sweep(str(spec), SweepOptions(str(out), jobs=1), stop)
+        run_sweep(SweepOptions(str(spec), str(out), jobs=1), stop)
     assert len(list((out / "parts").glob("*.parquet"))) == 3
     (out / "parts" / "00000007.parquet.new").write_bytes(b"half a chunk")
     result = sweep(spec, out)
@@ -106,9 +107,9 @@ def test_a_killed_process_loses_nothing(spec: Path, tmp_path: Path, whole: bytes
     out = tmp_path / "out"
     slow = (
         "import sys, time\n"
-        "from swzverify.apps.run import sweep as run\n"
+        "from swzverify.apps.commands import sweep as run\n"
         "run.chunk_cases = lambda bench: bench.cases.group\n"
-        "run.run_sweep(sys.argv[1], run.SweepOptions(sys.argv[2], jobs=1), lambda _: time.sleep(0.3))\n"
+        "run.run_sweep(run.SweepOptions(*sys.argv[1:], jobs=1), lambda _: time.sleep(0.3))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", slow, str(spec), str(out)])
     deadline = time.monotonic() + 60
@@ -141,7 +142,7 @@ def test_a_process_that_dies_is_replaced(spec: Path, tmp_path: Path, whole: byte
 
     if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
         pytest.skip("this system does not list the children of a process")
-    run_sweep(str(spec), SweepOptions(str(out), jobs=2), watch)
+    run_sweep(SweepOptions(str(spec), str(out), jobs=2), watch)
     assert killed
     assert (out / "cases.csv").read_bytes() == whole
 
@@ -182,7 +183,7 @@ def test_two_sweeps_do_not_share_a_folder(spec: Path, tmp_path: Path) -> None:
             with pytest.raises(SwzError, match=r"SWZ574.*another sweep runs"):
                 sweep(spec, tmp_path / "out")
 
-    run_sweep(str(spec), SweepOptions(str(tmp_path / "out"), jobs=1), again)
+    run_sweep(SweepOptions(str(spec), str(tmp_path / "out"), jobs=1), again)
 
 
 def test_claims_are_proved_where_asked(spec: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.apps.commands.choices import FAMILIES
+from swzverify.apps.options.synth import FAMILIES
 from swzverify.errors import SwzError
 from swzverify.layout.tma import TmaMode
 from swzverify.search.synth import problem as problems

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.apps.run.synth_listing import SEARCHES, synthesize_listing
+from swzverify.apps.commands.synth_listing import SEARCHES, synthesize_listing
 from swzverify.errors import SwzError
 from swzverify.search.synth.code import numbers
 from swzverify.search.synth.code.found import price_of

@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from swzverify.apps.run.synth import SynthOptions, problem_of
+from swzverify.apps.commands.synth import problem_of
+from swzverify.apps.options.synth import SynthOptions
 from swzverify.errors import SwzError
 from swzverify.search.costs import cost
 from swzverify.search.synth.problem import Problem
@@ -23,10 +24,10 @@ LIBRARY = (
     "gemm/hgemm_128x128x64.swz.yaml",
 )
 ASKED = (
-    SynthOptions("swizzle", on="offset"),
-    SynthOptions("swizzle", on="address"),
-    SynthOptions("pad"),
-    SynthOptions("tma"),
+    SynthOptions("", "swizzle", on="offset"),
+    SynthOptions("", "swizzle", on="address"),
+    SynthOptions("", "pad"),
+    SynthOptions("", "tma"),
 )
 HEAD = "swzverify: 1\nmemories: {smem: {bytes: 65536, align: 128}}\n"
 TILES = {

@@ -9,47 +9,33 @@ from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.choices import RecordFormat
-from swzverify.apps.commands.files import write_report
-from swzverify.apps.commands.terminal import FILE_WIDTH, echo, one_way_out, terminal_style
+from swzverify.apps.commands.files import output_style, tell_report
+from swzverify.apps.commands.terminal import echo, loudness, terminal_style
+from swzverify.apps.options.crosscheck import CrosscheckOptions
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.collect import collect_specs
 from swzverify.apps.run.crosscheck import by_device, run_crosscheck
 from swzverify.apps.run.emit import by_answers, run_emit
 from swzverify.apps.run.progress import progress_line
-from swzverify.apps.run.settings import Settings
 from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import Method
 from swzverify.gpu.recording import save_recording
 from swzverify.report.cross_result import CrossReport
 from swzverify.report.crosscheck import render_cross_json, render_cross_text
 from swzverify.report.problems import render_problems
-from swzverify.report.style import TextStyle
 
 
-def crosscheck(
-    *,
-    paths: tuple[str, ...],
-    form: str,
-    output: str | None,
-    method: str,
-    record: str | None,
-    emit: str | None,
-    against: str | None,
-    verbose: bool,
-    quiet: bool,
-) -> NoReturn:
+def crosscheck_command(options: CrosscheckOptions) -> NoReturn:
     """Hold the claims against the GPU, or write the program that does so elsewhere."""
-    if verbose and quiet:
-        raise click.UsageError("-v and -q cannot be used together")
-    if emit is not None and (against is not None or record is not None):
+    verbosity = loudness(verbose=options.verbose, quiet=options.quiet)
+    if options.emit is not None and (options.against is not None or options.record is not None):
         raise click.UsageError("--emit only writes a program; run it, then use --against with the file that it writes")
-    with one_way_out():
-        if emit is not None:
-            _emit(paths, emit, quiet)
-        report = _run(paths, method, against, quiet)
-        _write(report, RecordFormat(form), output, int(verbose) - int(quiet))
-        if record is not None and report.recording is not None:
-            save_recording(Path(record), report.recording)
+    if options.emit is not None:
+        _emit(options.paths, options.emit, options.quiet)
+    report = _run(options)
+    _write(report, options.form, options.output, verbosity)
+    if options.record is not None and report.recording is not None:
+        save_recording(Path(options.record), report.recording)
     sys.exit(int(report.exit_code))
 
 
@@ -63,13 +49,13 @@ def _emit(paths: tuple[str, ...], folder: str, quiet: bool) -> NoReturn:
     sys.exit(2 if problems else 0 if claims else 5)
 
 
-def _run(paths: tuple[str, ...], method: str, against: str | None, quiet: bool) -> CrossReport:
-    collected = collect_specs(paths)
-    with progress_line(enabled=not quiet) as watch:
+def _run(options: CrosscheckOptions) -> CrossReport:
+    collected = collect_specs(options.paths)
+    with progress_line(enabled=not options.quiet) as watch:
         return run_crosscheck(
             collected.files,
             Settings(),
-            by_device(Method(method)) if against is None else by_answers(Path(against)),
+            by_device(Method(options.method)) if options.against is None else by_answers(Path(options.against)),
             problems=collected.problems,
             watch=watch,
         )
@@ -81,11 +67,8 @@ def _show_problems(problems: Sequence[Problem]) -> None:
         echo(render_problems(problems, errors), errors, err=True)
 
 
-def _write(report: CrossReport, form: RecordFormat, output: str | None, verbosity: int) -> None:
+def _write(report: CrossReport, form: str, output: str | None, verbosity: int) -> None:
     _show_problems(report.problems)
-    style = TextStyle(FILE_WIDTH, verbosity=verbosity) if output else terminal_style(err=False, verbosity=verbosity)
-    text = render_cross_json(report) if form is RecordFormat.JSON else render_cross_text(report, style)
-    if output is None:
-        echo(text, style, err=False)
-        return
-    write_report(text, output)
+    style = output_style(output, verbosity)
+    text = render_cross_json(report) if form == "json" else render_cross_text(report, style)
+    tell_report(text, output, style)

@@ -3,48 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 
 from swzverify.apps.commands.files import check_output
-from swzverify.apps.commands.numbers import loops_of, named_values
-from swzverify.apps.commands.terminal import echo, one_way_out, terminal_style
+from swzverify.apps.commands.show import is_file, subject_of
+from swzverify.apps.commands.terminal import echo, terminal_style
 from swzverify.apps.commands.writing import write_text
-from swzverify.apps.run.explain import ExplainOptions
-from swzverify.apps.run.explain import explain as told
-from swzverify.explain.explanations.statements import Explained
+from swzverify.apps.options.explain import ExplainOptions
+from swzverify.apps.options.show import ShowOptions
+from swzverify.apps.run.one_case import one_case
+from swzverify.claims.cost_claim import CostClaim
+from swzverify.errors import SwzError, nearest
+from swzverify.explain.explanations import Explanation, explain_access, explain_tile
+from swzverify.explain.explanations.explain import limit_of
+from swzverify.explain.explanations.statements import Cost, Explained
 from swzverify.report.escape import log_lines
 from swzverify.report.explain_json import render_explanations_json
 from swzverify.report.explain_latex import render_explanations_latex
 from swzverify.report.explain_text import render_explanations_text
+from swzverify.spec import Spec, load_spec
+from swzverify.spec.build import SpecClaim
+from swzverify.subjects import Access, IndexMap, Tile
 
 _SUFFIXES = {".tex": "latex", ".json": "json", ".txt": "text"}
 
 
-def explain(
-    *,
-    what: str,
-    access: str | None,
-    tile: str | None,
-    claim: str | None,
-    element: str | None,
-    coord: str | None,
-    instruction: str | None,
-    threads: int,
-    loops: tuple[str, ...],
-    at: tuple[str, ...],
-    target: str | None,
-    form: str | None,
-    output: str | None,
-) -> None:
+def explain_command(options: ExplainOptions) -> None:
     """Tell why an access takes its wavefronts."""
-    if output is not None:
-        check_output(output, [what], "--output")
-    form = form or _SUFFIXES.get(os.path.splitext(output or "")[1].lower(), "text")
-    with one_way_out("no explanation"):
-        values = named_values(at, "--at", "such as warp=1 or k=16")
-        wanted = ExplainOptions(
-            tile, access, claim, element, instruction, coord, threads, loops_of(loops), values, target
-        )
-        _tell(told(what, wanted), form, output)
+    check_output(options.output, [options.what], "--output")
+    form = options.form or _SUFFIXES.get(os.path.splitext(options.output or "")[1].lower(), "text")
+    _tell(explain(options), form, options.output)
 
 
 def _tell(explained: Explained, form: str, output: str | None) -> None:
@@ -62,3 +51,94 @@ def _tell_text(explained: Explained, output: str | None) -> None:
         return
     style = terminal_style(err=False, verbosity=0)
     echo(log_lines(render_explanations_text(explained, style.columns)), style, err=False)
+
+
+def explain(wanted: ExplainOptions) -> Explained:
+    """The explanations of a layout, or of what is named of a spec.
+
+    Errors: `SpecError` for a spec that cannot be read; SWZ591 nothing that can be explained; SWZ581
+    for a name or a value that is not there; those of the notation.
+    """
+    what, layout = wanted.what, wanted.layout
+    if layout.loops and layout.coord is None:
+        raise SwzError("SWZ591", "--for would do nothing: a loop is one of --coord", hint="leave it out")
+    if not is_file(what):
+        if wanted.claim is not None:
+            raise SwzError("SWZ591", f"--claim names a claim of a spec, and '{what}' is no file", hint="a spec file")
+        return _of_subject(wanted, {})
+    if wanted.claim is not None:
+        return _of_claim(wanted, wanted.claim)
+    spec = load_spec(what, target=wanted.target)
+    case, _ = one_case(spec, layout.at)
+    chosen: Mapping[str, int] = case.chosen if len(spec.cases) > 1 else {}
+    if wanted.tile is None and wanted.access is None:
+        if not case.accesses and not case.tiles:
+            raise SwzError("SWZ591", f"{what} has no tile and no access", hint="a spec with `tiles:` or `accesses:`")
+        if len(case.accesses) == 1:
+            wanted = replace(wanted, access=next(iter(case.accesses)))
+        elif case.accesses or len(case.tiles) > 1:
+            names = [f"--access {name}" for name in case.accesses] + [f"--tile {name}" for name in case.tiles]
+            raise SwzError("SWZ591", f"{what} has several: what is to be explained?", hint=" or ".join(names[:8]))
+    return _of_subject(wanted, chosen)
+
+
+def _of_subject(wanted: ExplainOptions, chosen: Mapping[str, int]) -> Explained:
+    what, accesses = wanted.what, () if wanted.access is None else (wanted.access,)
+    subject = subject_of(ShowOptions(what, None, wanted.tile, accesses, wanted.layout, target=wanted.target))
+    if subject.accesses:
+        return Explained(what, chosen, tuple(explain_access(each, subject.at) for each in subject.accesses))
+    if subject.at:
+        raise SwzError("SWZ591", "--at would do nothing: only an access has warp instructions", hint="leave it out")
+    if subject.tile is None:  # a subject without accesses is a tile
+        raise SwzError("SWZ591", f"{what} has no tile", hint="a layout, or a spec with a tile")
+    return Explained(what, chosen, (explain_tile(subject.tile),))
+
+
+def _of_claim(wanted: ExplainOptions, text: str) -> Explained:
+    """The explanations of all that a claim is about; for a cost also whether it keeps the limit."""
+    for option, value in (("--tile", wanted.tile), ("--access", wanted.access)):
+        if value is not None:
+            raise SwzError("SWZ591", f"{option} goes without --claim, which names its subjects", hint="leave it out")
+    spec = load_spec(wanted.what, target=wanted.target)
+    found = _claim(spec, text, wanted)
+    at = {name: value for name, value in wanted.layout.at.items() if name not in found.case}
+    explanations: list[Explanation] = []
+    for each in found.claim.subjects:
+        if isinstance(each, Access):
+            explanations.append(_with_limit(explain_access(each, at), found))
+        elif isinstance(each, Tile):
+            explanations.append(explain_tile(each))
+    if not explanations:
+        whose = next(each for each in found.claim.subjects if isinstance(each, IndexMap))
+        raise SwzError(
+            "SWZ591",
+            f"{found.kind} is claimed of the map {whose.name}, and a map has no banks",
+            hint="a claim on a tile or an access",
+        )
+    return Explained(wanted.what, found.case, tuple(explanations))
+
+
+def _with_limit(explanation: Explanation, found: SpecClaim) -> Explanation:
+    costs = next((each for each in explanation.statements if isinstance(each, Cost)), None)
+    if costs is None or not isinstance(found.claim, CostClaim):
+        return explanation
+    first, *rest = explanation.statements
+    return replace(explanation, statements=(first, limit_of(found.claim, costs), *rest))
+
+
+def _claim(spec: Spec, text: str, wanted: ExplainOptions) -> SpecClaim:
+    """The claim of an id, or of the part behind the file, as in `read_A::conflict_free`; of several
+    cases the first one with the values of `--at`.
+    """
+    known = {each.id.split("::", 1)[-1]: each for each in spec.claims}
+    named = [each for each in spec.claims if text in (each.id, each.id.split("::", 1)[-1])] or [
+        each for each in spec.claims if text == f"{each.subject}::{each.kind}"
+    ]
+    if not named:
+        hint = nearest(text, known) or f"there are: {', '.join([*known][:8]) or 'none'}"
+        raise SwzError("SWZ591", f"{spec.path} has no claim '{text}'", hint=hint)
+    for each in named:
+        if all(each.case.get(name, value) == value for name, value in wanted.layout.at.items()):
+            return each
+    told = ", ".join(f"{name} = {value}" for name, value in wanted.layout.at.items())
+    raise SwzError("SWZ591", f"the claim {text} has no case with {told}", hint="`constants:` lists the values")

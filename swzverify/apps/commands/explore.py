@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from swzverify.apps.commands.terminal import one_way_out, say
+from swzverify.apps.commands.terminal import say
 from swzverify.apps.explorer.server import serve
+from swzverify.apps.options.explore import ExploreOptions
 
 
-def explore(*, port: int, host: str, opens: bool) -> None:
+def explore_command(options: ExploreOptions) -> None:
     """Serve the page until Ctrl-C, and say its link."""
-    with one_way_out("no page"):
-        serve(host, port, lambda link: _ready(link, opens=opens))
+    serve(options.host, options.port, lambda link: _ready(link, opens=options.opens))
 
 
 def _ready(link: str, *, opens: bool) -> None:

@@ -12,27 +12,23 @@ from typing import assert_never
 import click
 
 from swzverify import report as formats
-from swzverify.apps.commands.choices import Format, ReportFile
 from swzverify.apps.commands.files import check_output, write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, echo, terminal_style
+from swzverify.apps.options.shared import Format, ReportFile, Reports
 from swzverify.apps.run.version import installed_version
 from swzverify.report.result import ExitCode, Report
+from swzverify.report.rules import Vocabulary
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line
 
 
-def wants_pictures(form: str, others: Sequence[ReportFile]) -> bool:
-    """Whether one of the reports shows pictures, which are drawn while the run goes."""
-    return Format.HTML in {form, *(file.form for file in others)}
-
-
-def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:
+def check_reports(reports: Reports, specs: Sequence[str], named: Mapping[str, str]) -> None:
     """Refuse, before minutes of work, a file that cannot be written, or that has another use too.
 
-    `taken` are the files that other options name, by the option.
+    `named` are the files that other options name, by the option.
     """
-    used = {os.path.realpath(path): option for option, path in taken.items() if path is not None}
-    for file in files:
+    used = {os.path.realpath(path): option for option, path in named.items()}
+    for file in reports.others:
         check_output(file.path, specs, "--report")
         place = os.path.realpath(file.path)
         if place in used:
@@ -40,37 +36,33 @@ def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[
         used[place] = "another --report"
 
 
-def write_reports(
-    report: Report, code: ExitCode, form: Format, output: str | None, others: Sequence[ReportFile], verbosity: int
-) -> None:
+def write_reports(report: Report, code: ExitCode, reports: Reports, verbosity: int) -> None:
     """Write all reports, then fail if one could not be; without `output` the main one is printed.
 
     Problems go to standard error as well where the main report is text.
     """
     errors = terminal_style(err=True, verbosity=verbosity)
-    if form is Format.TEXT and report.problems:
+    if reports.form is Format.TEXT and report.problems:
         echo(formats.render_problems(report.problems, errors), errors, err=True)
-    if output is None:
+    if reports.output is None:
         style = terminal_style(err=False, verbosity=verbosity)
-        echo(_rendered(report, code, form, style), style, err=False)
-    else:
-        others = [ReportFile(form, output), *others]
-    write_each(others, lambda file: _in_file(report, code, file, verbosity))
-    if verbosity >= 0 and others:
-        places = ", ".join(file.path for file in others)
+        echo(rendered(report, code, reports.form, style), style, err=False)
+    write_each(reports.files, lambda file: _in_file(report, code, file, verbosity))
+    if verbosity >= 0 and reports.files:
+        places = ", ".join(file.path for file in reports.files)
         echo(f"{summary_line(report)}; report in {places}\n", errors, err=True)
 
 
 def _in_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -> str:
     """A report as a file has it; with the problems, which standard error has of one on a terminal."""
     style = TextStyle(FILE_WIDTH, verbosity=verbosity)
-    text = _rendered(report, code, file.form, style)
+    text = rendered(report, code, file.form, style)
     if file.form is Format.TEXT and report.problems:
         return formats.render_problems(report.problems, style) + text
     return text
 
 
-def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) -> str:
+def rendered(report: Report, code: int, form: Format, style: TextStyle, vocabulary: Vocabulary | None = None) -> str:
     """The report in a format; only what that format needs is imported."""
     match form:
         case Format.TEXT:
@@ -82,12 +74,12 @@ def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) ->
         case Format.JUNIT:
             return formats.render_junit(report, version=installed_version(), exit_code=code)
         case Format.SARIF:
-            return formats.render_sarif(report, version=installed_version(), exit_code=code)
+            return formats.render_sarif(report, version=installed_version(), exit_code=code, vocabulary=vocabulary)
         case Format.GITHUB:
             return formats.render_github(report, style, code)
         case Format.MARKDOWN:
             return formats.render_markdown(report, exit_code=code)
         case Format.HTML:
-            return formats.render_html(report, exit_code=code)
+            return formats.render_html(report, exit_code=code, vocabulary=vocabulary)
         case _:
             assert_never(form)

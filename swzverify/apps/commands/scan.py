@@ -10,16 +10,15 @@ from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.choices import FAILURES, Format, ReportFile
-from swzverify.apps.commands.files import Known, check_output
-from swzverify.apps.commands.reports import check_reports, wants_pictures
+from swzverify.apps.commands.files import check_ours, check_output, prepare_known, save_known
+from swzverify.apps.commands.reports import check_reports
 from swzverify.apps.commands.scan_certificates import prepare_certificates, save_certificates
-from swzverify.apps.commands.scan_check import DISAGREEMENT, held_against, read_counters, spelled
+from swzverify.apps.commands.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.commands.scan_reports import write_scan
-from swzverify.apps.commands.scan_spec import check_written, save_written
-from swzverify.apps.commands.terminal import one_way_out
-from swzverify.apps.run.scan import ScanSettings, scan_files
-from swzverify.apps.run.settings import Settings
+from swzverify.apps.commands.scan_spec import is_ours, save_written
+from swzverify.apps.options.declare import named_files
+from swzverify.apps.options.scan import FAILURES, ScanOptions
+from swzverify.apps.run.scan import LaunchFacts, scan_files
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.scan import MOST_ALIGN, Given
 from swzverify.hardware import find_target
@@ -41,83 +40,29 @@ class ExitCode(IntEnum):
     NO_ACCESS = 5
 
 
-def scan(
-    *,
-    files: tuple[str, ...],
-    kernel: str | None,
-    block: str | None,
-    target: str,
-    smem: str | None,
-    smem_align: str | None,
-    parameters: tuple[str, ...],
-    assumptions: tuple[str, ...],
-    nvcc_arguments: tuple[str, ...],
-    cubins: tuple[str, ...],
-    form: str,
-    output: str | None,
-    reports: tuple[ReportFile, ...],
-    fail_on: tuple[str, ...],
-    baseline: str | None,
-    write_baseline: str | None,
-    write_spec: str | None,
-    certificates: str | None,
-    exports: tuple[str, ...],
-    check_run: str | None,
-    no_suggest: bool,
-    trials: int | None,
-    jobs: int | None,
-    quiet: bool,
-) -> NoReturn:
+def scan_command(options: ScanOptions) -> NoReturn:
     """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
-    read = [*files, *cubins]
-    with one_way_out():
-        given = Given(parameters, assumptions, _aligned_bytes(smem_align))
-        settings = ScanSettings(
-            _shape(block),
-            kernel,
-            target,
-            given,
-            jobs,
-            nvcc_arguments,
-            _bytes(smem, target),
-            cubins,
-            not no_suggest,
-            trials,
-            certificates,
-        )
-        known = Known(baseline, write_baseline)
-        if output is not None:
-            check_output(output, read, "--output")
-        taken = {"--output": output, "--baseline": baseline, "--write-baseline": write_baseline}
-        check_written(write_spec, read, taken)
-        taken["--write-spec"] = write_spec
-        check_reports(reports, read, taken)
-        accepted = known.prepare(Settings(), output, read)
-        counters = read_counters(exports, check_run, kernel)
-        prepare_certificates(certificates)
-        begin = time.monotonic()
-        found = scan_files(files, settings)
-        asked = {
-            "--block": block,
-            "--kernel": kernel,
-            "--target": None if target == "sm_90" else target,
-            "--smem": smem,
-            "--smem-align": smem_align,
-            "--param": parameters,
-            "--assume": assumptions,
-            "--nvcc-arg": nvcc_arguments,
-            "--cubin": cubins,
-            "--check": exports,
-            "--check-run": check_run,
-        }
-        found, check = held_against(found, counters, spelled(files, asked))
-        report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=wants_pictures(form, reports)))
-        wanted = fail_on or (() if baseline is None else FAILURES)
-        code = _exit_code(report, (*wanted, DISAGREEMENT))
-        write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet, check=check)
-        known.save(report)
-        save_written(write_spec, found, target)
-        save_certificates(certificates, found)
+    read, reports = [*options.files, *options.cubins], options.reports
+    given = Given(options.parameters, options.assumptions, _aligned_bytes(options.smem_align))
+    launch = LaunchFacts(_shape(options.block), given, _bytes(options.smem, options.target))
+    check_output(reports.output, read, "--output")
+    named = named_files(options)
+    check_ours("--write-spec", named, read, is_ours)
+    check_reports(reports, read, named)
+    accepted = prepare_known(named, read)
+    counters = read_counters(options)
+    prepare_certificates(options.certificates)
+    begin = time.monotonic()
+    found, check = scan_files(options, launch), None
+    if counters is not None:
+        found, check = checked(found, counters, spelled(options))
+    report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=reports.shows_pictures))
+    wanted = options.fail_on or (() if options.baseline is None else FAILURES)
+    code = _exit_code(report, (*wanted, DISAGREEMENT))
+    write_scan(found, report, int(code), reports, quiet=options.quiet, check=check)
+    save_known(options.write_baseline, report)
+    save_written(options.write_spec, found, options.target)
+    save_certificates(options.certificates, found)
     sys.exit(int(code))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from swzverify import report as formats
-from swzverify.apps.commands.choices import Format, ReportFile
+from swzverify.apps.commands import reports
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
-from swzverify.apps.run.version import installed_version
+from swzverify.apps.options.shared import Format, Reports
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
@@ -21,19 +21,15 @@ def write_scan(
     found: Sequence[ScannedFile],
     report: Report,
     code: int,
-    form: Format,
-    output: str | None,
-    others: Sequence[ReportFile],
+    to: Reports,
     *,
     quiet: bool,
     check: Check | None = None,
 ) -> None:
     """Write all reports, then fail if one could not be; the main one may go to the terminal."""
-    if output is None:
-        say(rendered(found, report, code, form, quiet=quiet, check=check))
-    else:
-        others = [ReportFile(form, output), *others]
-    write_each(others, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
+    if to.output is None:
+        say(rendered(found, report, code, to.form, quiet=quiet, check=check))
+    write_each(to.files, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
 
 
 def rendered(
@@ -52,23 +48,19 @@ def rendered(
         counted = "" if check is None else check_text(found, check)
         return scan_text(found, known, quiet=quiet) + counted + _baseline(report)
 
-    record = None if check is None else check_record(found, check)
-
-    renderers: dict[Format, Callable[[], str]] = {
-        Format.TEXT: text,
-        Format.JSON: lambda: scan_json(found, record),
-        Format.JSONL: lambda: scan_jsonl(found, record),
-        Format.JUNIT: lambda: formats.render_junit(report, version=installed_version(), exit_code=code),
-        Format.SARIF: lambda: formats.render_sarif(
-            report, version=installed_version(), exit_code=code, vocabulary=VOCABULARY
-        ),
-        Format.GITHUB: lambda: formats.render_github(report, TextStyle(FILE_WIDTH), code, log_lines(text())),
-        Format.MARKDOWN: lambda: (
-            formats.render_markdown(report, exit_code=code) + ("" if check is None else check_markdown(found, check))
-        ),
-        Format.HTML: lambda: formats.render_html(report, exit_code=code, vocabulary=VOCABULARY),
-    }
-    return renderers[form]()
+    style, record = TextStyle(FILE_WIDTH), None if check is None else check_record(found, check)
+    match form:
+        case Format.TEXT:
+            return text()
+        case Format.JSON:
+            return scan_json(found, record)
+        case Format.JSONL:
+            return scan_jsonl(found, record)
+        case Format.GITHUB:
+            return formats.render_github(report, style, code, log_lines(text()))
+        case _:
+            counted = check_markdown(found, check) if check and form is Format.MARKDOWN else ""
+            return reports.rendered(report, code, form, style, VOCABULARY) + counted
 
 
 def _baseline(report: Report) -> str:

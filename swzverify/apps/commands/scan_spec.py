@@ -1,27 +1,21 @@
-"""The spec of `swzverify scan --write-spec`: whether it may be written, and what is said of it."""
+"""The spec of `swzverify scan --write-spec`: what is in it, and what is said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
-from swzverify.apps.commands.files import check_ours, write_report
+from swzverify.apps.commands.files import write_report
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_spec import scan_spec
 
-OPTION = "--write-spec"
 FIRST_LINE = "# Written by swzverify scan --write-spec."
 
 
-def check_written(path: str | None, files: list[str], taken: Mapping[str, str | None]) -> None:
-    """Refuse, before minutes of work, a file that is not writable, not ours, or used twice."""
-    if path is not None:
-        check_ours(path, files, OPTION, taken, _is_ours)
-
-
-def _is_ours(path: str) -> bool:
+def is_ours(path: str) -> bool:
+    """Whether a file begins as those of `save_written`."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.readline().rstrip("\n") == FIRST_LINE

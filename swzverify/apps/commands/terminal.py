@@ -48,6 +48,13 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
         raise Failure("\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])) from error
 
 
+def loudness(*, verbose: bool, quiet: bool) -> int:
+    """The verbosity of `-v` and `-q`: 1, -1, or 0 without either. Error: a usage error for both."""
+    if verbose and quiet:
+        raise click.UsageError("-v and -q cannot be used together")
+    return int(verbose) - int(quiet)
+
+
 def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
     """How to write to a standard stream: in its width and colours on a terminal, plain into a pipe.
 

@@ -8,8 +8,9 @@ from typing import NoReturn, assert_never
 
 import click
 
-from swzverify.apps.commands.choices import PageFormat
-from swzverify.apps.commands.terminal import echo, one_way_out, terminal_style
+from swzverify.apps.commands.terminal import echo, terminal_style
+from swzverify.apps.options.shared import PageFormat
+from swzverify.apps.options.theorems import TheoremsOptions
 from swzverify.apps.theorems.discover import find_theorems, select_theorems
 from swzverify.apps.theorems.listing import Entry, render_json, render_table
 from swzverify.apps.theorems.page import render_page
@@ -17,11 +18,10 @@ from swzverify.apps.theorems.pool import judge_all
 from swzverify.errors import SwzError
 
 
-def theorems(*, names: tuple[str, ...], form: str, jobs: int | None, verbose: bool) -> NoReturn:
+def theorems_command(options: TheoremsOptions) -> NoReturn:
     """Prove the theorems again, and list them."""
-    with one_way_out("no list"):
-        entries, wall_ms = _prove(names, jobs)
-        _show(entries, wall_ms, PageFormat(form), verbose)
+    entries, wall_ms = _prove(options.names, options.jobs)
+    _show(entries, wall_ms, options.form, options.verbose)
     sys.exit(0 if all(entry.ok for entry in entries) else 1)
 
 

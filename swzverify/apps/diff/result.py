@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from swzverify.apps.diff.change import Change
+from swzverify.apps.options.diff import Allow
 from swzverify.claims.verdict import Measure, Outcome
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult
@@ -28,14 +29,6 @@ class Status(StrEnum):
 
 
 LOST = frozenset({Status.DELETED, Status.WEAKENED})
-
-
-class Allow(StrEnum):
-    """What may be lost without a failure."""
-
-    DELETED = "deleted"
-    WEAKENED = "weakened"
-    BROKEN_BASE = "broken-base"
 
 
 class DiffCode(IntEnum):

@@ -9,31 +9,16 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from swzverify.apps.diff.pair import Placed, pair_claims
-from swzverify.apps.diff.result import LOST, Allow, ClaimDiff, DiffReport, Status
+from swzverify.apps.diff.result import LOST, ClaimDiff, DiffReport, Status
 from swzverify.apps.diff.sides import Side, open_sides
+from swzverify.apps.options.diff import Allow, DiffOptions
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.collect import collect_specs
 from swzverify.apps.run.reading import read_spec
 from swzverify.apps.run.run import Progress, run_specs
-from swzverify.apps.run.settings import Settings
 from swzverify.errors import Problem, SwzError, nearest
 from swzverify.report.result import ClaimResult, Report
 from swzverify.spec import Spec
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a comparison is asked for, beside the two sides.
-
-    `paths` narrow revisions; `allowed` and `allowed_claims` (ids) are what may be lost; without
-    `prove` no verdict is asked for; `settings` are those of a run.
-    """
-
-    paths: tuple[str, ...] = ()
-    allowed: frozenset[Allow] = frozenset()
-    allowed_claims: tuple[str, ...] = ()
-    from_merge_base: bool = False
-    prove: bool = True
-    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass(slots=True)
@@ -46,9 +31,7 @@ class _Read:
     broken: set[str] = field(default_factory=set[str])
 
 
-def compare(
-    base: str, head: str | None, wanted: Wanted, *, watch: Callable[[Progress], None] | None = None
-) -> DiffReport:
+def compare(wanted: DiffOptions, *, watch: Callable[[Progress], None] | None = None) -> DiffReport:
     """What became of BASE's claims in HEAD; without HEAD, in the working tree.
 
     The current folder changes while a side is read, and is what it was afterwards. Errors: SWZ514
@@ -56,8 +39,8 @@ def compare(
     """
     started = perf_counter()
     with ExitStack() as stack:
-        old, new = open_sides(stack, base, head, wanted.paths, from_merge_base=wanted.from_merge_base)
-        before, after = _read(old, wanted.settings.target), _read(new, wanted.settings.target)
+        old, new = open_sides(stack, wanted.base, wanted.head, wanted.paths, from_merge_base=wanted.merge_base)
+        before, after = _read(old, wanted.target), _read(new, wanted.target)
         gone = _gone(old, new, before.claims)
         found = pair_claims(before.claims, after.claims, frozenset(before.broken | after.broken), gone)
         found = _with_allowance(found, wanted)
@@ -70,7 +53,7 @@ def compare(
         tuple(found),
         tuple(problems[0]),
         tuple(problems[1]),
-        wanted.allowed,
+        frozenset(wanted.allow),
         wanted.prove,
         (perf_counter() - started) * 1000,
     )
@@ -104,17 +87,17 @@ def _read(side: Side, target: str | None) -> _Read:
     return read
 
 
-def _with_allowance(found: list[ClaimDiff], wanted: Wanted) -> list[ClaimDiff]:
+def _with_allowance(found: list[ClaimDiff], wanted: DiffOptions) -> list[ClaimDiff]:
     """Mark what may be lost. Errors: SWZ518 an id that no claim of either side has."""
     known = {each for claim in found for each in claim.ids}
-    for each in wanted.allowed_claims:
+    for each in wanted.allow_claim:
         if each not in known:
             hint = nearest(each, known) or "the ids are those of the report, `path::subject::kind`"
             raise SwzError("SWZ518", f"--allow-claim: neither side has a claim {each!r}", hint=hint)
     kinds = {Status.DELETED: Allow.DELETED, Status.WEAKENED: Allow.WEAKENED}
-    allowed = set(wanted.allowed_claims)
+    allowed = set(wanted.allow_claim)
     return [
-        replace(claim, allowed=kinds[claim.status] in wanted.allowed or not allowed.isdisjoint(claim.ids))
+        replace(claim, allowed=kinds[claim.status] in wanted.allow or not allowed.isdisjoint(claim.ids))
         if claim.status in LOST
         else claim
         for claim in found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from swzverify.apps.explorer.state import State
-from swzverify.apps.run.coordinate import coordinate_parts, loop_in
+from swzverify.apps.options.values import coordinate_parts, loop_in
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, find_instruction
 from swzverify.spec.elements import element_bits

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from swzverify.apps.explorer.board import Board, logical_board, physical_board
 from swzverify.apps.explorer.spec_text import ACCESS, TILE, SpecText, spec_text
 from swzverify.apps.explorer.state import FieldError, State, WrongStateError, of_error
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.one import run_claim
-from swzverify.apps.run.settings import Settings
 from swzverify.claims.access_points import lane_table
 from swzverify.claims.verdict import Counterexample, Outcome
 from swzverify.core.words import counted

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.one import Judged, run_spec
 from swzverify.apps.run.run import Progress
-from swzverify.apps.run.settings import Settings
 from swzverify.apps.run.version import installed_version
 from swzverify.claims import Claim, Outcome
 from swzverify.errors import Problem

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.crosscheck import Ask, judged_claims, verdicts
 from swzverify.apps.run.run import Progress
-from swzverify.apps.run.settings import Settings
 from swzverify.errors import Problem
 from swzverify.gpu.cost_check import clocked
 from swzverify.gpu.costs import joined

@@ -8,11 +8,11 @@ from pathlib import Path
 from time import perf_counter
 
 from swzrecheck.errors import CertificateError
+from swzverify.apps.options.prove import STDIN, Settings
 from swzverify.apps.run.certificates import certify_claim
 from swzverify.apps.run.cures import KnownCures, with_cures
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.apps.run.reading import read_spec
-from swzverify.apps.run.settings import STDIN, Settings
 from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import Problem, SwzError

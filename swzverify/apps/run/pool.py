@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
-from swzverify.apps.run.settings import Settings
+from swzverify.apps.options.prove import Settings
 from swzverify.claims.verdict import Measure
-from swzverify.core.pool import Lost, Service, run_jobs
-from swzverify.core.processes import collect_rarely
+from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult
 
@@ -49,17 +46,16 @@ def _size_bytes(file: str) -> int:
 
 
 def _serve(pipe: Connection[Message, str], settings: Settings) -> None:
-    """A worker's life: prove the files that come along the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
-    # What proves takes a while to import, and the process that hands out the work never needs it.
-    from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415
+    """Prove the files that come along the pipe."""
 
-    known = Known()
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            file = pipe.recv()
-            pipe.send(run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result)), known))
+    def prepare() -> Callable[[str], Message]:
+        # What proves takes a while to import, and the process that hands out the work never needs it.
+        from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415
+
+        known = Known()
+        return lambda file: run_spec(file, settings, lambda judged: pipe.send(_portable(judged.result)), known)
+
+    serve(pipe, prepare)
 
 
 def _portable(result: ClaimResult) -> ClaimResult:

@@ -6,11 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.certificates import list_certificates
 from swzverify.apps.run.pool import run_in_pool
-from swzverify.apps.run.settings import Settings
+from swzverify.core.processes import processes_for
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
+
+FEW_SPECS = 4
+"""Up to so many specs are proved in this process: starting others would take longer than it saves."""
 
 
 @dataclass(slots=True)
@@ -65,7 +69,7 @@ def run_specs(
         if watch is not None:
             watch(progress)
 
-    processes = settings.processes(len(files))
+    processes = processes_for(len(files), settings.jobs, FEW_SPECS)
     if processes > 1:
         run_in_pool(files, settings, processes, hear)
     elif files:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
+from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.fault import fault
 from swzverify.compiled.binaries import NOT_GIVEN, Machine, PtxText, machine_of_file, ptx_of_file
 from swzverify.compiled.kernel.special import BlockShape
@@ -26,8 +25,8 @@ from swzverify.compiled.scan import (
     scanned_functions,
     unknown_names,
 )
-from swzverify.core.pool import Lost, Service, run_jobs
-from swzverify.core.processes import collect_rarely, usable_cpus
+from swzverify.core.pool import Lost, Service, run_jobs, serve
+from swzverify.core.processes import processes_for
 from swzverify.errors import InternalError, SwzError, nearest
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible
@@ -38,36 +37,14 @@ FEW_FUNCTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ScanSettings:
-    """How to scan: `block` is the launch's shape (None: what the text says), `kernel` the only one
-    to look at, `given` what is known of parameters, `smem` the bytes of dynamic shared memory,
-    `jobs` the number of processes (None: one for every usable processor, and no other process for
-    a few functions), `cubins` files with the machine code of PTX texts, `suggest` whether to look
-    for changes that free conflicts, `trials` the most launches of each kernel to try,
-    `certificates` the folder, made ready, where those of free accesses are written.
+class LaunchFacts:
+    """What is known of a kernel's launches: the shape of the block (None: what the text says), what is
+    given of parameters, and the bytes of dynamic shared memory.
     """
 
     block: BlockShape | None = None
-    kernel: str | None = None
-    target: str = "sm_90"
     given: Given = NOTHING_GIVEN
-    jobs: int | None = None
-    nvcc_arguments: tuple[str, ...] = ()
     smem: int | None = None
-    cubins: tuple[str, ...] = ()
-    suggest: bool = False
-    trials: int | None = None
-    certificates: str | None = None
-
-    def processes(self, functions: int) -> int:
-        """How many processes to scan so many functions in.
-
-        >>> ScanSettings(jobs=8).processes(2), ScanSettings().processes(2)
-        (2, 1)
-        """
-        if self.jobs is None:
-            return 1 if functions <= FEW_FUNCTIONS else min(usable_cpus(), functions)
-        return max(1, min(self.jobs, functions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +61,33 @@ class ReadText:
     no_machine: str = NOT_GIVEN
 
 
-def scan_files(files: Sequence[str], settings: ScanSettings) -> list[ScannedFile]:
-    """The accesses of each PTX text of the files, in their order.
+def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
+    """The accesses of each PTX text of the files, in their order. The folder of certificates is ready.
 
     Errors: those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or condition
     that no file has, SWZ552 for conditions that no values fulfil, SWZ555 for a block that a kernel
     does not allow.
     """
-    find_target(settings.target)
-    return scan_texts([text for name in files for text in _texts(name, settings)], settings)
+    find_target(options.target)
+    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch)
 
 
-def scan_texts(texts: Sequence[ReadText], settings: ScanSettings) -> list[ScannedFile]:
+def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
-    facts = _check(texts, settings)
+    facts = _check(texts, options, launch)
     jobs = [
-        (number, place)
-        for number, text in enumerate(texts)
-        for place in scanned_functions(text.module, settings.kernel)
+        (number, place) for number, text in enumerate(texts) for place in scanned_functions(text.module, options.kernel)
     ]
     found: dict[tuple[int, int], Told] = {}
-    processes, paths = settings.processes(len(jobs)), _paths(texts)
+    processes, paths = processes_for(len(jobs), options.jobs, FEW_FUNCTIONS), _paths(texts)
     if processes == 1:
         for job in jobs:
             text = texts[job[0]]
-            told_here = _scanned(text.module, job[1], settings, text.machine)
-            found[job] = _certified(told_here, paths[job[0]], text.text, settings)
+            told_here = _scanned(text.module, job[1], options, launch, text.machine)
+            found[job] = _certified(told_here, paths[job[0]], text.text, options)
     else:
         sent: _Sent = tuple((path, each.text, each.machine) for path, each in zip(paths, texts, strict=True))
-        service: Service[Job, Told] = Service(_serve, (sent, settings), lambda _: True, _death)
+        service: Service[Job, Told] = Service(_serve, (sent, options, launch), lambda _: True, _death)
         with closing(run_jobs(jobs, processes, service)) as heard:
             for at, news, _ in heard:
                 found[jobs[at]] = news
@@ -138,14 +113,14 @@ Told: TypeAlias = "tuple[ScannedAccess, ...] | Fault"
 _Sent: TypeAlias = tuple[tuple[str, str, Listing | None], ...]
 
 
-def _texts(name: str, settings: ScanSettings) -> Iterator[ReadText]:
-    held = ptx_of_file(name, settings.target, settings.nvcc_arguments)
+def _texts(name: str, options: ScanOptions) -> Iterator[ReadText]:
+    held = ptx_of_file(name, options.target, options.nvcc_arguments)
     if held is None:
         # What other processes read is this very text, whatever becomes of the file.
         held = [PtxText(text_of_file(name), "")]
     modules = [read_module(each.text, name) for each in held]
     texts = [each.text for each in held]
-    machines = machine_of_file(name, texts, settings.target, settings.cubins, settings.nvcc_arguments)
+    machines = machine_of_file(name, texts, options.target, options.cubins, options.nvcc_arguments)
     for each, module, machine in zip(held, modules, machines, strict=True):
         yield read_text(name, each.origin, each.text, module, machine)
 
@@ -169,35 +144,37 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
     return listing, ""
 
 
-def _check(texts: Sequence[ReadText], settings: ScanSettings) -> dict[Function, tuple[str, ...]]:
+def _check(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> dict[Function, tuple[str, ...]]:
     """What is given of each function to scan; refuses early what fits no kernel."""
     functions = [function for text in texts for function in text.module.functions]
     names = list(dict.fromkeys(each.name for each in functions if each.is_entry))
-    if settings.kernel is not None and settings.kernel not in names:
-        hint = nearest(settings.kernel, names) or "there are " + ", ".join(names[:8])
+    if options.kernel is not None and options.kernel not in names:
+        hint = nearest(options.kernel, names) or "there are " + ", ".join(names[:8])
         hint = (hint + (", ..." if len(names) > 8 else "")) if names else "there are none"
-        raise SwzError("SWZ551", f"no kernel is called {visible(settings.kernel)}", hint=hint)
-    wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, settings.kernel)]
-    if message := unknown_names(settings.given, wanted):
+        raise SwzError("SWZ551", f"no kernel is called {visible(options.kernel)}", hint=hint)
+    wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, options.kernel)]
+    if message := unknown_names(launch.given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
     for each in wanted:
-        block_of_launch(each, settings.block)
-    return {each: facts_of(each, settings.given).applied for each in wanted}
+        block_of_launch(each, launch.block)
+    return {each: facts_of(each, launch.given).applied for each in wanted}
 
 
-def _scanned(module: Module, place: int, settings: ScanSettings, machine: Listing | None) -> tuple[ScannedAccess, ...]:
+def _scanned(
+    module: Module, place: int, options: ScanOptions, launch: LaunchFacts, machine: Listing | None
+) -> tuple[ScannedAccess, ...]:
     function = module.functions[place]
     return tuple(
         scan_function(
             module,
             function,
-            settings.block,
-            settings.target,
-            settings.given,
-            smem=settings.smem,
+            launch.block,
+            options.target,
+            launch.given,
+            smem=launch.smem,
             machine=machine,
-            suggest=settings.suggest,
-            trials=settings.trials,
+            suggest=options.suggest,
+            trials=options.trials,
         )
     )
 
@@ -212,14 +189,14 @@ def _paths(texts: Sequence[ReadText]) -> list[str]:
 
 
 def _certified(
-    told: tuple[ScannedAccess, ...], path: str, text: str, settings: ScanSettings
+    told: tuple[ScannedAccess, ...], path: str, text: str, options: ScanOptions
 ) -> tuple[ScannedAccess, ...]:
     """The accesses; certificates of those that are free are written where they are wanted."""
-    if settings.certificates is None:
+    if options.certificates is None:
         return told
     from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
-    return certify_accesses(settings.certificates, path, text, told)
+    return certify_accesses(options.certificates, path, text, told)
 
 
 def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
@@ -242,22 +219,21 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
 # ---- other processes
 
 
-def _serve(pipe: Connection[Told, Job], texts: _Sent, settings: ScanSettings) -> None:
-    """A worker's life: scan the functions that come along the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
+def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: LaunchFacts) -> None:
+    """Scan the functions that come along the pipe."""
     modules: dict[int, Module] = {}
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            number, place = pipe.recv()
-            try:
-                name, text, machine = texts[number]
-                if number not in modules:
-                    modules[number] = read_module(text, name)
-                told: Told = _certified(_scanned(modules[number], place, settings, machine), name, text, settings)
-            except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
-                told = Fault(fault(error), is_ours=True)
-            pipe.send(told)
+
+    def answer(job: Job) -> Told:
+        number, place = job
+        try:
+            name, text, machine = texts[number]
+            if number not in modules:
+                modules[number] = read_module(text, name)
+            return _certified(_scanned(modules[number], place, options, launch, machine), name, text, options)
+        except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
+            return Fault(fault(error), is_ours=True)
+
+    serve(pipe, lambda: answer)
 
 
 def _death(lost: Lost[Job, Told]) -> Told:

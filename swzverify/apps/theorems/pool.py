@@ -4,20 +4,18 @@ theorem it was at.
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from multiprocessing.connection import Connection
 
 from swzverify.apps.theorems.discover import find_theorems
 from swzverify.apps.theorems.judge import Judgement, judge
 from swzverify.apps.theorems.theorem import Outcome, Theorem
-from swzverify.core.pool import Lost, Service, run_jobs
-from swzverify.core.processes import usable_cpus
+from swzverify.core.pool import Lost, Service, run_jobs, serve
+from swzverify.core.processes import processes_for
 
-WORTH_A_PROCESS = 4
-"""Theorems from which on a second process pays for its start."""
+FEW_THEOREMS = 3
+"""Up to so many theorems, a second process does not pay for its start."""
 
 
 def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
@@ -27,8 +25,8 @@ def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iter
     With several processes the theorems must be those that `find_theorems` finds. The processes are
     ended before this returns or raises.
     """
-    wanted = processes or (1 if len(theorems) < WORTH_A_PROCESS else usable_cpus())
-    if min(wanted, len(theorems)) < 2:
+    wanted = processes_for(len(theorems), processes, FEW_THEOREMS)
+    if wanted == 1:
         yield from map(judge, theorems)
         return
     service: Service[str, Judgement] = Service(_serve, (), lambda _: True, _death)
@@ -42,9 +40,10 @@ def _death(lost: Lost[str, Judgement]) -> Judgement:
 
 
 def _serve(pipe: Connection[Judgement, str]) -> None:
-    """A worker's life: judge the theorems whose names come along the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear, who then ends this process
-    by_name = {theorem.name: theorem for theorem in find_theorems()}
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
-        while True:
-            pipe.send(judge(by_name[pipe.recv()]))
+    """Judge the theorems whose names come along the pipe."""
+
+    def prepare() -> Callable[[str], Judgement]:
+        by_name = {theorem.name: theorem for theorem in find_theorems()}
+        return lambda name: judge(by_name[name])
+
+    serve(pipe, prepare)

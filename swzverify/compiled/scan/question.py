@@ -108,6 +108,8 @@ class Question:
             # Threads alone decide, and there are few of them.
             made = block.exists & (block.values(parts.own_guard, {}) != 0)
             return Answer.HOLDS if made.any() else Answer.EMPTY
+        if Sampler(self.row, parts, block, self.guard).meets():
+            return Answer.HOLDS
         return self.possible(lane_runs(self.block.shape, self.parts)).answer
 
     def sampled(self) -> Sampled | None:

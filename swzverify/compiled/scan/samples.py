@@ -16,9 +16,11 @@ from swzverify.compiled.scan.drawn import drawn, fulfilled, words
 from swzverify.compiled.scan.price import Array, Block, Mask, Price, price, ways_of_samples
 from swzverify.compiled.scan.split import Parts, is_shared
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
-from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
+from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, postorder, substitute, var, variables
 
 _SEED = 20_250_101
+_MEETINGS = 32
 _PARAMETERS = 24
 _TRIPS = 24
 _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 48, 63, 64, 65, 96, 127, 128, 129, 256)
@@ -71,6 +73,24 @@ class Sampler:
             leaf.name for leaf in self.free if leaf.name in self.trips and around is not None and leaf.line in around
         ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
+
+    def meets(self) -> bool:
+        """Whether some lane makes the access at one of a few samples: each lane has the same values."""
+        read = self.parts.leaves_of(self.guard)
+        assumed = assumed_of(variables(self.guard), self.parts.leaves)
+        read += self.parts.leaves_of(*assumed)
+        draw = random.Random(_SEED)  # noqa: S311 - no secret
+        env = {
+            leaf.name: words([_value(leaf, draw, at) for at in range(_MEETINGS)])[:, None, None]
+            for leaf in dict.fromkeys(read)
+            if leaf.kind is not Kind.LANE
+        }
+        known = conjunction(found_of(variables(self.guard), self.parts.leaves))
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(self.guard, known)):
+            return False
+        guard, facts = self.block.all_values((self.guard, known), env)
+        made = self.block.exists & (guard != 0) & (facts != 0) & fulfilled(assumed, env)
+        return bool(made.any())
 
     def own_values(self) -> Sampled | None:
         """The worst where each lane has values of its own of what lanes do not share."""

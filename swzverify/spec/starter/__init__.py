@@ -1,7 +1,7 @@
 """Starter specs: from a few options to the text of a commented spec.
 
 `options` says what may be asked for, `choose` finds a swizzle, `accesses` says which lane goes
-where, `plan` puts them together, and `text` writes. All are pure; `apps/run/starter` proves the text and
+where, `plan` puts them together, and `text` writes. All are pure; `apps/commands/init` proves the text and
 gives the expectations back to `text`.
 """
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from swzverify.core.pool import Lost, Service, run_jobs
-from swzverify.core.processes import collect_rarely
+from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.errors import SwzError
 from swzverify.spec.sweep.bench import Question
 from swzverify.spec.sweep.chunk import Chunk, measured
@@ -67,13 +64,8 @@ def _death(lost: Lost[Chunk, _News]) -> _News:
 
 
 def _serve(pipe: Connection[_News, Chunk], question: Question) -> None:
-    """A worker's life: measure the chunks that come along the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    collect_rarely()
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            chunk = pipe.recv()
-            pipe.send(_answer(question, chunk))
+    """Measure the chunks that come along the pipe."""
+    serve(pipe, lambda: lambda chunk: _answer(question, chunk))
 
 
 def _answer(question: Question, chunk: Chunk) -> _News:

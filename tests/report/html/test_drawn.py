@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from swzverify.apps.cli import main
+from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.run import run_specs
-from swzverify.apps.run.settings import Settings
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.explain.pictures import Picture
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, Instruction, access_cost

@@ -1,15 +1,14 @@
-"""`swzverify schema`: the JSON Schema of spec files, for editors."""
+"""The options of `swzverify schema`."""
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
-from swzverify.apps.cli.body import run
+from swzverify.apps.options.declare import Options, option
 
 
-@click.command()
-@click.option("--output", metavar="FILE", help="Write the schema to a file instead of standard output.")
-def schema(**given: object) -> None:
+@dataclass(frozen=True, slots=True)
+class SchemaOptions(Options):
     """Print the JSON Schema (draft 7) of spec files, version 1.
 
     Editors complete, explain and check a spec by it; docs/editors.md shows how. It accepts every
@@ -21,4 +20,5 @@ def schema(**given: object) -> None:
       0  written
       2  the file cannot be written, or an error in the usage
     """
-    run("schema", given)
+
+    output: str | None = option("--output FILE", "Write the schema to a file instead of standard output.")

@@ -1,16 +1,17 @@
-"""`swzverify completions`: what makes a shell complete the command's words."""
+"""The options of `swzverify completions`."""
 
 from __future__ import annotations
 
-import click
+from dataclasses import dataclass
 
-from swzverify.apps.cli.body import run
-from swzverify.apps.commands.choices import SHELLS
+from swzverify.apps.options.declare import Options, argument
+
+SHELLS = ("bash", "zsh", "fish")
+"""The shells that complete the command's words."""
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(SHELLS), metavar="|".join(SHELLS))
-def completions(**given: object) -> None:
+@dataclass(frozen=True, slots=True)
+class CompletionsOptions(Options):
     """Print the completion script of a shell.
 
     \b
@@ -21,4 +22,5 @@ def completions(**given: object) -> None:
     fish:
       swzverify completions fish > ~/.config/fish/completions/swzverify.fish
     """
-    run("completions", given)
+
+    shell: str = argument("|".join(SHELLS), SHELLS)

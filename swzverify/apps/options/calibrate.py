@@ -1,0 +1,30 @@
+"""The options of `swzverify calibrate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from swzverify.apps.options.declare import POSITIVE, Options, option, several
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrateOptions(Options):
+    """Run discriminating address patterns of every instruction on this GPU and hold its counters
+    against the rule.
+
+    \b
+    Exit codes:
+      0  the rule holds for every pattern
+      1  it does not; the report names the patterns
+      2  an error in the usage, or with the device
+    """
+
+    output: str | None = option(
+        "--output FILE", "Keep the patterns and counts (.npz); `prove --calibration` reads them."
+    )
+    source: str | None = option("--from FILE", "Judge a file that was kept instead of running here.")
+    names: tuple[str, ...] = several("--instruction NAME", "Only this one; may be given again.")
+    patterns: int = option("--patterns", "Patterns of each one.", POSITIVE, default=650)
+    seed: int = option("--seed", "Seed of the random patterns.", click.IntRange(min=0), default=1)

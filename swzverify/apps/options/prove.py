@@ -1,0 +1,88 @@
+"""The options of `swzverify prove`, and those of them that other runs have too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, group, option, several
+from swzverify.apps.options.shared import Reports, jobs_option
+from swzverify.claims import KINDS
+
+STDIN = "<stdin>"
+"""The name of the spec on standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which claims to prove, and how; the last two are no options."""
+
+    jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few specs]")
+    select: tuple[str, ...] = several(
+        "--select KIND", f"Prove claims of this kind only; may be given again. Kinds: {', '.join(KINDS)}.", KINDS
+    )
+    target: str | None = option("--target NAME", "Prove for this target instead of the specs' own, such as sm_90.")
+    rlimit: int | None = option("--rlimit N", "Budget of a query, in Z3's resource units.", POSITIVE)
+    time_limit_s: float | None = option(
+        "--time-limit SECONDS",
+        "End a Z3 query after so long, in a process of its own; its claim is then unknown.",
+        click.FloatRange(min=0, min_open=True),
+    )
+    memory_limit_mib: int | None = option(
+        "--memory-limit MIB",
+        "Give a Z3 query so much memory, in a process of its own; out of it, its claim is unknown.",
+        POSITIVE,
+    )
+    certificates: str | None = option(
+        "--certificates DIR", "Write a certificate of every proof, for `swzverify recheck DIR`."
+    )
+    recording: str | None = option(
+        "--recording FILE",
+        "Name the device as evidence of costs that `swzverify crosscheck --record` measured in full.",
+    )
+    calibration: str | None = option(
+        "--calibration FILE",
+        "Name the device as evidence of instructions whose rule `swzverify calibrate --output` found to hold.",
+    )
+    single_engine: bool = flag("--single-engine", "Skip the second engine; the report says so.")
+    cures: bool = flag(
+        "--no-cures, --no-suggest", "Do not look for changes that would make refuted costs hold.", turns=False
+    )
+    stdin: bytes | None = None
+    """The bytes of the spec from standard input, whose file is called `STDIN`."""
+    pictures: bool = False
+    """Whether to draw the case that breaks a cost, for reports that show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProveOptions(Options):
+    """Prove the claims of spec files.
+
+    PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as
+    'specs/**/*.swz.yaml'; - is standard input, which is called <stdin>.
+
+    \b
+    Exit codes:
+      0  every claim came out as expected
+      1  some did not
+      2  an error in a spec, in the usage, or in swzverify
+      3  nothing was refuted unexpectedly, but something is unknown or vacuous
+      5  no claim found, or none at one of the paths, without --allow-no-claims
+    """
+
+    paths: tuple[str, ...] = argument("PATH...")
+    reports: Reports = group(Reports)
+    settings: Settings = group(Settings)
+    baseline: str | None = option("--baseline FILE", "Accept the known failures in this file; fail on new ones only.")
+    write_baseline: str | None = option(
+        "--write-baseline FILE", "Write what fails now as known failures; the exit code stays what it would be."
+    )
+    write_test: str | None = option(
+        "--write-test FILE", "Write each new counterexample as a pytest test, which fails until the spec is mended."
+    )
+    allow_no_claims: bool = flag(
+        "--allow-no-claims", "Exit with 0 where no claim is found, or none at a path, for files that may hold none."
+    )
+    verbose: bool = flag("-v, --verbose", "Tell every claim's whole story.")
+    quiet: bool = flag("-q, --quiet", "Show only what came out unexpectedly, and the summary.")
