@@ -76,8 +76,6 @@ class Asker:
             DisagreementError: One says that it holds, and Z3 that it fails.
             OutOfClockError: The wall clock ended the query.
         """
-        if self._is_too_large(_parts_of(goal)):
-            return Proof(Answer.UNDECIDED)
         asked, names = plainly_named(goal)
         found = self._cost(asked, is_refuted)
         point = {names.get(name, name): value for name, value in found.point.items()}
@@ -110,14 +108,15 @@ class Asker:
 
     def _within_budget(self, parts: int, ask: Callable[[Panel], Finding]) -> Finding:
         """The answer to a question of so many parts, asked with what is left."""
-        if self._is_too_large(parts):
+        if self.is_too_large(parts):
             return _NOT_ASKED
         found = ask(self._panel if self._left > 0 else self._small)
         if found.answer is Answer.UNDECIDED and not found.is_by_clock:
             self._left -= 1 + parts // PARTS
         return found
 
-    def _is_too_large(self, parts: int) -> bool:
+    def is_too_large(self, parts: int) -> bool:
+        """Whether a question of so many parts is not asked with what is left."""
         return self._left <= 0 and parts > MOST_PARTS
 
     def _native(self, goal: Cost | GatherCost) -> Finding | None:

@@ -36,27 +36,32 @@ _NAMED: Final = 3
 
 def claimed(subject: Subject, claim: Property) -> Claim:
     """The verdict on one claim. A `DisagreementError` where two ways contradict each other."""
-    told = seen(subject, claim)
-    made = Answer.HOLDS if told.is_made else subject.made()
+    made = subject.made()
     if made is not Answer.HOLDS:
         return not_known(NEVER_MADE if made is Answer.EMPTY else NOT_DECIDED)
-    if told.is_whole and told.is_made and bounded(claim.bad) is FALSE:
+    told = _tried(subject, claim) if bounded(claim.bad) is FALSE else None
+    if told is not None and told.is_whole and told.is_made:
         return _proved(FOLDING, told)
     answer = Answer.EMPTY
     for with_loops in (False, True):
         makes = subject.makes(claim.bad, with_loops=with_loops)
         found = subject.ask(subject.lane(), *makes, claim.bad)
         if found.answer is Answer.EMPTY:
-            return _proved(found.engine, told)
+            return _proved(found.engine, told or _tried(subject, claim))
         answer = found.answer
     if answer is not Answer.HOLDS:
         return not_known(NOT_DECIDED)
     return _needs(subject, claim) or _Breaking(subject, claim).found()
 
 
-def _proved(engine: str, told: Seen) -> Claim:
+def _tried(subject: Subject, claim: Property) -> Seen:
+    told = seen(subject, claim)
     if told.is_bad:
         raise DisagreementError
+    return told
+
+
+def _proved(engine: str, told: Seen) -> Claim:
     engines = (engine, COUNTING if told.is_whole else SAMPLES) if told.is_made else (engine,)
     return Claim(ClaimVerdict.PROVED, engines=engines)
 

@@ -12,6 +12,7 @@ from swzverify.compiled.scan.asker import Asker, Possible, Proof
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.collide import lane_runs
 from swzverify.compiled.scan.cost_goal import cost_goal, octet_goal
+from swzverify.compiled.scan.met import is_met
 from swzverify.compiled.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
 from swzverify.compiled.scan.samples import Sampled, Sampler
 from swzverify.compiled.scan.split import Parts
@@ -29,7 +30,7 @@ from swzverify.compiled.scan.verdict import (
 )
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
-from swzverify.ir.expr import TRUE, Expr, conjunction
+from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Question:
         choose, if that is not more than enough, else all of the guard. `is_refuted` tells whether
         plain numbers show a conflict under the whole guard: then Z3 is not asked.
         """
+        if self.asker.is_too_large(len(postorder(self.parts.varying, guard))):
+            return Proof(Answer.UNDECIDED)
         found = self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard), is_refuted)
         if found.answer in (Answer.HOLDS, Answer.EMPTY) or guard is self.parts.own_guard or self.row.warp_wide:
             return found
@@ -108,7 +111,7 @@ class Question:
             # Threads alone decide, and there are few of them.
             made = block.exists & (block.values(parts.own_guard, {}) != 0)
             return Answer.HOLDS if made.any() else Answer.EMPTY
-        if Sampler(self.row, parts, block, self.guard).meets():
+        if is_met(self.guard, parts.leaves, block):
             return Answer.HOLDS
         return self.possible(lane_runs(self.block.shape, self.parts)).answer
 

@@ -16,11 +16,9 @@ from swzverify.compiled.scan.drawn import drawn, fulfilled, words
 from swzverify.compiled.scan.price import Array, Block, Mask, Price, price, ways_of_samples
 from swzverify.compiled.scan.split import Parts, is_shared
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
-from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, postorder, substitute, var, variables
+from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 
 _SEED = 20_250_101
-_MEETINGS = 32
 _PARAMETERS = 24
 _TRIPS = 24
 _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 48, 63, 64, 65, 96, 127, 128, 129, 256)
@@ -74,24 +72,6 @@ class Sampler:
         ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 
-    def meets(self) -> bool:
-        """Whether some lane makes the access at one of a few samples: each lane has the same values."""
-        read = self.parts.leaves_of(self.guard)
-        assumed = assumed_of(variables(self.guard), self.parts.leaves)
-        read += self.parts.leaves_of(*assumed)
-        draw = random.Random(_SEED)  # noqa: S311 - no secret
-        env = {
-            leaf.name: words([_value(leaf, draw, at) for at in range(_MEETINGS)])[:, None, None]
-            for leaf in dict.fromkeys(read)
-            if leaf.kind is not Kind.LANE
-        }
-        known = conjunction(found_of(variables(self.guard), self.parts.leaves))
-        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(self.guard, known)):
-            return False
-        guard, facts = self.block.all_values((self.guard, known), env)
-        made = self.block.exists & (guard != 0) & (facts != 0) & fulfilled(assumed, env)
-        return bool(made.any())
-
     def own_values(self) -> Sampled | None:
         """The worst where each lane has values of its own of what lanes do not share."""
         draw = random.Random(_SEED)  # noqa: S311 - no secret
@@ -100,7 +80,7 @@ class Sampler:
         env: dict[str, Array] = {}
         for leaf in self.free:
             if is_shared(leaf):
-                env[leaf.name] = words([_value(leaf, draw, at) for at in range(count)])[:, None, None]
+                env[leaf.name] = words([value_of(leaf, draw, at) for at in range(count)])[:, None, None]
             else:
                 env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
         found = self._priced(env)
@@ -117,7 +97,7 @@ class Sampler:
         groups = 1 if not blamed else _PARAMETERS
         chosen: list[dict[str, int]] = []
         for group in range(groups):
-            fixed = {leaf.name: _value(leaf, draw, 99 if group > len(_NUMBERS) else group) for leaf in self.blamed}
+            fixed = {leaf.name: value_of(leaf, draw, 99 if group > len(_NUMBERS) else group) for leaf in self.blamed}
             chosen.append(fixed)
         if point:
             chosen.append({name: point.get(name, 0) for name in blamed})
@@ -125,7 +105,7 @@ class Sampler:
         known = min((len(leaf.values or ()) for leaf in self.free if _is_listed(leaf)), default=trips)
         for fixed in chosen:
             for trip in (at % known for at in range(trips)):
-                other = {leaf.name: _value(leaf, draw, trip) for leaf in self.free if leaf.name not in blamed}
+                other = {leaf.name: value_of(leaf, draw, trip) for leaf in self.free if leaf.name not in blamed}
                 rows.append({**other, **fixed})
             rows.append({**rows[-1], **dict.fromkeys(self.trips, 0)})
         if point:
@@ -295,7 +275,7 @@ def _is_listed(leaf: Leaf) -> bool:
     return leaf.kind is Kind.CARRIED and bool(leaf.values)
 
 
-def _value(leaf: Leaf, draw: random.Random, at: int) -> int:
+def value_of(leaf: Leaf, draw: random.Random, at: int) -> int:
     """A value of a leaf; the first ones are small, the later ones random."""
     limit = leaf.variable.limit
     if known := leaf.candidates or leaf.values:

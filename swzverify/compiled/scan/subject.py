@@ -14,6 +14,7 @@ from swzverify.compiled.kernel.special import is_of_grid
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.scan.asker import Possible
 from swzverify.compiled.scan.collide import Lane, found_of, known_of
+from swzverify.compiled.scan.met import is_met
 from swzverify.compiled.scan.price import Block
 from swzverify.engines.obligations import Answer, Finding
 from swzverify.hardware import LANES
@@ -68,6 +69,8 @@ class Subject:
 
     def made(self) -> Answer:
         """Whether some lane makes the access at all."""
+        if is_met(conjunction(self.makes(const(0, 1), with_loops=False)), self.leaves, self.block, self.address_lanes):
+            return Answer.HOLDS
         return self.ask(self.lane(), *self.makes(const(0, 1), with_loops=False)).answer
 
     def _loop_facts(self, read: Iterable[Var]) -> list[Expr]:
