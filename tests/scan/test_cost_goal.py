@@ -14,7 +14,7 @@ from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import asker
 from swzverify.compiled.scan import cost_goal as room
 from swzverify.compiled.scan.asker import Asker
-from swzverify.compiled.scan.cost_goal import banks_goal, coordinates, cost_goal, octet_goal
+from swzverify.compiled.scan.cost_goal import banks_goal, coordinates, cost_goal, octet_goal, plainly_named
 from swzverify.compiled.scan.price import Block, DisagreementError, block_of
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.split import Parts, split
@@ -151,8 +151,8 @@ def test_lines_taken_for_one_are_contradicted(monkeypatch: pytest.MonkeyPatch) -
 
     goal = _cost("ld.param.u32 %r6, [n]; and.b32 %r6, %r6, 128; mul.lo.u32 %r3, %r1, %r6; ", (32, 1, 1))[0]
     monkeypatch.setattr(asker, "banks_goal", wrong)
-    mine = Asker(9, 1)
-    monkeypatch.setattr(Asker, "_native", lambda self, each: None if each is goal else _first_native(self, each))
+    mine, asked_as = Asker(9, 1), plainly_named(goal)[0]
+    monkeypatch.setattr(Asker, "_native", lambda self, each: None if each == asked_as else _first_native(self, each))
     with pytest.raises(DisagreementError):
         mine.cost(goal)
 
@@ -221,3 +221,25 @@ def test_the_last_trip_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = room._counted
     monkeypatch.setattr(room, "_counted", lambda leaf: counted(leaf) - 1)
     assert _of_last_trip() is Answer.HOLDS
+
+
+def test_only_names_differ_in_equal_questions() -> None:
+    """Of an unrolled loop: then the question is asked once, and points have the access's own names."""
+    text = "ld.param.u32 %r6, [{0}]; mul.lo.u32 %r3, %r1, %r6; shl.b32 %r3, %r3, 2; "
+    first, second = (_cost(text.format(name), (32, 1, 1))[0] for name in ("n", "g"))
+    assert first != second
+    assert plainly_named(first)[0] == plainly_named(second)[0]
+    mine = Asker(9, 1)
+    proofs = [mine.cost(each) for each in (first, second)]
+    assert [{*proof.point} - {"lane", "warp", "lane'", "warp'"} for proof in proofs] == [{"n+0:4"}, {"g+0:4"}]
+
+
+def test_no_other_question_is_equal_but_for_names() -> None:
+    """Which of two variables is which must not be lost."""
+    text = "ld.param.u32 %r6, [n]; ld.param.u32 %r7, [g]; mad.lo.u32 %r3, %r1, {0}, {1}; shl.b32 %r3, %r3, 2; "
+    both = "and.b32 %r6, %r6, 4; and.b32 %r7, %r7, 8; "
+    goals = [
+        _cost(text.replace("mad", both + "mad").format(*each), (32, 1, 1))[0]
+        for each in (("%r6", "%r7"), ("%r7", "%r6"))
+    ]
+    assert plainly_named(goals[0])[0] != plainly_named(goals[1])[0]

@@ -12,8 +12,8 @@ from functools import cache
 
 import pytest
 
-from swzverify.compiled.scan import ScannedAccess, collide, decide, octets, sources
-from swzverify.compiled.scan.verdict import FAULT
+from swzverify.compiled.scan import ScannedAccess, collide, octets, sources
+from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict
 from swzverify.ir.expr import FALSE
 from tests.nightly import share
 from tests.ptx_oracle.rule import octet_cost
@@ -25,8 +25,8 @@ THREADS, LANES, PERIOD = 64, 32, 128
 PARAMETERS = range(0, THREADS + 1)
 
 
-PARTED = ("row == n", "thread < n", "thread < 8 n + 4", "column < n")
-"""Guards that part lanes of an octet, or of a warp whose rows overlap."""
+PARTED = ("row == n", "thread < n", "thread < 8 n + 4", "column < n", "thread / 2 < n", "thread / 2 == n")
+"""Guards that part lanes of an octet, or of a warp whose rows overlap; the last two keep pairs together."""
 GUARDS = ("", "row < n", "row < n", "thread < 8 n", "column < 5", "n < 3", *PARTED)
 TRIPS = {"2": "mov.u32 %r12, 1;", "row % 2 + 1": "and.b32 %r12, %r5, 1;", "column % 4 + 1": "and.b32 %r12, %r6, 3;"}
 """The trips of a loop around the copy, and the code for one less."""
@@ -57,6 +57,8 @@ class Copy:
             "column < n": "setp.lt.u32 %p1, %r6, %r2;",
             "column < 5": "setp.lt.u32 %p1, %r6, 5;",
             "n < 3": "setp.lt.u32 %p1, %r2, 3;",
+            "thread / 2 < n": "shr.u32 %r9, %r1, 1; setp.lt.u32 %p1, %r9, %r2;",
+            "thread / 2 == n": "shr.u32 %r9, %r1, 1; setp.eq.u32 %p1, %r9, %r2;",
         }[self.guard]
         on = "@%p1 " if guard else ""
         copy = f"{on}cp.async.cg.shared.global [%r20+{self.shift}], [%d1], 16;"
@@ -84,6 +86,8 @@ class Copy:
             "column < n": column < n,
             "column < 5": column < 5,
             "n < 3": n < 3,
+            "thread / 2 < n": thread // 2 < n,
+            "thread / 2 == n": thread // 2 == n,
         }[self.guard]
 
     @property
@@ -148,9 +152,8 @@ def check(copy: Copy) -> str:
     match decision.verdict.value:
         case "free":
             assert not any(worst.values()), copy
-        case "conflict" if copy.leaves_apart:
+        case "conflict" if decision.at_least and (copy.leaves_apart or copy.guard in PARTED):
             assert 1 < (decision.ways or 0) <= min(worst.values()) + 1, copy
-            assert decision.at_least, copy
         case "conflict":
             assert decision.ways == min(worst.values()) + 1 > 1, copy
             assert decision.at_least == (len(set(worst.values())) > 1), copy
@@ -209,6 +212,16 @@ def test_lanes_that_leave_a_loop_at_different_trips() -> None:
     assert Copy(128, 128, 7, 0, "", "column % 4 + 1").scanned().decision.verdict.value == "unknown"
 
 
+def test_lanes_that_come_in_pairs() -> None:
+    """Two lanes of a sector go together: so any of them are free, but not a row that begins in a sector's half."""
+    assert Copy(128, 128, 6, 0, "thread / 2 < n").scanned().decision.verdict.value == "free"
+    assert Copy(128, 128, 0, 16, "thread / 2 < n").scanned().decision.verdict.value == "conflict"
+
+
+def test_a_bound_in_an_octet_says_what_is_free() -> None:
+    assert Copy(128, 128, 0, 0, "thread < n").scanned().decision.reason == octets.FEWER
+
+
 # ---- planted mistakes, each with the seed of a copy that finds it
 
 
@@ -222,15 +235,30 @@ def test_lanes_of_an_octet_taken_to_come_together(monkeypatch: pytest.MonkeyPatc
     found_by(5)
 
 
+def test_sets_of_fewer_lanes_taken_for_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(octets, "_of_fewer", lambda *_: Decision(Verdict.FREE))
+    with pytest.raises(AssertionError):
+        check(Copy(128, 128, 0, 0, "thread < n"))
+
+
+def test_single_lanes_taken_for_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = octets._fewer_lanes
+    monkeypatch.setattr(
+        octets, "_fewer_lanes", lambda *given: [each[:, ::2].repeat(2, axis=1) for each in original(*given)]
+    )
+    with pytest.raises(AssertionError):
+        check(Copy(128, 128, 0, 0, "thread < n"))
+
+
 def test_lanes_taken_to_leave_a_loop_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "octets", octets._of_whole_octets)
+    monkeypatch.setattr(octets, "_leave_together", lambda _: True)
     found_by(27)
     with pytest.raises(AssertionError):
         test_lanes_that_leave_a_loop_at_different_trips()
 
 
 def test_octets_taken_to_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(octets, "_can_come", lambda *_: True)
+    monkeypatch.setattr(octets, "_can_come", lambda *_, **__: True)
     found_by(41)
 
 

@@ -127,7 +127,7 @@ def plainly_named(goal: Cost | GatherCost) -> tuple[Cost | GatherCost, dict[str,
         return substitute(value, {**whole})
 
     if not isinstance(cost.definition, _Definition):
-        raise AssertionError(goal)
+        return goal, {}
     roots = cost.definition.roots
     again = replace(
         cost,

@@ -2,8 +2,9 @@
 
 The cost of an octet is not monotone in its lanes: one lane of a pair alone takes another wavefront
 than the pair. Nor is the cost of a warp monotone in its octets where two of them write to one
-place: only the lower one writes. So a guard is decided only if it lets the lanes of an octet
-through together, and no two octets meet.
+place: only the lower one writes. So a guard that may part the lanes of an octet is decided only if
+no two octets meet. Then each octet counts by itself: the access is free if every set of lanes that
+may come is free, and it conflicts if all lanes that coordinates let through can come, and conflict.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ SPLIT: Final = (
     "this instruction has a rule of its own, decided only where the lanes of an octet make it together, or not at all,"
     " and write to places of their own"
 )
+FEWER: Final = (
+    "it is free where the lanes of each octet make it together, and takes more where some of them make it alone"
+)
 
 ANY_PLACE: Final = (
     "its cost depends on where in a 128-byte line of global memory it reads, which loops and blocks change"
@@ -40,18 +44,8 @@ READ_TWICE: Final = "several lanes read the same 16 bytes: of the cost of that o
 
 
 def octets(question: Question) -> Decision:
-    """The verdict by the octet rule. Where lanes leave a loop at different trips, some of an octet
-    come without the others in the later ones, and may cost more than all of them.
-    """
-    found = _of_whole_octets(question)
-    if all(loop.is_uniform for loop in question.loops) or found.verdict is Verdict.UNKNOWN:
-        return found
-    return replace(found, at_least=True) if found.verdict is Verdict.CONFLICT else unknown(SPLIT)
-
-
-def _of_whole_octets(question: Question) -> Decision:
-    """The verdict at every place that the shared part may give, if the lanes of an octet stay
-    together.
+    """The verdict by the octet rule, at every place that the shared part may give. Where lanes leave a
+    loop at different trips, some of an octet come without the others in the later ones.
     """
     row, parts, block = question.row, question.parts, question.block
     if not parts.is_exact:
@@ -62,16 +56,39 @@ def _of_whole_octets(question: Question) -> Decision:
     active = block.exists & (block.values(parts.own_guard, {}) != 0)
     if not active.any():
         return unknown("no thread of the block makes this access")
-    if not _come_together(question, active):
+    together = _leave_together(question) and _come_together(question, active)
+    if not together and octets_share(block.values(parts.own, {}), active):
         return unknown(SPLIT)
+    fewer = () if together else _fewer_lanes(question, active)
     sources = sources_of(block, parts, row.width_bytes, active)
     if sources is None:
-        return _assuming(_at_places(question, active, None), ONE_LINE)
+        return _assuming(_at_places(question, active, None, fewer), ONE_LINE)
     if (anywhere := sources.at_any_place()) is not None:
-        found = _at_places(question, active, anywhere)
+        found = _at_places(question, active, anywhere, fewer)
         if found.verdict is Verdict.FREE:
             return found
-    return _assuming(_at_places(question, active, sources), sources.assumes)
+    return _assuming(_at_places(question, active, sources, fewer), sources.assumes)
+
+
+def _leave_together(question: Question) -> bool:
+    """Whether the lanes of a warp leave each loop around at one trip."""
+    return all(loop.is_uniform for loop in question.loops)
+
+
+def _fewer_lanes(question: Question, active: Mask) -> tuple[Mask, ...]:
+    """The lanes that come if some lanes of each octet do not: each set that the guard may let through.
+    Lanes for which the guard reads the same come together.
+    """
+    parts, block = question.parts, question.block
+    own = any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
+    own = own or not _leave_together(question)
+    octets = np.arange(LANES).reshape(-1, CHUNKS_PER_LINE)
+    place = np.broadcast_to(np.arange(LANES) % CHUNKS_PER_LINE, active.shape)
+    if not own:
+        rows = rows_of(block, parts, parts.other_guard)[:, octets]
+        same = rows[..., :, None] == rows[..., None, :]
+        place = same.argmax(axis=-1).reshape(active.shape)  # the first lane of the octet with the same
+    return tuple(active & ((each >> place) & 1 == 1) for each in range(1, (1 << CHUNKS_PER_LINE) - 1))
 
 
 def _assuming(found: Decision, text: str) -> Decision:
@@ -79,8 +96,10 @@ def _assuming(found: Decision, text: str) -> Decision:
     return found if not text or found.verdict is Verdict.UNKNOWN else replace(found, assumes=(text,))
 
 
-def _at_places(question: Question, active: Mask, sources: Sources | None) -> Decision:
-    """The verdict at every place that the shared parts of the address and of the source may give."""
+def _at_places(question: Question, active: Mask, sources: Sources | None, fewer: Sequence[Mask]) -> Decision:
+    """The verdict at every place that the shared parts of the address and of the source may give, where
+    `active` lanes come, or one of some sets of fewer.
+    """
     row, parts, block = question.row, question.parts, question.block
     step = power_of_terms(parts.shared.terms, BANK_PERIOD_BYTES)
     own = block.values(parts.own, {}) + parts.shared.number
@@ -101,16 +120,37 @@ def _at_places(question: Question, active: Mask, sources: Sources | None) -> Dec
         prices.append(_Placed(shift, min(known, key=lambda each: each.ways), moved, len({*known}) == 1))
     if not prices:
         return unknown(FAULTS)
+    if fewer and any(read is not None and octets_share(read // CHUNKS_PER_LINE, active) for read in reads):
+        return unknown(SPLIT)
+    if fewer and all(each.price.is_free for each in prices):
+        return _of_fewer(question, fewer, [each.addresses for each in prices], reads)
     is_partial = not all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
     if is_partial and any(read is not None and octets_share(read // CHUNKS_PER_LINE, active) for read in reads):
         return unknown(SPLIT)
-    decided = _priced(question, active, prices)
+    decided = _priced(question, active, prices, are_parted=bool(fewer))
+    if fewer and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
+        decided = replace(decided, at_least=True) if decided.verdict is Verdict.CONFLICT else unknown(SPLIT)
     if all(read is None or are_coalesced(read, active) for read in reads):
         return _proved(question, decided, prices, is_partial=is_partial)
     if decided.verdict is not Verdict.UNKNOWN:
         # The tables and pictures of lanes are those of octets that read one line each.
         return replace(decided, is_of_source=True, lanes=(), addresses=())
     return decided
+
+
+def _of_fewer(
+    question: Question, fewer: Sequence[Mask], moved: Sequence[Array], reads: Sequence[Array | None]
+) -> Decision:
+    """Free, if no set of lanes takes more than one wavefront for each octet."""
+    row = question.row
+    for active in dict.fromkeys(each.tobytes() for each in fewer):
+        lanes = np.frombuffer(active, dtype=np.bool_).reshape(-1, LANES)
+        for addresses in moved:
+            for read in reads:
+                found = price(row, addresses, lanes) if read is None else price_of_copies(row, addresses, lanes, read)
+                if found is not None and not (found.is_free and found.is_exact):
+                    return unknown(FEWER)
+    return Decision(Verdict.FREE, "", 1, engines=(COUNTING,))
 
 
 def _proved(question: Question, decided: Decision, prices: Sequence[_Placed], *, is_partial: bool) -> Decision:
@@ -124,15 +164,15 @@ def _proved(question: Question, decided: Decision, prices: Sequence[_Placed], *,
     return replace(decided, engines=proof.engines, goals=proof.goals) if proof.answer is Answer.HOLDS else decided
 
 
-def _priced(question: Question, active: Mask, prices: Sequence[_Placed]) -> Decision:
-    """The verdict from the prices at all places."""
+def _priced(question: Question, active: Mask, prices: Sequence[_Placed], *, are_parted: bool) -> Decision:
+    """The verdict from the prices at all places; with `are_parted` lanes of an octet may come alone."""
     if all(each.price.is_free for each in prices):
         found = prices[0].price
         return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(COUNTING,))
     sure = question.surely()
     if isinstance(sure, str):
         return unknown(sure)
-    if not all(_can_come(sure, each, active) for each in prices if not each.price.is_free):
+    if not all(_can_come(sure, each, active, are_parted=are_parted) for each in prices if not each.price.is_free):
         return unknown(SPLIT)
     if any(each.price.is_free for each in prices):
         return _by_array(question, active, prices)
@@ -159,16 +199,16 @@ def _come_together(question: Question, active: Mask) -> bool:
     return are_alike(rows, active) or question.possible(octet_parts(block.shape, parts)).answer is Answer.EMPTY
 
 
-def _can_come(question: Question, placed: _Placed, active: Mask) -> bool:
+def _can_come(question: Question, placed: _Placed, active: Mask, *, are_parted: bool) -> bool:
     """Whether all lanes of the warp that costs most can make the access in one warp instruction."""
     parts, block = question.parts, question.block
     if parts.other_guard is TRUE:
         return True
     whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
-    octets = active[placed.price.worst].reshape(-1, CHUNKS_PER_LINE)
-    first = placed.price.worst * LANES + np.arange(0, LANES, CHUNKS_PER_LINE) + np.argmax(octets, axis=1)
+    lanes = active[placed.price.worst].reshape(-1, 1 if are_parted else CHUNKS_PER_LINE)
+    first = placed.price.worst * LANES + np.arange(0, LANES, lanes.shape[1]) + np.argmax(lanes, axis=1)
     came: list[Expr] = []
-    for thread in first[octets.any(axis=1)].tolist():
+    for thread in first[lanes.any(axis=1)].tolist():
         new = thread_values(block, parts, thread, f"@{thread}")
         came.append(substitute(whole, new(whole)))
     return question.possible(conjunction(dict.fromkeys(came))).answer is Answer.HOLDS
