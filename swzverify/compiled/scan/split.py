@@ -12,6 +12,7 @@ from swzverify.ir.expr import (
     TRUE,
     Binary,
     BinaryOperator,
+    Const,
     Expr,
     Extend,
     binary,
@@ -87,8 +88,9 @@ def split(access: KernelAccess, address: Expr) -> Parts:
 
 def with_sums(root: Expr, *, wraps: bool = True) -> Expr:
     """The same value, with a sum in place of each `or` and `xor` of values that have no bit in common:
-    compilers write a column beside a multiple of rows in this way. Without `wraps` the terms of an
-    index are widened one by one: the same value where the index does not wrap.
+    compilers write a column beside a multiple of rows in this way. A product of a sum becomes a sum of
+    products: each row times the pitch. Without `wraps` the terms of an index are widened one by one: the
+    same value where the index does not wrap.
     """
     found: dict[Expr, Expr] = {}
     spans: dict[Expr, Interval] = {}
@@ -98,12 +100,25 @@ def with_sums(root: Expr, *, wraps: bool = True) -> Expr:
             pairs = ((new.left, new.right), (new.right, new.left))
             if any(power_of(high, _MOST_POWER) > _span(low, spans)[1] for high, low in pairs):
                 new = binary(BinaryOperator.ADD, new.left, new.right)
+        if isinstance(new, Binary) and new.operator is BinaryOperator.MUL:
+            new = _products(new)
         if isinstance(new, Extend) and not wraps:
             narrow = sum_of(new.operand)
             terms = {extend(term, new.width, signed=new.signed): _near(n, narrow) for term, n in narrow.terms.items()}
             new = Sum(terms, _near(narrow.number, narrow), new.width).expression()
         found[node] = new
     return found[root]
+
+
+def _products(product: Binary) -> Expr:
+    """A product as a sum of products, if one factor is a sum and the other one no number."""
+    for whole, factor in ((product.left, product.right), (product.right, product.left)):
+        parts = sum_of(whole)
+        if not isinstance(factor, Const) and len(parts.terms) + (parts.number != 0) > 1:
+            terms = {binary(BinaryOperator.MUL, term, factor): count for term, count in parts.terms.items()}
+            base = {factor: parts.number} if parts.number else {}
+            return Sum(base, 0, product.width).plus(Sum(terms, 0, product.width)).expression()
+    return product
 
 
 def _near(number: int, narrow: Sum) -> int:
