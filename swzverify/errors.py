@@ -5,8 +5,8 @@ SWZ3xx expression, SWZ4xx hardware and instruction, SWZ5xx command line (SWZ511 
 SWZ514 ff. comparisons, SWZ521 ff. starters, SWZ531 ff. PTX, SWZ541 ff. binaries and counters,
 SWZ551 ff. what is given of kernels, SWZ561 ff. searches, SWZ571 ff. sweeps, SWZ581 ff. pictures,
 SWZ591 ff. explanations, SWZ593 ff. the page of `explore`), SWZ6xx certificates, SWZ7xx devices,
-SWZ8xx assertions and the pytest plugin, SWZ9xx a fault of swzverify itself; `error_codes.py` lists
-them all, docs/errors/ explains each.
+SWZ8xx assertions and the pytest plugin (SWZ821 ff. packages that add to swzverify), SWZ9xx a fault
+of swzverify itself; `error_codes.py` lists them all, docs/errors/ explains each.
 """
 
 from __future__ import annotations

@@ -175,6 +175,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "SWZ808": "a written test whose claim the spec no longer has",
         "SWZ809": "nothing that can be scanned",
         "SWZ810": "no machine code to judge",
+        # other packages
+        "SWZ821": "a package that adds to swzverify and cannot be used",
         # faults of swzverify
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from swzverify.apps.commands.choices import Format
 from swzverify.apps.commands.scan_reports import rendered
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import Location
@@ -35,6 +34,7 @@ from swzverify.compiled.scan.claim import not_known
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import Problem
 from swzverify.hardware import Kind
+from swzverify.report.formats import Format
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of

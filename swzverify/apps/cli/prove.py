@@ -6,7 +6,9 @@ import click
 
 from swzverify.apps.cli.body import run
 from swzverify.apps.cli.reports import format_option, output_option, report_option
-from swzverify.claims import KINDS
+from swzverify.apps.commands.open_choice import OpenChoice
+from swzverify.claims import KINDS, claim_type
+from swzverify.core.outside import Group
 
 
 @click.command()
@@ -23,7 +25,7 @@ from swzverify.claims import KINDS
 )
 @click.option(
     "--select",
-    type=click.Choice(KINDS),
+    type=OpenChoice(list(KINDS), Group.CLAIMS, claim_type),
     multiple=True,
     metavar="KIND",
     help=f"Prove claims of this kind only; may be given again. Kinds: {', '.join(KINDS)}.",

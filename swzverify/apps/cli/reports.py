@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import click
 
-from swzverify.apps.commands.choices import Format, ReportFile
+from swzverify.apps.commands.choices import ReportFile
+from swzverify.apps.commands.open_choice import OpenChoice
+from swzverify.core.outside import Group
+from swzverify.report.formats import Format, outside_format
+
+_FORMATS = OpenChoice(list(Format), Group.FORMATS, outside_format)
 
 
 def _report_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[ReportFile, ...]:
@@ -16,15 +21,15 @@ def _report_file(value: str) -> ReportFile:
     form, equals, path = value.partition("=")
     if not equals or not path:
         raise click.BadParameter(f"{value!r} is not FORMAT=FILE, such as sarif=out.sarif")
-    if form not in set(Format):
-        raise click.BadParameter(f"{form!r} is no format; formats: {', '.join(Format)}")
-    return ReportFile(Format(form), path)
+    if not _FORMATS.knows(form):
+        raise click.BadParameter(f"{form!r} is no format; formats: {', '.join(_FORMATS.names)}")
+    return ReportFile(_FORMATS.convert(form, None, None), path)
 
 
 format_option = click.option(
     "--format",
     "form",
-    type=click.Choice([form.value for form in Format]),
+    type=_FORMATS,
     default=Format.TEXT.value,
     show_default=True,
     help="What to write the report as.",

@@ -33,19 +33,6 @@ _PICTURES_BY_SUFFIX = {
 }
 
 
-class Format(StrEnum):
-    """What the report of `prove` and `scan` can be written as."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    JUNIT = "junit"
-    SARIF = "sarif"
-    GITHUB = "github"
-    MARKDOWN = "markdown"
-    HTML = "html"
-
-
 class PageFormat(StrEnum):
     """What `diff` and `theorems` can write."""
 
@@ -65,7 +52,7 @@ class RecordFormat(StrEnum):
 class ReportFile:
     """A file to write, and what to write it as."""
 
-    form: Format
+    form: str
     path: str
 
 

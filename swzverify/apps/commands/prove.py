@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 
 import click
 
-from swzverify.apps.commands.choices import Format, ReportFile
+from swzverify.apps.commands.choices import ReportFile
 from swzverify.apps.commands.files import Known, check_output
 from swzverify.apps.commands.reports import check_reports, wants_pictures, write_reports
 from swzverify.apps.commands.terminal import one_way_out
@@ -75,7 +75,7 @@ def prove(
         code = told.exit_code
         if code is ExitCode.NO_CLAIM and allow_no_claims:
             code = ExitCode.AS_EXPECTED
-        write_reports(told, code, Format(form), output, reports, int(verbose) - int(quiet))
+        write_reports(told, code, form, output, reports, int(verbose) - int(quiet))
         known.save(report)
         if write_test is not None:
             _case_tests().save_tests(write_test, report, target, quiet=quiet)

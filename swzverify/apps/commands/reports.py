@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import assert_never
 
 import click
 
-from swzverify import report as formats
-from swzverify.apps.commands.choices import Format, ReportFile
+from swzverify.apps.commands.choices import ReportFile
 from swzverify.apps.commands.files import check_output, write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, echo, terminal_style
 from swzverify.apps.run.version import installed_version
+from swzverify.report.formats import WITH_PICTURES, Format, Writing, render
+from swzverify.report.problems import render_problems
 from swzverify.report.result import ExitCode, Report
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line
@@ -23,7 +22,7 @@ from swzverify.report.words import summary_line
 
 def wants_pictures(form: str, others: Sequence[ReportFile]) -> bool:
     """Whether one of the reports shows pictures, which are drawn while the run goes."""
-    return Format.HTML in {form, *(file.form for file in others)}
+    return not WITH_PICTURES.isdisjoint({form, *(file.form for file in others)})
 
 
 def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[str, str | None]) -> None:
@@ -41,15 +40,15 @@ def check_reports(files: Sequence[ReportFile], specs: list[str], taken: Mapping[
 
 
 def write_reports(
-    report: Report, code: ExitCode, form: Format, output: str | None, others: Sequence[ReportFile], verbosity: int
+    report: Report, code: ExitCode, form: str, output: str | None, others: Sequence[ReportFile], verbosity: int
 ) -> None:
     """Write all reports, then fail if one could not be; without `output` the main one is printed.
 
     Problems go to standard error as well where the main report is text.
     """
     errors = terminal_style(err=True, verbosity=verbosity)
-    if form is Format.TEXT and report.problems:
-        echo(formats.render_problems(report.problems, errors), errors, err=True)
+    if form == Format.TEXT and report.problems:
+        echo(render_problems(report.problems, errors), errors, err=True)
     if output is None:
         style = terminal_style(err=False, verbosity=verbosity)
         echo(_rendered(report, code, form, style), style, err=False)
@@ -65,29 +64,11 @@ def _in_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -
     """A report as a file has it; with the problems, which standard error has of one on a terminal."""
     style = TextStyle(FILE_WIDTH, verbosity=verbosity)
     text = _rendered(report, code, file.form, style)
-    if file.form is Format.TEXT and report.problems:
-        return formats.render_problems(report.problems, style) + text
+    if file.form == Format.TEXT and report.problems:
+        return render_problems(report.problems, style) + text
     return text
 
 
-def _rendered(report: Report, code: ExitCode, form: Format, style: TextStyle) -> str:
+def _rendered(report: Report, code: ExitCode, form: str, style: TextStyle) -> str:
     """The report in a format; only what that format needs is imported."""
-    match form:
-        case Format.TEXT:
-            return formats.render_text(report, replace(style, by_file=True))
-        case Format.JSON:
-            return formats.render_json(report)
-        case Format.JSONL:
-            return formats.render_jsonl(report, code)
-        case Format.JUNIT:
-            return formats.render_junit(report, version=installed_version(), exit_code=code)
-        case Format.SARIF:
-            return formats.render_sarif(report, version=installed_version(), exit_code=code)
-        case Format.GITHUB:
-            return formats.render_github(report, style, code)
-        case Format.MARKDOWN:
-            return formats.render_markdown(report, exit_code=code)
-        case Format.HTML:
-            return formats.render_html(report, exit_code=code)
-        case _:
-            assert_never(form)
+    return render(form, report, Writing(code, style, installed_version()))

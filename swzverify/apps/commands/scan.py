@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.choices import FAILURES, Format, ReportFile
+from swzverify.apps.commands.choices import FAILURES, ReportFile
 from swzverify.apps.commands.files import Known, check_output
 from swzverify.apps.commands.reports import check_reports, wants_pictures
 from swzverify.apps.commands.scan_certificates import prepare_certificates, save_certificates
@@ -114,7 +114,7 @@ def scan(
         report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=wants_pictures(form, reports)))
         wanted = fail_on or (() if baseline is None else FAILURES)
         code = _exit_code(report, (*wanted, DISAGREEMENT))
-        write_scan(found, report, int(code), Format(form), output, reports, quiet=quiet, check=check)
+        write_scan(found, report, int(code), form, output, reports, quiet=quiet, check=check)
         known.save(report)
         save_written(write_spec, found, target)
         save_certificates(certificates, found)

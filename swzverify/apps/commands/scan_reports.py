@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from swzverify import report as formats
-from swzverify.apps.commands.choices import Format, ReportFile
+from swzverify.apps.commands.choices import ReportFile
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
 from swzverify.apps.run.version import installed_version
 from swzverify.report.escape import log_lines, visible
+from swzverify.report.formats import Format, Writing, render
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
 from swzverify.report.scan_check import Check, check_markdown, check_record, check_text
@@ -21,7 +21,7 @@ def write_scan(
     found: Sequence[ScannedFile],
     report: Report,
     code: int,
-    form: Format,
+    form: str,
     output: str | None,
     others: Sequence[ReportFile],
     *,
@@ -40,7 +40,7 @@ def rendered(
     found: Sequence[ScannedFile],
     report: Report,
     code: int,
-    form: Format,
+    form: str,
     *,
     quiet: bool = False,
     check: Check | None = None,
@@ -54,21 +54,18 @@ def rendered(
 
     record = None if check is None else check_record(found, check)
 
-    renderers: dict[Format, Callable[[], str]] = {
-        Format.TEXT: text,
-        Format.JSON: lambda: scan_json(found, record),
-        Format.JSONL: lambda: scan_jsonl(found, record),
-        Format.JUNIT: lambda: formats.render_junit(report, version=installed_version(), exit_code=code),
-        Format.SARIF: lambda: formats.render_sarif(
-            report, version=installed_version(), exit_code=code, vocabulary=VOCABULARY
-        ),
-        Format.GITHUB: lambda: formats.render_github(report, TextStyle(FILE_WIDTH), code, log_lines(text())),
-        Format.MARKDOWN: lambda: (
-            formats.render_markdown(report, exit_code=code) + ("" if check is None else check_markdown(found, check))
-        ),
-        Format.HTML: lambda: formats.render_html(report, exit_code=code, vocabulary=VOCABULARY),
-    }
-    return renderers[form]()
+    match form:
+        case Format.TEXT:
+            return text()
+        case Format.JSON:
+            return scan_json(found, record)
+        case Format.JSONL:
+            return scan_jsonl(found, record)
+        case _:
+            log = log_lines(text()) if form == Format.GITHUB else None
+            to = Writing(code, TextStyle(FILE_WIDTH), installed_version(), VOCABULARY, log)
+            more = "" if check is None or form != Format.MARKDOWN else check_markdown(found, check)
+            return render(form, report, to) + more
 
 
 def _baseline(report: Report) -> str:
