@@ -6,9 +6,11 @@ import os
 from dataclasses import dataclass
 from enum import StrEnum
 
+from swzverify.compiled.kinds import SCAN_CLAIMS
+
 ALLOWED = ("deleted", "weakened", "broken-base")
 """What `diff` may let be lost."""
-FAILURES = ("conflict", "unknown", "misaligned", "out-of-bounds")
+FAILURES = ("conflict", "unknown", *(each.failure for each in SCAN_CLAIMS))
 """The verdicts of `scan` that may end it with 1."""
 FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
 """The families of `synth`."""
