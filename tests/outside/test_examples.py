@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
+from swzverify.apps.diff.compare import differences
 from swzverify.claims import Claim, Outcome
+from swzverify.claims.form import Direction
 from swzverify.prover import judge, prove
 from swzverify.spec import load_spec, parse_spec
 from swzverify.testing import cases
-from tests.docs.blocks import blocks_of
+from tests.docs.blocks import ROOT, blocks_of
 from tests.gpu.specs import checked
 from tests.outside.conftest import Run
-from tests.outside.installed import EXAMPLE, PAGE, page_spec
+from tests.outside.installed import EXAMPLE, PAGE, install, page_code, page_spec
 from tests.run.test_case_tests import functions_of
 
 TTGIR = """\
@@ -176,3 +181,26 @@ def test_what_is_installed_is_no_part_of_the_judgement_of_other_claims() -> None
     text = page_spec().partition("claims:")[0] + "claims:\n  - contiguous: {tile: padded, elements: 8}\n"
     (each,) = parse_spec(text).claims
     assert judge(each.claim).verdict.outcome is Outcome.PROVED
+
+
+def test_a_larger_allocation_weakens_a_claim_on_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = page_code().replace('    kind = "rows_aligned"\n', '    kind = "rows_aligned"\n    counts_room = True\n')
+    install(monkeypatch, tmp_path, "swz-room", code, {"swzverify.claims": {"rows_aligned": "swz_room:RowsAligned"}})
+    text = page_spec().replace('(72,1)"', '(72,1)", bytes: 1152')
+    before, after = (parse_spec(each).claims[0] for each in (text, text.replace("1152", "2048")))
+    assert Direction.WEAKER in {each.direction for each in differences(before, after)}
+
+
+def test_processes_find_it_too(example: Path) -> None:
+    for name in "ab":
+        (example / f"{name}.swz.yaml").write_text(page_spec(), encoding="utf-8")
+    command = [sys.executable, "-m", "swzverify", "prove", ".", "-j", "2", "--format", "csv"]
+    paths = [str(example.parent / "swz-example"), str(ROOT)]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        check=False,
+    )
+    assert (done.returncode, done.stdout.count("rows_aligned")) == (0, 4), done.stderr
