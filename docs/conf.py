@@ -70,5 +70,5 @@ navigation = [
     ("In a repository", []),
     ("Reference", ["reference/index", "errors/index", "stability"]),
     ("Why to believe it", ["crosscheck", "certificates", "theorems", "attacks", "mutation", "benchmarks"]),
-    ("For developers", ["architecture"]),
+    ("For developers", ["extend", "architecture"]),
 ]

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swzverify.claims import KINDS
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -23,22 +25,7 @@ _ORDERED = {
         "block_orders",
     ),
     "reference": ("spec", "commands", "python"),
-    "claims": (
-        "injective",
-        "bijective",
-        "contiguous",
-        "aligned",
-        "in_bounds",
-        "conflict_free",
-        "wavefronts",
-        "coalesced",
-        "covers",
-        "equivalent",
-        "disjoint",
-        "permutation",
-        "register_conflict_free",
-        "register_conflicts",
-    ),
+    "claims": tuple(KINDS),
 }
 """Folders whose pages follow an order of their own; those of others follow the alphabet."""
 

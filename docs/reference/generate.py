@@ -1,5 +1,5 @@
-"""Write the pages `spec.md`, `commands.md` and `python.md` beside this file: `python
-docs/reference/generate.py`.
+"""Write the pages `spec.md`, `commands.md` and `python.md` beside this file, the JSON Schema of specs
+and the table of the claims: `python docs/reference/generate.py`.
 
 The first is the JSON Schema of specs in words, which is made from the models that read them; the
 second is every command's `--help`, the third is made of docstrings. A test holds them against what
@@ -21,9 +21,15 @@ from click import Context, Group
 from click.testing import CliRunner
 
 from swzverify.apps.cli import main
-from swzverify.spec.schema import json_schema
+from swzverify.claims import Claim, claim_types
+from swzverify.claims.form import Count, Named
+from swzverify.core.words import listed
+from swzverify.hardware import Space
+from swzverify.spec.schema import json_schema, schema_text
 
 HERE = Path(__file__).parent
+DOCS = HERE.parent
+CLAIMS = DOCS / "claims" / "index.md"
 sys.path.insert(0, str(HERE))
 
 from python_page import python_page  # noqa: E402 - it stands beside this file
@@ -71,6 +77,29 @@ which this page is made.
 An *expression* is a C integer expression. In `let`, `coord`, `stage`, `address`, `if`, `assume` and `value` it may use
 variables, everywhere else constants only. Where YAML would read it otherwise it stands in quotes. Keys that no table
 has are refused."""
+
+
+def claims_table() -> str:
+    """The table of docs/claims/index.md: each kind of claim, what it is about, and what it says."""
+    rows = [f"| [{kind}]({kind}.md) | {_about(claim)} | {claim.form.says} |" for kind, claim in claim_types().items()]
+    return "\n".join(["| claim | of | it says |", "|---|---|---|", *rows, ""])
+
+
+def _about(claim: type[Claim]) -> str:
+    """What a claim is about."""
+    form = claim.form
+    to = f" to {claim.space}" if claim.space is Space.GLOBAL else ""
+    if form.keys:
+        return " and ".join(f"{key.role.noun}{to}" for key in form.keys if isinstance(key, Named))
+    if form.count is Count.ONE:
+        return " or ".join(role.noun for role in form.roles) + to
+    several = listed((role.section for role in form.roles), "or")
+    return f"{form.count} {several}"
+
+
+def with_claims(page: str) -> str:
+    """The page docs/claims/index.md with the table as it is now."""
+    return re.sub(r"^\| claim \|.*?\n(?=\n)", lambda _: claims_table(), page, flags=re.MULTILINE | re.DOTALL)
 
 
 def commands_page() -> str:
@@ -244,3 +273,5 @@ if __name__ == "__main__":
     (HERE / "spec.md").write_text(spec_page(json_schema()), encoding="utf-8")
     (HERE / "commands.md").write_text(commands_page(), encoding="utf-8")
     (HERE / "python.md").write_text(python_page(), encoding="utf-8")
+    (DOCS / "schemas" / "spec-1.schema.json").write_text(schema_text(), encoding="utf-8")
+    CLAIMS.write_text(with_claims(CLAIMS.read_text("utf-8")), encoding="utf-8")

@@ -5,10 +5,12 @@ May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `i
 """
 
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
+from swzverify.core import outside
 from swzverify.core.lazy import importer, lister
 
 if TYPE_CHECKING:
@@ -53,7 +55,10 @@ __all__ = [
     "Verdict",
     "WarpMeasure",
     "Wavefronts",
+    "claim_type",
     "claim_types",
+    "is_outside",
+    "outside_kinds",
 ]
 
 KINDS: Mapping[str, str] = {
@@ -72,7 +77,9 @@ KINDS: Mapping[str, str] = {
     "register_conflict_free": "RegisterConflictFree",
     "register_conflicts": "RegisterConflicts",
 }
-"""The kinds of claims in the order of the docs, each with its class; a kind is also a module."""
+"""The kinds of claims in the order of the docs, each with its class; a kind is also a module. This is
+their registry: other packages add kinds by entry points of the group `swzverify.claims`.
+"""
 
 __getattr__ = importer(
     "swzverify.claims",
@@ -95,3 +102,42 @@ def claim_types() -> Mapping[str, type["Claim"]]:
     True
     """
     return MappingProxyType({kind: cast("type[Claim]", __getattr__(name)) for kind, name in KINDS.items()})
+
+
+def claim_type(kind: str) -> "type[Claim] | None":
+    """The class of a kind, also of one that another package adds; None for an unknown kind.
+
+    Errors: SWZ821 where what the package adds cannot be used.
+
+    >>> claim_type("aligned").__name__, claim_type("beautiful")
+    ('Aligned', None)
+    """
+    if kind in KINDS:
+        return claim_types()[kind]
+    return _outside_type(kind) if outside.has(outside.Group.CLAIMS, kind) else None
+
+
+def outside_kinds() -> list[str]:
+    """The kinds of claims that other packages add, by name."""
+    return outside.names(outside.Group.CLAIMS, KINDS)
+
+
+def _outside_type(kind: str) -> "type[Claim]":
+    from swzverify.claims.claim import Claim  # noqa: PLC0415 - few specs have such claims
+    from swzverify.claims.form import Form  # noqa: PLC0415
+
+    found = outside.load(outside.Group.CLAIMS, kind)
+    rule = f"it must be a dataclass below swzverify.claims.Claim, with `kind = {kind!r}`, a `form` and every method"
+    if not (isinstance(found, type) and issubclass(found, Claim) and is_dataclass(found)):
+        raise outside.refuse(outside.Group.CLAIMS, kind, f"it is {found!r}", rule)
+    stated = getattr(found, "kind", None)
+    if stated != kind or not isinstance(getattr(found, "form", None), Form):
+        raise outside.refuse(outside.Group.CLAIMS, kind, f"its kind is {stated!r}", rule)
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise outside.refuse(outside.Group.CLAIMS, kind, f"it has no {' and no '.join(missing)}", rule)
+    return found
+
+
+def is_outside(claim: "Claim") -> bool:
+    """Whether another package defines a claim."""
+    return type(claim).__module__.partition(".")[0] != "swzverify"

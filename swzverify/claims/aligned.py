@@ -11,6 +11,7 @@ from swzverify.claims.access_points import access_domain, access_scope, exists_a
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.places import Places, lane_places, numbers
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
 from swzverify.engines.obligations import Always, Arrays, Truths
@@ -41,6 +42,10 @@ class Aligned(Claim):
         """Every lane, at every base."""
         return access_scope(self.access, hardware=False)
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The lanes that are misaligned."""
+        return numbers(sides[0].misaligned)
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Evaluate a point in plain integers, and give the misaligned lanes."""
         del goal  # there is one only
@@ -69,15 +74,11 @@ def misaligned(access: Access, point: Mapping[str, int]) -> Counterexample | Non
     """The lanes whose address is no multiple of the width; None when there is none."""
     if not access.assumed_at(point):
         return None
-    width = access.instruction.width_bytes
-    marks = {
-        record.lane: "!"
-        for record in access.lanes_at(point)
-        if record.address_bytes is not None and (record.address_bytes % width or not record.in_whole_bytes)
-    }
+    width, records = access.instruction.width_bytes, access.lanes_at(point)
+    marks = dict.fromkeys(numbers(lane_places(access, records).misaligned), "!")
     if not marks:
         return None
-    record = access.lanes_at(point)[min(marks)]
+    record = records[min(marks)]
     where = f"{record.address_bytes}" + ("" if record.in_whole_bytes else " plus some bits")
     note = f"lane {record.lane}'s address {where} is no multiple of {width}: {access.instruction.name} faults"
     return lane_table(access, point, note, marks)

@@ -10,7 +10,8 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_A_TILE, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.in_bounds import tile_bounds_goal, tile_outside
-from swzverify.claims.injective import collision, injective_goal
+from swzverify.claims.injective import collision, injective_goal, shared
+from swzverify.claims.places import Places, numbers
 from swzverify.claims.tile_points import describe
 from swzverify.claims.verdict import Counterexample
 from swzverify.engines.obligations import Injective as InjectiveObligation
@@ -45,6 +46,10 @@ class Bijective(Claim):
         """Every element, at every base."""
         size = self.tile.allocation_bytes
         return f"{describe(self.tile)} onto {size} bytes, {self.tile.describe_base()}"
+
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements that share a bit, or lie outside the allocation."""
+        return numbers(shared(sides[0]) | sides[0].outside)
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Two elements that collide, or one outside the allocation."""

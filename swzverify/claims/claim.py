@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from swzverify.claims.form import Form, NumberChange, Subject
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
 from swzverify.hardware import Space
@@ -55,6 +56,26 @@ class Claim(ABC):
     @abstractmethod
     def scope(self) -> str:
         """What a proof covers, in words."""
+
+    @abstractmethod
+    def broken(self, *sides: Places) -> list[int]:
+        """Which of some concrete places show that the claim does not hold; none where it holds there.
+
+        Args:
+            sides: The places of each subject, in the order of `subjects`.
+
+        Returns:
+            The numbers of the places of the first side that break the claim, counted row after row.
+        """
+
+    def arranged(self, *sides: Places) -> Iterator[tuple[Places, ...]]:
+        """Whole subjects in the parts that `broken` judges, if that is not all at once."""
+        yield sides
+
+    @property
+    def shares_base(self) -> bool:
+        """Whether the subjects have one base; otherwise the claim is about every pair of bases."""
+        return True
 
     @abstractmethod
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 from swzverify.claims.access_points import access_scope, aligned_addresses, lane_table
@@ -12,6 +13,7 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.cost_claim import cost_plan
 from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, numbers
 from swzverify.claims.verdict import Counterexample, SectorMeasure
 from swzverify.engines.obligations import Always
 from swzverify.errors import SwzError
@@ -93,6 +95,16 @@ class Coalesced(Claim):
     def evidence(self) -> str:
         """How well it is known that the hardware moves these sectors."""
         return str(evidence(self.access.target, self.access.instruction))
+
+    def broken(self, *sides: Places) -> list[int]:
+        """The misaligned lanes; without any, the active ones of warp instructions with too many sectors."""
+        (lanes,) = sides
+        bad = numbers(lanes.misaligned)
+        for row, each in enumerate([] if bad else lanes.rows):
+            found = sector_cost(self.access.instruction, each.addresses)
+            if self.exceeded(found):
+                bad += [row * each.first.size + lane for lane in sorted({*chain(*found.lanes_of.values())})]
+        return bad
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Evaluate a point in plain integers, and give the sector of each lane."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role, Subject
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, element_places, numbers
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_points import TilePoints, address_span, describe
 from swzverify.claims.verdict import Counterexample, Row
@@ -27,6 +28,14 @@ from swzverify.subjects import Tile
 VECTOR, ITEM = "vector", "item"
 MAX_ELEMENTS = 4096
 """A counterexample lists every element of a vector."""
+
+
+def torn(vectors: Places) -> Truths:
+    """The elements of vectors, a row for each, that are not in order; all of a misaligned vector."""
+    start: Numbers = vectors.first[:, :1]
+    elements = len(vectors.first.T)
+    wrong: Truths = vectors.first != start + np.arange(elements) * vectors.bits
+    return wrong | (start % (elements * vectors.bits) != 0)
 
 
 def last_mode(tile: Subject) -> int:
@@ -161,6 +170,24 @@ class Contiguous(Claim):
             "" if self.tile.offsets_decide else f", {self.tile.describe_base()}"
         )
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements of vectors, a row for each, that do not lie where the vector has them."""
+        (vectors,) = sides
+        relative = replace(vectors, first=vectors.first - vectors.low)
+        return numbers(torn(relative if self.tile.offsets_decide else vectors))
+
+    def arranged(self, *sides: Places) -> Iterator[tuple[Places, ...]]:
+        """The whole vectors of the tile, whose first mode runs fastest."""
+        (elements,) = sides
+        along = self.tile.layout.rank - self.along
+
+        def vectors(of: Numbers) -> Numbers:
+            shaped = np.moveaxis(of.reshape(-1, *self.tile.extents[::-1]), along, -1)
+            return shaped[..., : self._vectors * self.elements].reshape(-1, self.elements)
+
+        low = vectors(np.broadcast_to(elements.low, elements.first.shape))
+        yield (Places(vectors(elements.first), elements.bits, low=low),)
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The vector that is torn apart, item by item."""
         del goal  # there is one only
@@ -169,20 +196,21 @@ class Contiguous(Claim):
         stage, base = points.stage_at(point), points.base_at(point)
         first = point[VECTOR] * self.elements
         step = 1 if tile.offsets_decide else tile.element_units
-        rows: list[Row] = []
-        start: int | None = None
-        wrong = ""
-        for item in range(self.elements):
-            coord = tuple(first + item if i == self.along else point[node.name] for i, node in enumerate(points.coords))
-            offset, position = int(tile.offset(coord)), int(tile.position(coord, stage=stage, base=base))
-            place = offset if tile.offsets_decide else position
-            start = place if start is None else start
-            bad = place != start + item * step or start % (self.elements * step) != 0
-            if bad and not wrong:
-                wants = f"{start + item * step}" if item else f"a multiple of {self.elements * step}"
-                wrong = f"element {coord} lies at {place}, not at {wants}"
-            rows.append(Row((item, coord, offset, points.address_text(position)), "x" if bad else ""))
-        if not wrong:
+        coords = [
+            tuple(first + item if i == self.along else point[node.name] for i, node in enumerate(points.coords))
+            for item in range(self.elements)
+        ]
+        bad = self.broken(element_places(tile, coords, stage, base))
+        if not bad:
             return None
+        rows: list[Row] = []
+        places: list[int] = []
+        for item, coord in enumerate(coords):
+            offset, position = int(tile.offset(coord)), int(tile.position(coord, stage=stage, base=base))
+            places.append(offset if tile.offsets_decide else position)
+            rows.append(Row((item, coord, offset, points.address_text(position)), "x" if item in bad else ""))
+        item = bad[0]
+        wants = f"{places[0] + item * step}" if item else f"a multiple of {self.elements * step}"
+        wrong = f"element {coords[item]} lies at {places[item]}, not at {wants}"
         binding = {} if tile.offsets_decide else points.placement_at(point)
         return Counterexample(binding, wrong, ("item", "coord", "offset", "address"), tuple(rows))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from swzverify.claims.access_points import access_enough, access_scope, aligned_addresses, exists_active, lane_table
 from swzverify.claims.aligned import aligned_goals, misaligned
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.places import Places, numbers
 from swzverify.claims.verdict import Counterexample, Measure, WarpMeasure
 from swzverify.core.words import spans
 from swzverify.engines.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
@@ -46,6 +47,20 @@ class CostClaim(Claim):
     def evidence(self) -> str:
         """How well the cost rule is known for the instruction and target."""
         return str(evidence(self.access.target, self.access.instruction))
+
+    def broken(self, *sides: Places) -> list[int]:
+        """The misaligned lanes; without any, those that collide in warp instructions that cost too much."""
+        (lanes,) = sides
+        bad = numbers(lanes.misaligned)
+        for row, each in enumerate([] if bad else lanes.rows):
+            addresses, access = each.addresses, self.access
+            if any(address is not None for address in addresses):
+                found = access_cost(access.instruction, addresses, access.target)
+                if exceeds(found, self.limit):
+                    # Octets that take one wavefront each single out no lane.
+                    marks = colliding(found, addresses)[0] or found.groups[0].lanes
+                    bad += [row * len(addresses) + lane for lane in sorted(marks)]
+        return bad
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Evaluate a point in plain integers, and give the lanes that collide."""
@@ -102,6 +117,11 @@ def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:
     return None if addresses is None else access_cost(access.instruction, addresses, access.target)
 
 
+def exceeds(found: AccessCost, at_most: int | None) -> bool:
+    """Whether a warp instruction takes more than is claimed; without a number, than its minimum."""
+    return found.wavefronts > (found.minimum if at_most is None else at_most)
+
+
 def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
     """The cost at a point as reports show it; None where no lane is active or one is misaligned."""
     found = cost_at(access, point)
@@ -122,25 +142,21 @@ def cost_replay(
     if not access.assumed_at(point):
         return None
     found = cost_at(access, point)
-    if found is None:
+    if found is None or not exceeds(found, at_most):
         return None
-    limit = found.minimum if at_most is None else at_most
-    if found.wavefronts <= limit:
-        return None
-    marks, worst = _colliding(found, access, point)
+    marks, worst = colliding(found, [record.address_bytes for record in access.lanes_at(point)])
     claimed = f"instead of {found.minimum}" if at_most is None else f"where {word} {at_most} are claimed"
     few = f"{found.wavefronts} wavefronts {claimed}"
     note = f"{access.instruction.name} takes {few}" + (f"; {worst}" if worst else "")
     return lane_table(access, point, note, marks)
 
 
-def _colliding(found: AccessCost, access: Access, point: Mapping[str, int]) -> tuple[dict[int, str], str]:
+def colliding(found: AccessCost, addresses: Sequence[int | None]) -> tuple[dict[int, str], str]:
     """The lanes of the worst bank of the costliest group, in marks and words; or `octet_marks`."""
     worst = max(found.groups, key=lambda group: group.wavefronts)
     if worst.bank is None:
         return octet_marks(worst)
-    addresses = [record.address_bytes for record in access.lanes_at(point)]
-    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], access.instruction.words)]
+    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], found.instruction.words)]
     distinct = len({addresses[lane] for lane in lanes})
     text = f"lanes {spans(lanes)} touch {distinct} different addresses in bank {worst.bank}"
     return dict.fromkeys(lanes, "x"), text

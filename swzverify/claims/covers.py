@@ -14,20 +14,21 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_comparable, common_origins, origin_text, refuse_moved
 from swzverify.claims.form import Form, Named, Number, Role, Subject
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, element_places, numbers
 from swzverify.claims.stated import less
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Always, Arrays, Numbers, Point, Truths, second
 from swzverify.engines.obligations import Covers as Obligation
 from swzverify.errors import SwzError
-from swzverify.hardware import Space
+from swzverify.hardware import LANES, Space
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, binary, conjunction, extend, negation, substitute, var
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.iterations import last_active
-from swzverify.subjects.loop import STAGE, WARP
+from swzverify.subjects.loop import LANE, STAGE, WARP
 from swzverify.subjects.memory import Origin
 
 MAX_SHOWN = 64
@@ -148,6 +149,11 @@ class Covers(Claim):
         often = "once" if self.times == 1 else f"{self.times} times"
         return f"each of {self.tile.size} elements exactly {often}; {access_scope(self.access, hardware=False)}{where}"
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements that are not touched `times` times."""
+        lanes, elements = sides
+        return numbers(elements.touched_by(lanes) != self.times)
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The touches of one element, counted in plain integers."""
         if isinstance(goal.obligation, Always):
@@ -156,36 +162,43 @@ class Covers(Claim):
         tile = self.tile
         coord = points.coordinate_at(point, second(""))
         stage, base = points.stage_at(point), points.base_at(point)
-        position = int(tile.position(coord, stage=stage, base=base))
-        bits = (position * tile.unit_bits, (position + tile.element_units) * tile.unit_bits)
-        touches = self._touches(access, point, bits)
-        if len(touches) == self.times:
+        element, (lanes, where) = element_places(tile, (coord,), stage, base), every_lane(access, point)
+        if not self.broken(lanes, element):
             return None
+        hit = numbers(lanes.active & (lanes.touched_by(element) > 0))
+        touches: list[tuple[int, ...]] = []
+        for each in hit:
+            warp, *loops = where[each // LANES]
+            touches.append((warp, each % LANES, *loops, int(lanes.first.flat[each]) // 8))
+        position = int(tile.position(coord, stage=stage, base=base))
         rows = tuple(Row(touch, "x") for touch in touches[:MAX_SHOWN])
         note = f"element {coord} at {points.address_text(position)} is touched {len(touches)} times, not {self.times}"
         names = tuple(loop.name for loop in access.loops)
         return Counterexample(points.placement_at(point), note, ("warp", "lane", *names, "address"), rows)
 
-    def _touches(self, access: Access, point: Mapping[str, int], bits: tuple[int, int]) -> list[tuple[int, ...]]:
-        """Every (warp, lane, loops, address) that touches some of these bits."""
-        ends = last_active(access, access.loop_limits)
-        limits = zip(access.loops, access.loop_limits, strict=True)
-        ranges = [range(ends.get(loop.name, limit)) for loop, limit in limits]
-        found: list[tuple[int, ...]] = []
-        place: Point = {name: value for name, value in point.items() if name in (STAGE, access.origin.name)}
-        for warp, *loops in product(range(access.warps), *ranges):
-            here = {**place, WARP: warp, **dict(zip((loop.name for loop in access.loops), loops, strict=True))}
-            arrays = {name: np.asarray([[value]], dtype=np.int64) for name, value in here.items()}
-            arrays["lane"] = np.arange(32, dtype=np.int64)[None, :]
-            assumed, active, position, _ = access.definition(arrays)
-            if not bool(np.all(assumed)):
-                continue
-            start = np.broadcast_to(position, (1, 32))[0] * access.unit_bits
-            on = np.broadcast_to(active, (1, 32))[0]
-            hit = on & (start < bits[1]) & (start + 8 * access.instruction.width_bytes > bits[0])
-            values = [loop.value(i) for loop, i in zip(access.loops, loops, strict=True)]
-            found += [(warp, int(lane), *values, int(start[lane]) // 8) for lane in np.flatnonzero(hit)]
-        return found
+
+def every_lane(access: Access, point: Mapping[str, int]) -> tuple[Places, list[tuple[int, ...]]]:
+    """The lanes of every warp instruction in a stage and at a base, and where each one is: its warp,
+    and the values of its loops. Iterations that do not run are left out.
+    """
+    ends = last_active(access, access.loop_limits)
+    limits = zip(access.loops, access.loop_limits, strict=True)
+    ranges = [range(ends.get(loop.name, limit)) for loop, limit in limits]
+    place: Point = {name: value for name, value in point.items() if name in (STAGE, access.origin.name)}
+    where: list[tuple[int, ...]] = []
+    first: list[Numbers] = []
+    active: list[Truths] = []
+    for warp, *loops in product(range(access.warps), *ranges):
+        here = {**place, WARP: warp, **dict(zip((loop.name for loop in access.loops), loops, strict=True))}
+        arrays = {name: np.asarray([value], dtype=np.int64) for name, value in here.items()}
+        assumed, on, position, _ = access.definition({**arrays, LANE: np.arange(LANES, dtype=np.int64)})
+        if bool(np.all(assumed)):
+            where.append((warp, *(loop.value(i) for loop, i in zip(access.loops, loops, strict=True))))
+            first.append(np.broadcast_to(position, LANES) * access.unit_bits)
+            active.append(np.broadcast_to(on, LANES))
+    rows = (len(where), LANES)
+    begins, there = np.asarray(first, dtype=np.int64), np.asarray(active, dtype=np.bool_)
+    return Places(begins.reshape(rows), 8 * access.instruction.width_bytes, there.reshape(rows)), where
 
 
 def _idle_goal(access: Access, ends: Mapping[str, int]) -> tuple[Goal, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import related
 from swzverify.claims.form import Count, Form, Role
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, element_places, numbers
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side
@@ -51,7 +53,7 @@ class Disjoint(Claim):
     def _sides(self) -> tuple[TilePoints, TilePoints]:
         tiles = (self.first, self.other)
         places = [tile.origin for tile in tiles]
-        if self.second is not None and not related(self.first.base, self.second.base):
+        if not self.shares_base:
             places = [place.renamed(prefix + place.name) for place, prefix in zip(places, (P, Q), strict=True)]
         return TilePoints.of(tiles[0], P, places[0]), TilePoints.of(tiles[1], Q, places[1])
 
@@ -82,26 +84,41 @@ class Disjoint(Claim):
         places = "; ".join(f"{tile.name}: {base_text(tile.base)}" for tile in (self.first, self.second))
         return f"every pair of elements and stages; {places}"
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements of the first side that share a bit with one of the second."""
+        first, second = sides
+        return numbers(first.touched_by(second) > 0)
+
+    def arranged(self, *sides: Places) -> Iterator[tuple[Places, ...]]:
+        """Two tiles as they are, and every two stages of one."""
+        yield from combinations(sides[0].rows, 2) if self.second is None else [sides]
+
+    @property
+    def shares_base(self) -> bool:
+        """Whether the tiles are known relative to each other."""
+        return self.second is None or related(self.first.base, self.second.base)
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The two elements that meet."""
         del goal  # there is one only
         a, b = self._sides()
         scale = max(x.tile.units_per_byte for x in (a, b))
         rows: list[Row] = []
-        ranges: list[tuple[int, int]] = []
+        begins: list[int] = []
+        sides: list[Places] = []
         for points in (a, b):
             tile, coord, stage = points.tile, points.coordinate_at(point), points.stage_at(point)
             position = int(tile.position(coord, stage=stage, base=points.base_at(point)))
-            wide = scale // tile.units_per_byte
-            ranges.append((position * wide, (position + tile.element_units) * wide))
+            sides.append(element_places(tile, (coord,), stage, points.base_at(point)))
+            begins.append(position * (scale // tile.units_per_byte))
             rows.append(Row((tile.name, coord, stage, points.address_text(position)), "x"))
         if self.second is None and a.stage_at(point) == b.stage_at(point):
             return None
-        if not (ranges[0][0] < ranges[1][1] and ranges[1][0] < ranges[0][1]):
+        if not self.broken(*sides):
             return None
         binding = {f"base of {x.tile.name}": x.base_at(point) for x in (a, b)}
-        note = f"both touch address {max(r[0] for r in ranges) // scale}"
-        if self.second is not None and not related(self.first.base, self.second.base):
+        note = f"both touch address {max(begins) // scale}"
+        if not self.shares_base:
             note += "; their bases are unrelated: place both in one memory to relate them"
         return Counterexample(binding, note, ("tile", "coord", "stage", "address"), tuple(rows))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -65,29 +65,29 @@ def over_common_loops(first: Access, other: Access) -> tuple[Access, Access]:
     return first.within(common), other.within(common)
 
 
+def lanes_of(access: Access, point: Mapping[str, int]) -> tuple[LaneRecord, ...]:
+    """The lanes of an access at a point; where it does not run, no lane is active."""
+    nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))
+    return access.lanes_at(point) if access.assumed_at(point) else nothing
+
+
 def lanes_that_differ(
-    first: Access, other: Access, places: tuple[Origin, Origin], point: Mapping[str, int]
-) -> Counterexample | None:
-    """All lanes of both at a point, the differing ones marked; None where none differs."""
-    a, b = first.moved(places[0]), other.moved(places[1])
+    a: Access, b: Access, point: Mapping[str, int], lanes: Sequence[Sequence[LaneRecord]], differing: Sequence[int]
+) -> Counterexample:
+    """All lanes of both at a point, the differing ones marked."""
     # With the bit where either side has elements that are no whole bytes.
     in_bits = min(a.unit_bits, b.unit_bits) < 8
     rows: list[Row] = []
     note = ""
-    nothing = tuple(LaneRecord(lane, None, None, None) for lane in range(LANES))
     own = tuple(dict.fromkeys(each for x in (a, b) for each in x.read_unknowns))
-    sides = [x.lanes_at(point) if x.assumed_at(point) else nothing for x in (a, b)]
-    for one, two in zip(*sides, strict=True):
-        differ = (one.address_bytes, one.bit) != (two.address_bytes, two.bit)
+    for one, two in zip(*lanes, strict=True):
         shown = [_shown_address(record, in_bits=in_bits) for record in (one, two)]
-        if differ and not note:
-            note = f"lane {one.lane}: {first.name} gives {shown[0]}, {other.name} gives {shown[1]}"
+        if one.lane == differing[0]:
+            note = f"lane {one.lane}: {a.name} gives {shown[0]}, {b.name} gives {shown[1]}"
         values = own_values(own, point, one.lane).values()
-        rows.append(Row((one.lane, *values, *shown), "x" if differ else ""))
-    if not note:
-        return None
+        rows.append(Row((one.lane, *values, *shown), "x" if one.lane in differing else ""))
     note += "".join(_not_there(x, point) for x in (a, b) if not x.exists_at(point))
-    columns = ("lane", *own_columns(own, (first.name, other.name)), first.name, other.name)
+    columns = ("lane", *own_columns(own, (a.name, b.name)), a.name, b.name)
     return Counterexample(a.binding({k: v for k, v in point.items() if k != "lane"}), note, columns, tuple(rows))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swzverify.claims.places import Places, element_places
 from swzverify.claims.stated import equal
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
@@ -102,12 +103,24 @@ class EqualPlaces:
             point["base"] = address
         return tuple(value * self.units_per_byte for value in subject.at_many(point))
 
-    def differ(self, point: Mapping[str, int]) -> Counterexample | None:
+    def places_at(self, point: Mapping[str, int]) -> list[Places]:
+        """The places of both sides at one point."""
+        coord = tuple(point[node.name] for node in self.coords)
+        stage = 0 if self.stage is None else point[self.stage.name]
+        found: list[Places] = []
+        for subject, place in self.sides:
+            if isinstance(subject, Tile):
+                found.append(element_places(subject, (coord,), stage, place.at(point)))
+                continue
+            names = dict(zip((name for name, _ in subject.over), coord, strict=True))
+            value = subject.at({**names, "base": place.at(point)} if subject.uses_base else names)
+            found.append(Places(np.asarray([value])))
+        return found
+
+    def differ(self, point: Mapping[str, int]) -> Counterexample:
         """Both values at one point."""
         arrays = {name: np.asarray([value], dtype=np.int64) for name, value in point.items()}
         found = [tuple(int(value.ravel()[0]) for value in self._values(x, place, arrays)) for x, place in self.sides]
-        if found[0] == found[1]:
-            return None
         coord = tuple(point[node.name] for node in self.coords)
         binding: dict[str, int] = {} if self.stage is None else {"stage": point[self.stage.name]}
         if self.base is not None:

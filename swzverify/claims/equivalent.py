@@ -9,10 +9,11 @@ from typing import ClassVar
 from swzverify.claims.access_points import access_scope, exists_active
 from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_comparable, common_origins, open_alignment, origin_text, refuse_moved
-from swzverify.claims.equal_lanes import equal_lanes, lanes_that_differ, over_common_loops
+from swzverify.claims.equal_lanes import equal_lanes, lanes_of, lanes_that_differ, over_common_loops
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.form import Addressed, Count, Form, Role, role_of
 from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.places import Places, lane_places, numbers
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
 from swzverify.ir.expr import conjunction, negation
@@ -188,13 +189,29 @@ class Equivalent(Claim):
             return texts[0]
         return f"{self.first.name}: {texts[0]}; {self.second.name}: {texts[1]}"
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements, lanes or points that differ; a lane that only one side has differs, too."""
+        if all(isinstance(each, IndexMap) for each in self.subjects):
+            return numbers((sides[0].first != sides[1].first).any(axis=1))
+        # Beside a tile, a map's values are byte addresses.
+        first, second = (
+            8 * places.first.ravel() if isinstance(each, IndexMap) else places.first
+            for each, places in zip(self.subjects, sides, strict=True)
+        )
+        active, other = sides[0].active, sides[1].active
+        return numbers((active != other) | (active & (first != second)))
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The coordinate or lane at which the two differ."""
         del goal  # there is one only
         places = common_origins(*self.bases)
         if isinstance(self.first, Access) and isinstance(self.second, Access):
-            return lanes_that_differ(self.first, self.second, places, point)
-        return self._places(places).differ(point)
+            pair = self.first.moved(places[0]), self.second.moved(places[1])
+            lanes = [lanes_of(each, point) for each in pair]
+            broken = self.broken(*map(lane_places, pair, lanes))
+            return lanes_that_differ(*pair, point, lanes, broken) if broken else None
+        equal = self._places(places)
+        return equal.differ(point) if self.broken(*equal.places_at(point)) else None
 
 
 def _base_of(subject: Addressed) -> Base | None:

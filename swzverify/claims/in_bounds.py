@@ -12,6 +12,7 @@ from swzverify.claims.access_points import access_domain, access_scope, exists_a
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, element_places, lane_places, numbers
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
@@ -22,9 +23,7 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Access, Tile
-from swzverify.subjects.plain_access import LaneRecord
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
-from swzverify.subjects.unknown import own_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,10 @@ class InBounds(Claim):
         if isinstance(self.about, Tile):
             return f"{describe(self.about)}, {self.about.describe_base()}"
         return access_scope(self.about, hardware=False)
+
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements or lanes that leave the allocation, or the shape."""
+        return numbers(sides[0].outside)
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The lane or element that lies outside."""
@@ -108,11 +111,11 @@ def tile_outside(tile: Tile, point: Mapping[str, int]) -> Counterexample | None:
     """The element in plain integers; None when it lies inside."""
     points = TilePoints.of(tile)
     coord, stage, base = points.coordinate_at(point), points.stage_at(point), points.base_at(point)
+    if not element_places(tile, (coord,), stage, base).outside.any():
+        return None
     place = int(tile.position(coord, stage=stage, base=base))
     start = (base + stage * tile.pitch_bytes) * tile.units_per_byte
     end = start + tile.allocation_bytes * tile.units_per_byte
-    if start <= place and place + tile.element_units <= end:
-        return None
     row = Row((coord, int(tile.offset(coord)), points.address_text(place)), "a")
     ends = f"{points.address_text(start)}..{points.address_text(end - 1)}"
     note = f"element {coord} of tile {tile.name} lies at {points.address_text(place)}, outside its allocation {ends}"
@@ -155,28 +158,11 @@ def _access_goal(access: Access) -> Always:
     return Always(access_domain(access, 1), holds, definition)
 
 
-def _outside(access: Access, record: LaneRecord, point: Mapping[str, int]) -> bool:
-    if record.address_bytes is None:
-        return False
-    base = access.origin.at(point)
-    if access.tile is None:
-        return not base <= record.address_bytes <= base + (access.bytes or 0) - access.instruction.width_bytes
-    tile = access.tile
-    seen = own_places(access.unknowns, point, record.lane)
-    if record.coord is not None and any(c >= n for c, n in zip(record.coord, tile.extents, strict=True)):
-        return True
-    _, _, position, start = access.definition(
-        {name: np.asarray([value], dtype=np.int64) for name, value in {**seen, "lane": record.lane}.items()}
-    )
-    room = tile.allocation_bytes * tile.units_per_byte
-    return not int(start[0]) <= int(position[0]) <= int(start[0]) + room - access.width_units
-
-
 def _lanes_outside(access: Access, point: Mapping[str, int]) -> Counterexample | None:
     if not access.assumed_at(point):
         return None
     records = access.lanes_at(point)
-    outside = {record.lane: "out" for record in records if _outside(access, record, point)}
+    outside = dict.fromkeys(numbers(lane_places(access, records).outside), "out")
     if not outside:
         return None
     lane = min(outside)

@@ -11,6 +11,7 @@ import numpy as np
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_A_TILE, Form, Role
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, element_places, numbers
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Arrays, Bijection, Numbers, Truths, second
@@ -45,10 +46,19 @@ class Injective(Claim):
         """Every pair of elements, at every base."""
         return f"{describe(self.tile)}, {self.tile.describe_base()}"
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The elements that share a bit with another one of their stage."""
+        return numbers(shared(sides[0]))
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """Two coordinates whose elements share a bit."""
         del goal  # there is one only
         return collision(self.tile, point)
+
+
+def shared(elements: Places) -> Truths:
+    """Which elements share a bit with another one of their row."""
+    return np.stack([row.touched_by(row) > 1 for row in elements.rows])
 
 
 def injective_goal(tile: Tile) -> Obligation:
@@ -100,9 +110,9 @@ def collision(tile: Tile, point: Mapping[str, int]) -> Counterexample | None:
     points = TilePoints.of(tile)
     stage, base = points.stage_at(point), points.base_at(point)
     first, other = points.coordinate_at(point), points.coordinate_at(point, second(""))
-    places = [int(tile.position(coord, stage=stage, base=base)) for coord in (first, other)]
-    if first == other or abs(places[0] - places[1]) >= tile.element_units:
+    if first == other or not shared(element_places(tile, (first, other), stage, base)).any():
         return None
+    places = [int(tile.position(coord, stage=stage, base=base)) for coord in (first, other)]
     rows = tuple(
         Row((coord, int(tile.offset(coord)), points.address_text(place)), "a")
         for coord, place in zip((first, other), places, strict=True)

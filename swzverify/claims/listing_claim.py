@@ -14,6 +14,7 @@ import numpy as np
 
 from swzverify.claims.claim import Claim
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.places import Places, numbers
 from swzverify.claims.stated import at_most
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.core.words import counted, listed
@@ -110,18 +111,20 @@ class ListingClaim(Claim):
             f"{' and '.join(dict.fromkeys(reads))} at line {each.line} is not known"
         )
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The instructions, by their extra cycles, at which the listing has more conflicts than claimed."""
+        return numbers(np.cumsum(sides[0].first) > self.limit)
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The instruction that passes the limit, and the arithmetic one before it."""
         own = self.listing
-        at = point.get(INSTRUCTION, 0)
-        so_far = sum(each.least for each in own.counted[: at + 1])
-        if goal.what != "so far" or so_far <= self.limit:
+        costs = [each.least for each in own.counted]
+        broken = self.broken(Places(np.asarray(costs)))
+        if goal.what != "so far" or point.get(INSTRUCTION, 0) not in broken:
             return None
         # A later instruction fails as well: the first one that does is shown.
-        while own.counted[at].least == 0 or so_far - own.counted[at].least > self.limit:
-            so_far -= own.counted[at].least
-            at -= 1
-        each = own.instructions[at]
+        at = broken[0]
+        so_far, each = sum(costs[: at + 1]), own.instructions[at]
         shown = [i for i in range(at) if own.instructions[i].work is Work.ARITHMETIC][-1:]
         rows = [row for i in (*shown, at) for row in self._rows(i, i == at)]
         binding = {"line": each.line}

@@ -12,6 +12,7 @@ import numpy as np
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.places import Places, numbers
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.core.words import binding_text
@@ -113,6 +114,13 @@ class Permutation(Claim):
         over = " x ".join(f"{name} < {extent}" for name, extent in self.map.over)
         return f"all {over} onto {' x '.join(map(str, self.box))}"
 
+    def broken(self, *sides: Places) -> list[int]:
+        """The points whose value lies outside the box, or is another point's, too."""
+        values = sides[0].first
+        inside = ((values >= 0) & (values < np.asarray(self.box))).all(axis=1)
+        _, which, counts = np.unique(values, axis=0, return_inverse=True, return_counts=True)
+        return numbers(~inside | (counts[which.ravel()] > 1))
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """A value outside the box, or two points with one value."""
         place = self.map.origin
@@ -121,7 +129,7 @@ class Permutation(Claim):
         value = self.map.at(first | base)
         columns = (*(name for name, _ in self.map.over), "value")
         if isinstance(goal.obligation, Always):
-            if all(0 <= v < extent for v, extent in zip(value, self.box, strict=True)):
+            if not self.broken(Places(np.asarray([value]))):
                 return None
             note = f"{binding_text(first)} has the value {value}, outside {self.box}"
             return Counterexample(first, note, columns, (Row((*first.values(), value), "x"),))

@@ -194,6 +194,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ809": "nothing that can be scanned",
         "SWZ810": "no machine code to judge",
     },
+    "Packages that add to swzverify": {
+        "SWZ821": "a package that adds to swzverify and cannot be used",
+    },
     "Faults of swzverify": {
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.claims.access_points import access_enough
+from swzverify.claims.places import Places
 from swzverify.core.words import binding_text
 from swzverify.gpu.asm import is_transposed, register_words
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
-from swzverify.gpu.launch import MISALIGNED_ADDRESS, PASSES, DeviceAnswer, Launch
+from swzverify.gpu.launch import MISALIGNED_ADDRESS, PASSES, DeviceAnswer, Launch, first_bits
 from swzverify.gpu.source import ALIGNMENT_BYTES, NOWHERE, access_kernel, row_variables
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.hardware.instructions import Kind
@@ -304,6 +305,26 @@ class AccessRun:
             if not launch.faults:
                 active, place = self.predicted(launch.base)
                 yield active, place // units
+
+    def places(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Places]:
+        """The lanes from the device, a row for each row that ran, by the value of the base's variable.
+
+        Where their stage or array begins is not the device's answer: the plain definition says it.
+        """
+        access, found = self.access, dict[int, Places]()
+        room = access.bytes or 0 if access.tile is None else access.tile.allocation_bytes
+        for launch, answer in zip(self.launches, answers, strict=True):
+            if not launch.faults and answer.status == 0:
+                places = answer.places.reshape(-1, access.threads)
+                *_, start = access.definition(self.point(launch.base))
+                found[launch.base] = Places(
+                    first_bits(places, access.unit_bits),
+                    8 * access.instruction.width_bytes,
+                    places != NOWHERE,
+                    low=np.broadcast_to(start, places.shape) * access.unit_bits,
+                    room_bits=8 * room,
+                )
+        return found
 
     def touched_bytes(self, answers: Sequence[DeviceAnswer]) -> Iterable[tuple[Launch, Mask, Array]]:
         """(launch, active, byte address) of each launch, as the device computed them."""

@@ -26,6 +26,8 @@ FIRST_DEVICE_ERROR = 700
 MISALIGNED_ADDRESS = 716
 """CUDA_ERROR_MISALIGNED_ADDRESS. Source: CUDA driver API, CUresult."""
 
+FARTHEST = 1 << 58
+
 Words = NDArray[np.uint32]
 Places = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -34,6 +36,11 @@ Bytes = NDArray[np.uint8]
 def no_rows() -> Places:
     """The rows of a kernel that has none."""
     return np.zeros((0, 0), dtype=np.uint64)
+
+
+def first_bits(places: Places, unit_bits: int) -> NDArray[np.int64]:
+    """The first bit of each place; one beyond all memory stays beyond it, whatever a device answers."""
+    return np.minimum(places, FARTHEST).astype(np.int64) * unit_bits
 
 
 def base_indices(place: Origin, seen: Sequence[int]) -> tuple[int, ...]:

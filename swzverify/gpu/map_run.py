@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.claims.places import Places
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison
 from swzverify.gpu.launch import DeviceAnswer, Launch, base_indices
 from swzverify.gpu.source import map_kernel
@@ -99,7 +100,7 @@ class MapRun:
         )
         return Comparison(wanted.size, 0, len(wrong), texts)
 
-    def placed(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Array]:
-        """The first value at each point, by the value of the base's variable."""
+    def places(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Places]:
+        """The values at each point, by the value of the base's variable."""
         pairs = zip(self.launches, answers, strict=True)
-        return {launch.base: self.found(answer)[:, 0] for launch, answer in pairs if answer.status == 0}
+        return {launch.base: Places(self.found(answer)) for launch, answer in pairs if answer.status == 0}

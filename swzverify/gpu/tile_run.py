@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.claims.places import Places
 from swzverify.claims.tile_points import TilePoints
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
-from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch, base_indices
+from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch, base_indices, first_bits
 from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel
 from swzverify.layout.tma import BASE_ALIGN_BYTES, MAX_BOX_EXTENT, TmaMode
 from swzverify.subjects import OffsetMap, Tile
@@ -215,11 +216,17 @@ class TileRun:
         where = f"element ({', '.join(str(int(axis[element])) for axis in coord)})"
         return where + (f" of stage {int(stage[element])}" if self.tile.stages > 1 else "")
 
-    def placed(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Array]:
-        """Each element's first unit from the device, by the value of the base's variable."""
-        pairs = zip(self.launches, answers, strict=True)
+    def places(self, answers: Sequence[DeviceAnswer]) -> Mapping[int, Places]:
+        """The elements from the device, a row for each stage, by the value of the base's variable."""
+        tile = self.tile
+        stages = np.arange(tile.stages, dtype=np.int64)[:, None]
         return {
-            launch.base: answer.places.astype(np.int64)
-            for launch, answer in pairs
+            launch.base: Places(
+                first_bits(answer.places, tile.unit_bits).reshape(tile.stages, tile.size),
+                tile.element_bits,
+                low=8 * (self.base_bytes(launch.base) + stages * tile.pitch_bytes),
+                room_bits=8 * tile.allocation_bytes,
+            )
+            for launch, answer in zip(self.launches, answers, strict=True)
             if launch.box is None and answer.status == 0
         }

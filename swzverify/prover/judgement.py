@@ -21,6 +21,7 @@ from swzverify.claims import (
     Outcome,
     SectorMeasure,
     Verdict,
+    is_outside,
 )
 from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
@@ -117,6 +118,9 @@ def _verdict(claim: Claim, plan: Plan, panel: Panel) -> tuple[Verdict, Mapping[s
     bare = Verdict(Outcome.PROVED, claim.scope(), evidence=claim.evidence())
     if plan.empty:
         return replace(bare, outcome=Outcome.VACUOUS, reason=plan.empty), None
+    if is_outside(claim) and any(fact.decides for fact in plan.facts):
+        reason = f"{claim.kind} is added by another package, whose claims are proved by goals and not by facts"
+        return replace(bare, outcome=Outcome.UNKNOWN, reason=reason), None
     if plan.unknown:
         return replace(bare, outcome=Outcome.UNKNOWN, reason=plan.unknown), None
     exists = _possible(plan.exists, panel)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from swzverify.claims import Claim, Counterexample
+from swzverify.claims import Claim, Counterexample, is_outside
 from swzverify.report.case_code import CaseCode, case_code, literal
 from swzverify.report.escape import prose, visible
 from swzverify.report.result import ClaimResult
@@ -41,19 +41,17 @@ class RefutedClaim:
 def render_case_tests(refuted: Sequence[RefutedClaim], target: str | None = None) -> str:
     """The module; `target` is the one that the claims were proved for in place of their specs' own."""
     helpers = {"claim_of"}
-    kinds: set[str] = set()
+    kinds: dict[str, set[str]] = {}
     taken: set[str] = set()
     tests: list[str] = []
     for each in refuted:
         body = case_code(each.claim, _case(each))
         helpers.update(body.helpers)
-        kinds.add(type(each.claim).__name__)
+        home = type(each.claim).__module__ if is_outside(each.claim) else "swzverify.claims"
+        kinds.setdefault(home, set()).add(type(each.claim).__name__)
         tests.append(_test(each, body, _function_name(each.name, taken), target))
     head = [MARK, _DOCSTRING, "", "from pathlib import Path", ""]
-    if any("access_cost(" in test for test in tests):
-        head.append("from swzverify import access_cost")
-    head.append(_import("swzverify.claims", kinds))
-    head.append(_import("swzverify.testing.cases", helpers))
+    head += [_import(module, names) for module, names in sorted({**kinds, "swzverify.testing.cases": helpers}.items())]
     head += ["", "HERE = Path(__file__).resolve().parent"]
     return "\n".join([*head, "", "", "\n\n".join(tests)])
 

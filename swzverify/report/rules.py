@@ -6,10 +6,10 @@ no third place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from swzverify.claims import claim_types
+from swzverify.claims import KINDS, claim_type, claim_types
 from swzverify.core.error_codes import TITLES
 from swzverify.report.result import ExitCode
 
@@ -39,22 +39,24 @@ class Vocabulary:
     exit_words: Mapping[int, str]
 
 
-def claim_vocabulary() -> Vocabulary:
-    """That of `swzverify prove`.
+def claim_vocabulary(kinds: Iterable[str] = ()) -> Vocabulary:
+    """That of `swzverify prove`; `kinds` of claims that other packages add are in it, too.
 
     >>> claim_vocabulary().exit_words[5]
     'no claim found'
     """
-    return Vocabulary(tuple(claim_rules()), {int(code): told for code, told in _EXIT_WORDS.items()})
+    return Vocabulary(tuple(claim_rules(kinds)), {int(code): told for code, told in _EXIT_WORDS.items()})
 
 
-def claim_rules() -> list[Rule]:
-    """The rule of every kind of claim, in the order of the docs.
+def claim_rules(kinds: Iterable[str] = ()) -> list[Rule]:
+    """The rule of every kind of claim, in the order of the docs; then those of other packages among `kinds`.
 
     >>> claim_rules()[0].meaning
     'No two elements share a bit.'
     """
-    return [Rule(kind, claim.form.title, _claim_help(kind)) for kind, claim in claim_types().items()]
+    others = {kind: claim_type(kind) for kind in sorted({*kinds} - {*KINDS})}
+    known = {**claim_types(), **others}
+    return [Rule(kind, claim.form.title, _claim_help(kind)) for kind, claim in known.items() if claim is not None]
 
 
 def problem_rule(code: str) -> Rule:

@@ -73,7 +73,7 @@ def render_sarif(
     5
     """
     code = ExitCode(report.exit_code if exit_code is None else exit_code)
-    words = claim_vocabulary() if vocabulary is None else vocabulary
+    words = claim_vocabulary(result.kind for result in report.results) if vocabulary is None else vocabulary
     results = [*map(_problem, report.problems), *(_claim(grade, result) for grade, result in findings(report))]
     keep = len(results)
     if keep > limits.results:

@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import Any
 
 from swzverify.compiled.binaries import NOT_GIVEN
+from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
@@ -116,8 +117,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "reason": decision.reason,
         "engines": list(decision.engines),
         "trial": None if decision.launch is None else decision.launch.record(),
-        "aligned": _claim(access.aligned),
-        "in_bounds": _claim(access.in_bounds),
+        **{each.kind: _claim(access.claim(each.kind)) for each in SCAN_CLAIMS},
         "settled": access.settled.verdict.value,
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
@@ -170,7 +170,7 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
             verdict, accept = access.decision.verdict, next(is_known, False)
             counts[verdict] += 1
             accepted += accept
-            broken = access.aligned.is_broken or access.in_bounds.is_broken
+            broken = any(each.is_broken for each in access.claims)
             broken = broken or (found is not None and found.status is Status.DISAGREES)
             if quiet and not broken and (accept or access.settled.verdict is Verdict.FREE):
                 continue
@@ -193,10 +193,10 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
 
 def _claim_counts(files: Iterable[ScannedFile]) -> dict[str, dict[str, int]]:
     """How many accesses have each verdict of each claim."""
-    both = [(access.aligned.verdict, access.in_bounds.verdict) for file in files for access in file.accesses]
+    told = [access.claims for file in files for access in file.accesses]
     return {
-        title: {verdict.value: sum(each[place] is verdict for each in both) for verdict in ClaimVerdict}
-        for place, title in enumerate(("aligned", "in bounds"))
+        each.adjective: {verdict.value: sum(of[place].verdict is verdict for of in told) for verdict in ClaimVerdict}
+        for place, each in enumerate(SCAN_CLAIMS)
     }
 
 
@@ -243,7 +243,7 @@ def access_lines(
 def _claim_lines(access: ScannedAccess) -> list[str]:
     """A line for each claim that is not proved, but for a reason that stands there already."""
     found: list[str] = []
-    for name, claim in (("aligned", access.aligned), ("in bounds", access.in_bounds)):
+    for name, claim in zip((each.adjective for each in SCAN_CLAIMS), access.claims, strict=True):
         if claim.verdict is ClaimVerdict.PROVED or claim.reason == access.decision.reason:
             continue
         words = {ClaimVerdict.REFUTED: f"not {name}", ClaimVerdict.DEPENDS: f"not always {name}"}

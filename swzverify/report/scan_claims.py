@@ -1,6 +1,6 @@
 """Scanned accesses as claims with verdicts, for the reports that know claims: each access is claimed
-to be free of conflicts, aligned, and in bounds. Undecided claims of alignment and bounds are left
-out; the scan's text and JSON have them.
+to be free of conflicts, and what the registry `compiled/kinds.py` has. Undecided claims of the
+registry are left out; the scan's text and JSON have them.
 
 An access stands at its source line, where `.loc` says one, else at its line of the PTX. Of code that
 was inlined the innermost place below the current folder counts: a header of the toolkit is no place
@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
+from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.compiled.scan import Verdict as Scanned
@@ -31,10 +32,12 @@ from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
 
 KIND: Final = "bank_conflicts"
-ALIGNED: Final = "aligned"
-IN_BOUNDS: Final = "in_bounds"
 COUNTERS: Final = "counters"
-KINDS: Final = {"conflict": KIND, "misaligned": ALIGNED, "out-of-bounds": IN_BOUNDS, "disagreement": COUNTERS}
+KINDS: Final = {
+    "conflict": KIND,
+    **{each.failure: each.kind for each in SCAN_CLAIMS},
+    "disagreement": COUNTERS,
+}
 """What --fail-on names, and the kind of claim that is then refuted."""
 NOTHING: Final = "no access to shared memory found"
 _LINES: Final = re.compile(r"@\d+")
@@ -54,18 +57,7 @@ VOCABULARY: Final = Vocabulary(
             "The compiled kernel has an access whose lanes meet in a bank with different words, or one that could not "
             "be decided. Pad or swizzle the array, or change which lane takes which element; the table has the lanes.",
         ),
-        Rule(
-            ALIGNED,
-            "Each lane's address is a multiple of the bytes that it touches.",
-            "The compiled kernel has an access whose address is not a multiple of its width: it faults. Align the "
-            "rows and the begin of the array to the vector's width, or use a narrower type.",
-        ),
-        Rule(
-            IN_BOUNDS,
-            "Each lane touches bytes of its array only.",
-            "The compiled kernel has an access that leaves the shared array that its address begins with. Make the "
-            "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
-        ),
+        *(Rule(each.kind, each.meaning, each.help) for each in SCAN_CLAIMS),
         Rule(
             COUNTERS,
             "A GPU's counters say what the verdict says.",
@@ -96,7 +88,7 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
             found = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
             found = replace(found, cures=access.cures) if found.failing else found
             results.append(replace(found, picture=_picture(access.decision)) if pictures else found)
-            for kind, claim in ((ALIGNED, access.aligned), (IN_BOUNDS, access.in_bounds)):
+            for kind, claim in zip((each.kind for each in SCAN_CLAIMS), access.claims, strict=True):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))
             if counted is not None and counted.status is Status.DISAGREES:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from swzverify.claims import Aligned, Claim, Coalesced, ConflictFree, InBounds, Injective, claim_types
+from swzverify.claims import KINDS, Aligned, Claim, Coalesced, ConflictFree, InBounds, Injective, claim_type
 from swzverify.claims.form import Form, Named, Role, Subject
+from swzverify.core.outside import Group, refuse
+from swzverify.errors import InternalError, SwzError
 from swzverify.spec.claim_models import NAMING, ClaimPart
 from swzverify.spec.fields import Part
 from swzverify.spec.names import Names
@@ -33,7 +35,9 @@ class PlacedClaim:
 
 def build_claim(part: ClaimPart, values: Values, names: Names) -> Claim:
     """A claim; `values.node` is its list item. Raises `Broken` after noting what is wrong with it."""
-    claim = claim_types()[part.kind]
+    claim = claim_type(part.kind)
+    if claim is None:
+        raise InternalError(f"no claim is called {part.kind}")
     stated = getattr(part, part.kind)
     numbers: dict[str, int] = {}
     if claim.form.keys and isinstance(stated, Part):
@@ -42,10 +46,23 @@ def build_claim(part: ClaimPart, values: Values, names: Names) -> Claim:
     else:
         subjects = _by_name(stated, part.kind, claim.form, values, names)
     with values.noted(values.at(part.kind)):
-        built = claim.stated(subjects, numbers)
+        built = _stated(claim, subjects, numbers)
         values.require_sound()
         return built
     raise Broken
+
+
+def _stated(claim: type[Claim], subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Claim:
+    """The claim of these subjects. Errors: its own, or SWZ821 where another package's code fails."""
+    try:
+        return claim.stated(subjects, numbers)
+    except SwzError:
+        raise
+    except Exception as error:
+        if claim.kind in KINDS:
+            raise
+        found = f"{type(error).__name__}: {error}"
+        raise refuse(Group.CLAIMS, claim.kind, found, "it may raise no other error than SwzError") from error
 
 
 def _by_key(stated: Part, kind: str, form: Form, values: Values, names: Names) -> list[Subject]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -18,7 +19,7 @@ from swzverify.spec.source import to_data
 from swzverify.spec.tile_models import TmaPart
 from swzverify.spec.tree import Data, Mapping, Node, Place, get, key_of, place_of
 
-_PARTS_BY_STEP: dict[str, type[Part]] = {**PARTS, **ARGUMENT_PARTS, "tma": TmaPart}
+_PARTS_BY_STEP: ChainMap[str, type[Part]] = ChainMap({**PARTS, "tma": TmaPart}, ARGUMENT_PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _note(detail: ErrorDetails, root: Mapping, places: list[int], problems: Prob
             problems.add("SWZ104", f"the key '{name}' is missing", _holder(root, path[:-1]), hint)
         case "string_pattern_mismatch":
             _note_bad_name(detail, loc, path, root, problems)
-        case "SWZ104" | "SWZ105" as code:
+        case "SWZ104" | "SWZ105" | "SWZ821" as code:
             where = get(root, *path)
             key = key_of(where, str(context["key"])) if "key" in context else None
             message = str(detail["msg"])

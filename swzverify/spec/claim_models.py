@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, cast
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Tag, create_model
+from pydantic import Field, GetCoreSchemaHandler, Tag, ValidatorFunctionWrapHandler, WrapValidator, create_model
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from swzverify.claims import Claim, claim_types
+from swzverify.claims import KINDS, Claim, claim_type, claim_types, outside_kinds
 from swzverify.claims.form import Count as HowMany
 from swzverify.claims.form import Form, Named, Number, Role
+from swzverify.errors import SwzError
 from swzverify.spec.fields import Chooser, Count, Expect, Name, Part, Text, branch, kind_of
 from swzverify.spec.meant import claim_hint
 
@@ -141,21 +142,17 @@ def _field(part: Named | Number) -> Any:  # pydantic takes a type and its field
     return (kind if default is not None else kind | None), Field(default, **said)
 
 
-_ARGUMENTS = {kind: _argument(claim) for kind, claim in claim_types().items() if claim.form.keys}
-
-ARGUMENT_PARTS: dict[str, type[Part]] = {
-    **_ARGUMENTS,
-    **{f"?{part.__name__}": part for part in (*NAMING.values(), *_ARGUMENTS.values())},
-}
+ARGUMENT_PARTS: dict[str, type[Part]] = {f"?{part.__name__}": part for part in NAMING.values()}
 """The model of a claim's argument, by the claim's key or the union's tag."""
 
 
 def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
     """The model of a list item that states a claim of this kind."""
     form = claim.form
-    argument = _ARGUMENTS[kind] if form.keys else _choice(form)
-    if form.name_alone:
-        argument = _name_or_keys(form, _ARGUMENTS[kind])
+    keys = ARGUMENT_PARTS.setdefault(kind, _argument(claim)) if form.keys else None
+    if keys is not None:
+        ARGUMENT_PARTS.setdefault(f"?{keys.__name__}", keys)
+    argument = _choice(form) if keys is None else _name_or_keys(form, keys) if form.name_alone else keys
     field = (argument, Field(description=form.says, examples=[*form.examples]))
     model = _made(f"{claim.__name__}Claim", ClaimPart, form.title, {kind: field})
     model.kind = kind
@@ -168,14 +165,42 @@ CLAIM_PARTS: dict[str, type[ClaimPart]] = {kind: _model(kind, claim) for kind, c
 _OTHER_KEYS = tuple(ClaimPart.model_fields)
 
 
+_OUTSIDE: dict[type[Claim], type[ClaimPart]] = {}
+
+
+def outside_part(kind: str) -> type[ClaimPart] | None:
+    """The model of a claim that another package adds; None where none adds this one. Errors: SWZ821."""
+    claim = None if kind in KINDS or kind in _OTHER_KEYS else claim_type(kind)
+    if claim is None:
+        return None
+    if claim not in _OUTSIDE:
+        _OUTSIDE[claim] = _model(kind, claim)
+    return _OUTSIDE[claim]
+
+
 def claim_kind(keys: object) -> str | None:
-    """The claim that a mapping's keys state, where it is exactly one.
+    """The claim that a mapping's keys state, where it is exactly one of swzverify's own.
 
     >>> claim_kind(["injective", "expect"]), claim_kind(["injective", "aligned"])
     ('injective', None)
     """
     kinds = [key for key in cast("list[str]", keys) if key in CLAIM_PARTS]
     return kinds[0] if len(kinds) == 1 else None
+
+
+def _validated(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    """The model of a claim; one that another package adds is no branch of the union."""
+    if isinstance(value, dict):
+        keys = [str(key) for key in cast("dict[object, object]", value)]
+        others = [] if claim_kind(keys) else [key for key in keys if key not in (*KINDS, *_OTHER_KEYS)]
+        try:
+            parts = [part for part in map(outside_part, others) if part is not None]
+        except SwzError as error:
+            context = {"message": error.message, "hint": error.hint, "key": others[0]}
+            raise PydanticCustomError("SWZ821", "{message}", context) from None
+        if len(parts) == 1 and not any(key in KINDS for key in keys):
+            return parts[0].model_validate(value)
+    return handler(_check_claim(cast("object", value)))
 
 
 def _check_claim(value: object) -> object:
@@ -193,11 +218,12 @@ def _check_claim(value: object) -> object:
         message = f"a list item states one claim, this one states {' and '.join(known)}"
         context = {"message": message, "hint": "begin another item with '- '", "key": known[1]}
         raise PydanticCustomError("SWZ104", "{message}", context)
-    listed = "claims: " + ", ".join(CLAIM_PARTS)
+    every = [*CLAIM_PARTS, *outside_kinds()]
+    listed = "claims: " + ", ".join(every)
     unknown = [key for key in keys if key not in _OTHER_KEYS]
     if not unknown:
         raise PydanticCustomError("SWZ104", "{message}", {"message": "this item states no claim", "hint": listed})
-    near = claim_hint(unknown[0], CLAIM_PARTS)
+    near = claim_hint(unknown[0], every)
     hint = f"{near}\n{listed}" if near else listed
     context = {"message": f"unknown claim '{unknown[0]}'", "hint": hint, "key": unknown[0]}
     raise PydanticCustomError("SWZ104", "{message}", context)
@@ -221,5 +247,5 @@ class _EveryKind:
         return handler.generate_schema(Annotated[_either([standard, *branches]), branch("a claim", _choose_claim)])
 
 
-ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], _EveryKind(), BeforeValidator(_check_claim)]
+ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], _EveryKind(), WrapValidator(_validated)]
 """One item of `claims:`."""

@@ -17,6 +17,7 @@ from swzverify.spec.guard import MAX_BYTES, decoded, refuse_size
 from swzverify.spec.limits import check_limits
 from swzverify.spec.patience import OutOfPatience, patience
 from swzverify.spec.problems import Problems, TooManyProblems
+from swzverify.spec.readers import read_outside, reader_of
 from swzverify.spec.source import read_text, read_tree
 from swzverify.spec.sources.languages import Language, language_of
 from swzverify.spec.tree import Place
@@ -95,7 +96,8 @@ class Spec(BuiltSpec, Shown):
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
-    """The spec in a file, or in a kernel source's comments; `target` overrides the spec's own.
+    """The spec in a file, or in a kernel source's comments; `target` overrides the spec's own. Of a
+    file that another package reads, the spec that its reader makes.
 
     Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target`
     argument.
@@ -129,7 +131,8 @@ def load_bytes(data: bytes, *, path: str, target: str | None = None) -> Spec:
 
 def _text(file: Path, language: Language | None, problems: Problems) -> str | None:
     if language is None:
-        return read_text(file, problems)
+        reader = reader_of(file)
+        return read_text(file, problems) if reader is None else read_outside(file, reader, problems)
     from swzverify.spec.kernel_source import holds_contract, read_source  # noqa: PLC0415 - few specs are contracts
 
     if file.is_file() and not file.is_symlink() and not holds_contract(file):

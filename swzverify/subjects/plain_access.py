@@ -36,7 +36,8 @@ class LaneRecord:
 
     `bit` says where inside the byte an element begins that is no whole number of bytes: 0 to 7,
     else 0. `values` are those of the unknowns that expressions read, of every lane that the block
-    has.
+    has. `start_bytes` is the address of the stage that the lane goes to, or of the base of a bare
+    address.
     """
 
     lane: int
@@ -45,6 +46,7 @@ class LaneRecord:
     address_bytes: int | None
     bit: int = 0
     values: tuple[int, ...] = ()
+    start_bytes: int = 0
 
     @property
     def in_whole_bytes(self) -> bool:
@@ -209,7 +211,7 @@ def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int
         return LaneRecord(lane, None, None, None)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither
-        return LaneRecord(lane, None, None, base + access.address.at(env))
+        return LaneRecord(lane, None, None, base + access.address.at(env), start_bytes=base)
     coord = tuple(each.at(env) for each in access.coord)
     if access.stage is not None:
         stage = access.stage.at(env)
@@ -218,7 +220,7 @@ def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int
     offset = int(access.tile.offset(coord)) if access.offset is None else access.offset.at(env)
     position = int(access.tile.position_of(offset, stage=stage, base=base))
     byte, bit = divmod(position, access.tile.units_per_byte)
-    return LaneRecord(lane, coord, offset, byte, bit)
+    return LaneRecord(lane, coord, offset, byte, bit, start_bytes=base + stage * access.tile.pitch_bytes)
 
 
 def _loops_at(access: StatedAccess, point: Mapping[str, int]) -> dict[str, int]:

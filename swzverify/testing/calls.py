@@ -15,7 +15,11 @@ from itertools import pairwise, product
 from math import prod
 from typing import TypeAlias
 
-from swzverify.claims.cost_claim import banks_of, octet_marks
+import numpy as np
+
+from swzverify.claims.contiguous import torn
+from swzverify.claims.cost_claim import colliding, exceeds
+from swzverify.claims.places import Places, numbers
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.core.words import binding_text
 from swzverify.errors import SwzError
@@ -221,22 +225,13 @@ def _judged(bare: Verdict, costs: Sequence[AccessCost], warps: Sequence[_Warp], 
     measure = Measure(cases[0], cases[1])
     warp = worst if at_most is None else most
     cost, (where, addresses) = costs[warp], warps[warp]
-    if cost.wavefronts <= (cost.minimum if at_most is None else at_most):
+    if not exceeds(cost, at_most):
         return _with(bare, bare.outcome, bare.reason, measure=measure)
     allowed = f"instead of {cost.minimum}" if at_most is None else f"where at most {at_most} are allowed"
     note = f"{cost.instruction.name} takes {cost.wavefronts} wavefronts {allowed}"
-    marks, why = _colliding(cost, addresses)
+    marks, why = colliding(cost, addresses)
     note += f"; {why}" if why else ""
     return _with(bare, Outcome.REFUTED, note, _lanes(addresses, where, note, marks), measure)
-
-
-def _colliding(cost: AccessCost, addresses: Addresses) -> tuple[dict[int, str], str]:
-    """The lanes of the costliest group in its worst bank, or an octet's classes; and in words."""
-    worst = max(cost.groups, key=lambda group: group.wavefronts)
-    if worst.bank is None:
-        return octet_marks(worst)
-    lanes = [lane for lane in worst.lanes if worst.bank in banks_of(addresses[lane], cost.instruction.words)]
-    return dict.fromkeys(lanes, "x"), f"{len(lanes)} lanes meet in bank {worst.bank}"
 
 
 def _lanes(addresses: Addresses, where: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
@@ -290,18 +285,17 @@ def contiguous_call(function: Called, size: int, element_bits: int, elements: in
     found, width, bare = elements_of_call(function, size, element_bits)
     if size < elements:
         return _with(bare, Outcome.VACUOUS, f"{size} elements: no vector of {elements} fits")
-    for first in range(0, size - elements + 1, elements):
-        vector = found[first : first + elements]
-        wanted = [vector[0] + item * width for item in range(elements)]
-        bad = [item for item in range(elements) if vector[item] != wanted[item]]
-        if not bad and vector[0] % (elements * width):
-            bad = [0]
-        if bad:
-            where = f"{wanted[bad[0]]}" if bad[0] else f"a multiple of {elements * width}"
-            note = f"element {first + bad[0]} lies at {vector[bad[0]]}, not at {where}"
-            rows = tuple(Row((first + i, at), "x" if i in bad else "") for i, at in enumerate(vector))
-            return _with(bare, Outcome.REFUTED, note, Counterexample({}, note, ("element", "address"), rows))
-    return bare
+    vectors = 8 * np.asarray(found[: size // elements * elements]).reshape(-1, elements)
+    bad = numbers(torn(Places(vectors, 8 * width)))
+    if not bad:
+        return bare
+    item = bad[0] % elements
+    first = bad[0] - item
+    where = f"{found[first] + item * width}" if item else f"a multiple of {elements * width}"
+    note = f"element {bad[0]} lies at {found[bad[0]]}, not at {where}"
+    vector = range(first, first + elements)
+    rows = tuple(Row((index, found[index]), "x" if index in bad else "") for index in vector)
+    return _with(bare, Outcome.REFUTED, note, Counterexample({}, note, ("element", "address"), rows))
 
 
 def equivalent_calls(first: Called, other: Called, threads: int) -> Verdict:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -23,17 +22,19 @@ from swzverify.claims import Claim
 from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
+from swzverify.claims.covers import every_lane as lanes_of_loops
+from swzverify.claims.equal_lanes import lanes_of as lanes_of_access
 from swzverify.claims.form import Subject
+from swzverify.claims.places import Places, element_places, lane_places, numbers
 from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
 from swzverify.prover import prove
 from swzverify.spec import load_spec
 from swzverify.subjects import Access, IndexMap, Listing, Tile
-from swzverify.subjects.iterations import last_active
-from swzverify.subjects.loop import LANE, STAGE, WARP
+from swzverify.subjects.loop import STAGE, WARP
 from swzverify.subjects.memory import Origin
-from swzverify.subjects.unknown import own_places
+from swzverify.subjects.plain_access import LaneRecord
 
 _Claim = TypeVar("_Claim", bound=Claim)
 _Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing)
@@ -138,45 +139,91 @@ def lanes_of(
     claim.
     """
     access = _only(Access, access)
-    point = _point(access, where, compared=compared) | _choice(access, own or {})
-    if not access.assumed_at(point):
-        if not compared:
-            _skip(f"access {access.name} does not run at {dict(where)}")
-        return [Lane(lane, (), (), None, None, 0, range(0)) for lane in range(LANES)]
-    starts = _starts(access, point)
-    room_bytes = access.tile.allocation_bytes if access.tile is not None else access.bytes or 0
     extents = () if access.tile is None else access.tile.extents
+    room_bits = 8 * (access.tile.allocation_bytes if access.tile is not None else access.bytes or 0)
     width_bits = 8 * access.instruction.width_bytes
     found: list[Lane] = []
-    for record, start in zip(access.lanes_at(point), starts, strict=True):
-        address, room = record.address_bytes, range(start, start + 8 * room_bytes)
-        first = None if address is None else 8 * address + record.bit
-        found.append(Lane(record.lane, record.coord or (), extents, address, first, width_bits, room))
+    for each in _records(access, where, own or {}, compared=compared):
+        address, start = each.address_bytes, 8 * each.start_bytes
+        first = None if address is None else 8 * address + each.bit
+        room = range(start, start + room_bits)
+        found.append(Lane(each.lane, each.coord or (), extents, address, first, width_bits, room))
     return found
+
+
+def _records(
+    access: Access, where: Mapping[str, int], own: Mapping[str, Sequence[int]], *, compared: bool
+) -> tuple[LaneRecord, ...]:
+    """The lanes of a warp instruction; the test is skipped where there is no such one."""
+    point = _point(access, where, compared=compared) | _choice(access, own)
+    if not compared and not access.assumed_at(point):
+        _skip(f"access {access.name} does not run at {dict(where)}")
+    return lanes_of_access(access, point)
 
 
 def touches_of(
     claim: Covers, coord: Sequence[int], *, stage: int, bases: tuple[int, int]
 ) -> list[tuple[int, int, dict[str, int]]]:
     """Every (warp, lane, loops) of the access that touches the element; both bases are bytes."""
-    access = claim.access
-    element = bits_of(claim.tile, coord, stage=stage, base=bases[1])
-    ends = last_active(access, access.loop_limits)
-    limits = [ends.get(loop.name, limit) for loop, limit in zip(access.loops, access.loop_limits, strict=True)]
-    width_bits = 8 * access.instruction.width_bytes
-    found: list[tuple[int, int, dict[str, int]]] = []
-    for warp, *turns in product(range(access.warps), *map(range, limits)):
-        loops = {loop.name: loop.value(turn) for loop, turn in zip(access.loops, turns, strict=True)}
-        point = _point(access, {WARP: warp, **loops, STAGE: stage, "base": bases[0]}, compared=True)
-        if not access.assumed_at(point):
-            continue
-        for record in access.lanes_at(point):
-            if record.address_bytes is None:
-                continue
-            first = 8 * record.address_bytes + record.bit
-            if first < element.stop and element.start < first + width_bits:
-                found.append((warp, record.lane, loops))
-    return found
+    element = elements_at(claim.tile, [coord], stage=stage, base=bases[1])
+    lanes, where = _every_lane(claim.access, stage, bases[0])
+    names = [loop.name for loop in claim.access.loops]
+    hit = numbers(lanes.active & (lanes.touched_by(element) > 0))
+    return [
+        (warp, each % LANES, dict(zip(names, loops, strict=True)))
+        for each in hit
+        for warp, *loops in [where[each // LANES]]
+    ]
+
+
+def elements_at(tile: Subject, coords: Sequence[Sequence[int]], *, stage: int, base: int) -> Places:
+    """Where the elements at some coordinates are, in a stage of a tile at a base in bytes."""
+    for coord in coords:
+        bits_of(tile, coord, stage=stage, base=base)  # skips where there is none
+    return element_places(_only(Tile, tile), coords, stage, base)
+
+
+def vector_at(claim: Contiguous, coord: Sequence[int], *, stage: int, base: int) -> Places:
+    """Where the elements of the claim's vector that begins at a coordinate are."""
+    vector_of(claim, coord, stage=stage, base=base)  # skips where there is none
+    along = claim.along
+    items = [(*coord[:along], coord[along] + item, *coord[along + 1 :]) for item in range(claim.elements)]
+    return element_places(claim.tile, items, stage, base)
+
+
+def lanes_at(
+    access: Subject,
+    where: Mapping[str, int],
+    *,
+    own: Mapping[str, Sequence[int]] | None = None,
+    compared: bool = False,
+) -> Places:
+    """Where the 32 lanes of the warp instruction at `where` are; the arguments are those of `lanes_of`."""
+    access = _only(Access, access)
+    return lane_places(access, _records(access, where, own or {}, compared=compared))
+
+
+def every_lane(access: Subject, *, stage: int, base: int) -> Places:
+    """Where the lanes of all warp instructions are, in a stage and at a base in bytes."""
+    return _every_lane(_only(Access, access), stage, base)[0]
+
+
+def points_at(index: Subject, points: Sequence[Mapping[str, int]], *, base: int = 0) -> Places:
+    """The values of a map at some points of its box, with `base` in bytes where the map reads it."""
+    return Places(np.asarray([value_of(index, point, base=base) for point in points]))
+
+
+def conflicts_at(listing: Subject) -> Places:
+    """The register bank conflicts that each instruction of a listing has at least."""
+    return Places(np.asarray([each.least for each in _only(Listing, listing).counted]))
+
+
+def _every_lane(access: Access, stage: int, base: int) -> tuple[Places, list[tuple[int, ...]]]:
+    stages = 1 if access.tile is None else access.tile.stages
+    if stage >= stages:
+        _skip(f"access {access.name} has no stage {stage}")
+    place = access.origin
+    return lanes_of_loops(access, {STAGE: stage, place.name: _base_index(access.name, place, base)})
 
 
 def _only(kind: type[_Subject], subject: Subject) -> _Subject:
@@ -244,15 +291,6 @@ def _choice(access: Access, own: Mapping[str, Sequence[int]]) -> dict[str, int]:
                 _skip(f"{each.name} of {access.name} never is {value}")
             found[of_lane(each.name, lane)] = place
     return found
-
-
-def _starts(access: Access, point: Mapping[str, int]) -> list[int]:
-    """For each lane, the first bit of the stage that it goes to, or of the bytes that it may touch."""
-    arrays = {name: np.full(LANES, value, dtype=np.int64) for name, value in point.items()}
-    lanes = [own_places(access.unknowns, point, lane) for lane in range(LANES)]
-    arrays |= {each.name: np.asarray([lane[each.name] for lane in lanes]) for each in access.unknowns}
-    start = access.definition({**arrays, LANE: np.arange(LANES, dtype=np.int64)})[3]
-    return [int(each) * access.unit_bits for each in np.broadcast_to(start, LANES)]
 
 
 def most_wavefronts(access: Subject) -> int:

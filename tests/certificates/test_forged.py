@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from swzrecheck.recheck import Rechecked, Status
 from swzverify.apps.cli import main
+from swzverify.claims import KINDS as ALL_KINDS
 from tests.certificates.as_spec import truth
 from tests.certificates.conftest import SPEC, Folder
 from tests.certificates.forger import leaves, remake, replaced
@@ -125,22 +126,7 @@ def test_a_point_for_what_excludes_nothing_is_refused_too(folder: Folder) -> Non
     assert "nothing is excluded" in outcome.why[0]
 
 
-KINDS = (
-    "bijective",
-    "injective",
-    "conflict_free",
-    "wavefronts",
-    "coalesced",
-    "covers",
-    "disjoint",
-    "permutation",
-    "aligned",
-    "in_bounds",
-    "contiguous",
-    "equivalent",
-    "register_conflict_free",
-    "register_conflicts",
-)
+KINDS = tuple(ALL_KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -564,7 +550,5 @@ def test_the_page_names_every_field(folder: Folder) -> None:
 
 
 def test_the_spec_of_the_tests_has_every_kind() -> None:
-    from swzverify.claims import KINDS as ALL
-
-    assert set(KINDS) == set(ALL)
+    assert [kind for kind in KINDS if f"- {kind}: " not in SPEC and f"{{{kind}: " not in SPEC] == []
     assert SPEC.count("expect: refuted") == 1

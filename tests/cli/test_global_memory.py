@@ -102,7 +102,7 @@ def test_its_counterexample_becomes_a_test_that_fails(swzverify: Run) -> None:
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "test_k.py"]
     _, shown = run_inner(options)
     assert "3 failed" in shown
-    assert "the lanes go to the sectors [" in shown
+    assert "A bound of the sectors of global memory." in shown
     Path("k.swz.yaml").write_text(SPEC.replace("base: {align: 16}", "base: {align: 32}"))
     _, shown = run_inner([*options, "-k", "store"])
     assert "2 skipped" in shown  # the array begins nowhere where the case was

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.apps.options.shared import Format
+from swzverify.report.formats import Format
 
 FORMATS = [form.value for form in Format]
 

@@ -19,6 +19,8 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/architecture.md": [  # tests/docs/test_architecture.py holds them against the code
         "the layers of the groups",
         "the files of a new claim",
+        "the files of a new claim on specs and kernels",
+        "the files of a new front end",
         "the files of a new instruction",
         "the files of a new engine",
         "the files of a new PTX opcode",
@@ -42,6 +44,13 @@ NOT_RUN: dict[str, list[str]] = {
     ],
     "docs/crosscheck.md": ["needs a GPU"],
     "docs/explore.md": ["it serves until Ctrl-C; tests/explorer/test_server.py runs it"],
+    "docs/extend.md": [
+        "tests/outside installs it",
+        "tests/outside proves with it",
+        "tests/outside proves it",
+        "tests/outside writes with it",
+        "tests/outside reads with it",
+    ],
     "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
     "docs/notebooks/index.md": ["it installs, and opens a browser"],

@@ -35,6 +35,8 @@ def test_the_pages_are_in_step(generate: ModuleType, monkeypatch: pytest.MonkeyP
     assert (HERE / "spec.md").read_text("utf-8") == generate.spec_page(json_schema()), hint
     assert (HERE / "commands.md").read_text("utf-8") == generate.commands_page(), hint
     assert (HERE / "python.md").read_text("utf-8") == generate.python_page(), hint
+    index = generate.CLAIMS.read_text("utf-8")
+    assert index == generate.with_claims(index), hint
 
 
 @pytest.mark.parametrize("package", ["swzverify", "swzverify.claims", "swzverify.layout", "swzverify.testing"])

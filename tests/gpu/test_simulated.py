@@ -221,3 +221,15 @@ def test_an_address_beyond_all_is_a_disagreement(wrong: int) -> None:
         places[:1] = wrong
         found.append(dataclasses.replace(answer, places=places))
     assert [result.agrees for result in checked(claims, found).results["t"]] == [False]
+
+
+@pytest.mark.parametrize(("times", "outcome"), [(2, Outcome.PROVED), (1, Outcome.REFUTED)])
+def test_lanes_that_touch_a_part_of_an_element_touch_it(times: int, outcome: Outcome) -> None:
+    text = COVERED.replace("i32", "i64").replace('"(32):(1)"', '"(16):(1)"').replace("coord: [tid]", "offset: tid/2")
+    text = text.replace("{tile: A, instruction: st.shared.b32,", "{instruction: st.shared.b32, base: 0,")
+    text = text.replace("offset: tid/2", "address: tid*4").replace(
+        "{access: W}", f"{{access: W, tile: A, times: {times}}}"
+    )
+    claims = claims_in(text)
+    assert claims[0][1].outcome is outcome
+    assert [result.agrees for result in checked(claims).results["t"]] == [True]

@@ -43,7 +43,7 @@ def test_any_text_stays_data(file: str, name: str, note: str, variable: str) -> 
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert len({function.name for function in functions}) == 2
     for function in functions:
-        assert [type(node).__name__ for node in function.body] == ["Assign", "Assign", "Assign", "Assert"]
+        assert [type(node).__name__ for node in function.body] == ["Assign", "Assign", "Assert"]
         call = ast.unparse(function.body[0])
         assert call == f"claim = claim_of(Injective, HERE / {file!r}, {name!r}, target={name!r})"
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
 from swzverify.apps.commands.scan_reports import rendered
-from swzverify.apps.options.shared import Format
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Opcode, SassInstruction, opcode_of
@@ -35,9 +34,10 @@ from swzverify.compiled.scan.claim import not_known
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import Problem
 from swzverify.hardware import Kind
+from swzverify.report.formats import Format
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.scan import ScannedFile
-from swzverify.report.scan_claims import ALIGNED, IN_BOUNDS, KIND, place_of, report_of
+from swzverify.report.scan_claims import KIND, place_of, report_of
 from tests.report.test_sinks import NASTY
 
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
@@ -55,7 +55,7 @@ def access(decision: Decision, line: int = 7, location: Location | None = None, 
     told = {"kernel": "k", "instruction": "ld.shared.u32 %r1, [%r2]", "address": "s + tid.x*8", **words}
     texts = (told["instruction"], told["address"])
     access = ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, block=(64, 1, 1))
-    return replace(access, aligned=PROVED, in_bounds=outside(told["address"]))
+    return replace(access, claims=(PROVED, outside(told["address"])))
 
 
 def outside(words: str) -> Claim:
@@ -79,10 +79,11 @@ def of_kind(report: Report, kind: str) -> list[ClaimResult]:
 
 
 def test_claims_are_results_where_they_are_decided() -> None:
-    one = replace(access(FREE), in_bounds=not_known("the size of z is not known: give --smem"))
+    one = access(FREE)
+    one = replace(one, claims=(one.aligned, not_known("the size of z is not known: give --smem")))
     report = report_of([file(access(FREE), one)])
-    assert [each.verdict.outcome for each in of_kind(report, ALIGNED)] == [Outcome.PROVED, Outcome.PROVED]
-    (found,) = of_kind(report, IN_BOUNDS)
+    assert [each.verdict.outcome for each in of_kind(report, "aligned")] == [Outcome.PROVED, Outcome.PROVED]
+    (found,) = of_kind(report, "in_bounds")
     assert found.verdict.outcome is Outcome.REFUTED
     assert "for some values of s + tid.x*8" in found.verdict.scope
     assert found.verdict.counterexample is not None

@@ -76,6 +76,22 @@ def test_every_kind_fails_under_pytest_until_the_spec_is_mended(here: Path) -> N
     assert (code, f"{claims - 1} passed, 1 skipped in" in shown) == (0, True), shown
 
 
+def test_a_file_that_an_older_release_wrote_still_works(here: Path) -> None:
+    """`written_before.txt` calls every helper but those of listings and of `exactly`."""
+    (here / "kernels").mkdir()
+    spec = here / "kernels" / "all.swz.yaml"
+    spec.write_text(BROKEN, encoding="utf-8")
+    (here / "tests").mkdir()
+    written = here / "tests" / "test_cases.py"
+    written.write_text((ROOT / "tests" / "run" / "written_before.txt").read_text("utf-8"), encoding="utf-8")
+    _, shown = pytest_on(written)
+    assert "21 failed in" in shown, shown
+    assert "SwzError" not in shown
+    spec.write_text(mended(), encoding="utf-8")
+    code, shown = pytest_on(written)
+    assert (code, "20 passed, 1 skipped in" in shown) == (0, True), shown
+
+
 def test_every_refuted_claim_of_the_edges_fails(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "load_spec", cache(load_spec))  # the spec is large, and each test reads it
     lines = "".join(f"  - {{{text}}}\n" for text in edges.REFUTED)

@@ -240,8 +240,8 @@ def test_the_test_of_a_counterexample_counts_again() -> None:
     found = judge(claim).verdict.counterexample
     assert found is not None
     assert list(case_code(claim, found).lines) == [
-        "conflicts = conflicts_of(claim.listing)",
-        "assert conflicts <= 0",
+        "broken = claim.broken(conflicts_at(claim.listing))",
+        'assert not broken, "No register bank conflicts."',
     ]
 
 

@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import assert_never
 
 import click
 
-from swzverify import report as formats
 from swzverify.apps.commands.files import check_output, write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, echo, terminal_style
-from swzverify.apps.options.shared import Format, ReportFile, Reports
+from swzverify.apps.options.shared import ReportFile, Reports
 from swzverify.apps.run.version import installed_version
+from swzverify.report.formats import Format, Writing, render
+from swzverify.report.problems import render_problems
 from swzverify.report.result import ExitCode, Report
-from swzverify.report.rules import Vocabulary
 from swzverify.report.style import TextStyle
 from swzverify.report.words import summary_line
 
@@ -42,8 +40,8 @@ def write_reports(report: Report, code: ExitCode, reports: Reports, verbosity: i
     Problems go to standard error as well where the main report is text.
     """
     errors = terminal_style(err=True, verbosity=verbosity)
-    if reports.form is Format.TEXT and report.problems:
-        echo(formats.render_problems(report.problems, errors), errors, err=True)
+    if reports.form == Format.TEXT and report.problems:
+        echo(render_problems(report.problems, errors), errors, err=True)
     if reports.output is None:
         style = terminal_style(err=False, verbosity=verbosity)
         echo(rendered(report, code, reports.form, style), style, err=False)
@@ -57,29 +55,11 @@ def _in_file(report: Report, code: ExitCode, file: ReportFile, verbosity: int) -
     """A report as a file has it; with the problems, which standard error has of one on a terminal."""
     style = TextStyle(FILE_WIDTH, verbosity=verbosity)
     text = rendered(report, code, file.form, style)
-    if file.form is Format.TEXT and report.problems:
-        return formats.render_problems(report.problems, style) + text
+    if file.form == Format.TEXT and report.problems:
+        return render_problems(report.problems, style) + text
     return text
 
 
-def rendered(report: Report, code: int, form: Format, style: TextStyle, vocabulary: Vocabulary | None = None) -> str:
+def rendered(report: Report, code: int, form: str, style: TextStyle) -> str:
     """The report in a format; only what that format needs is imported."""
-    match form:
-        case Format.TEXT:
-            return formats.render_text(report, replace(style, by_file=True))
-        case Format.JSON:
-            return formats.render_json(report)
-        case Format.JSONL:
-            return formats.render_jsonl(report, code)
-        case Format.JUNIT:
-            return formats.render_junit(report, version=installed_version(), exit_code=code)
-        case Format.SARIF:
-            return formats.render_sarif(report, version=installed_version(), exit_code=code, vocabulary=vocabulary)
-        case Format.GITHUB:
-            return formats.render_github(report, style, code)
-        case Format.MARKDOWN:
-            return formats.render_markdown(report, exit_code=code)
-        case Format.HTML:
-            return formats.render_html(report, exit_code=code, vocabulary=vocabulary)
-        case _:
-            assert_never(form)
+    return render(form, report, Writing(code, style, installed_version()))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swzverify import report as formats
-from swzverify.apps.commands import reports
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
-from swzverify.apps.options.shared import Format, Reports
+from swzverify.apps.options.shared import Reports
+from swzverify.apps.run.version import installed_version
 from swzverify.report.escape import log_lines, visible
+from swzverify.report.formats import Format, Writing, render
 from swzverify.report.result import Report
 from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
 from swzverify.report.scan_check import Check, check_markdown, check_record, check_text
@@ -36,7 +36,7 @@ def rendered(
     found: Sequence[ScannedFile],
     report: Report,
     code: int,
-    form: Format,
+    form: str,
     *,
     quiet: bool = False,
     check: Check | None = None,
@@ -48,7 +48,8 @@ def rendered(
         counted = "" if check is None else check_text(found, check)
         return scan_text(found, known, quiet=quiet) + counted + _baseline(report)
 
-    style, record = TextStyle(FILE_WIDTH), None if check is None else check_record(found, check)
+    record = None if check is None else check_record(found, check)
+
     match form:
         case Format.TEXT:
             return text()
@@ -56,11 +57,11 @@ def rendered(
             return scan_json(found, record)
         case Format.JSONL:
             return scan_jsonl(found, record)
-        case Format.GITHUB:
-            return formats.render_github(report, style, code, log_lines(text()))
         case _:
-            counted = check_markdown(found, check) if check and form is Format.MARKDOWN else ""
-            return reports.rendered(report, code, form, style, VOCABULARY) + counted
+            log = log_lines(text()) if form == Format.GITHUB else None
+            to = Writing(code, TextStyle(FILE_WIDTH), installed_version(), VOCABULARY, log)
+            more = "" if check is None or form != Format.MARKDOWN else check_markdown(found, check)
+            return render(form, report, to) + more
 
 
 def _baseline(report: Report) -> str:

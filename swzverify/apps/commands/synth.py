@@ -37,6 +37,7 @@ from swzverify.spec.build import SpecCase
 from swzverify.spec.check import check
 from swzverify.spec.patch import patch_tile
 from swzverify.spec.problems import Problems
+from swzverify.spec.readers import reader_of
 from swzverify.spec.source import read_tree
 from swzverify.spec.sources.languages import language_of
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, TilePart
@@ -130,7 +131,9 @@ def synthesize(wanted: SynthOptions) -> SynthResult:
     solution = find(problem, every=wanted.every)
     proofs = tuple(prove_member(problem, member, options) for member in solution.members)
     text, why = "", "the spec stands in the comments of a kernel's source"
-    if language_of(wanted.spec) is None:
+    if reader_of(wanted.spec) is not None:
+        why = "a reader of another package made the spec of this file"
+    elif language_of(wanted.spec) is None:
         tiles = [None if owner is None else solution.answer.tiles[owner] for owner in owners]
         changes = _changes(part, problem, solution.answer, wanted)
         text, why = _patched(spec, name, changes, tiles, wanted)

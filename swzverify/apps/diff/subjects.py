@@ -10,7 +10,7 @@ from swzverify.apps.diff.change import Aspect, Change, Direction
 from swzverify.apps.diff.choices import choice_change
 from swzverify.apps.diff.places import base_change, period_bytes
 from swzverify.apps.diff.points import cover, same_stage, stages_perhaps
-from swzverify.claims import claim_types
+from swzverify.claims import claim_type
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.errors import SwzError
@@ -19,9 +19,6 @@ from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, IndexMap, Listing, OffsetMap, Tile
 from swzverify.subjects.listing import Work
 from swzverify.subjects.memory import base_text
-
-COSTS = frozenset(kind for kind, claim in claim_types().items() if issubclass(claim, CostClaim))
-BOUNDS = frozenset(kind for kind, claim in claim_types().items() if claim.counts_room)
 
 _TILE_FIELDS = frozenset(
     {"name", "element_bits", "layout", "swizzle", "swizzle_on", "base", "stages", "allocation_bytes", "pitch_bytes"}
@@ -34,6 +31,22 @@ _LISTING_FIELDS = frozenset({"name", "target", "instructions"})
 _COUNTED = frozenset({Work.ARITHMETIC, Work.UNKNOWN})
 """What a claim on register banks judges, or cannot judge."""
 _MAP_FIELDS = frozenset({"name", "over", "value", "onto", "constants", "base"})
+
+
+def is_cost(kind: str) -> bool:
+    """Whether a kind of claim is about wavefronts."""
+    claim = claim_type(kind)
+    return claim is not None and issubclass(claim, CostClaim)
+
+
+def counts_room(kind: str) -> bool:
+    """Whether a kind of claim, also one of another package, says less of a larger allocation.
+
+    >>> counts_room("in_bounds"), counts_room("injective")
+    (True, False)
+    """
+    claim = claim_type(kind)
+    return claim is not None and claim.counts_room
 
 
 def tile_changes(before: Tile, after: Tile, kind: str, elements: int = 1) -> list[Change]:
@@ -95,14 +108,16 @@ def _own_room(before: Tile, after: Tile, kind: str) -> Change | None:
     needed = [_natural_bytes(tile) for tile in (before, after)]
     if needed[0] is None or needed[1] is None:
         note = "what the elements need is not known"
-        return _room(before, after, note if kind in BOUNDS and after.allocation_bytes > before.allocation_bytes else "")
+        return _room(
+            before, after, note if counts_room(kind) and after.allocation_bytes > before.allocation_bytes else ""
+        )
     spare = [before.allocation_bytes - needed[0], after.allocation_bytes - needed[1]]
     looser = spare[1] > max(0, spare[0]) or (
         canonical(before.layout) == canonical(after.layout)
         and before.element_bits == after.element_bits
         and after.allocation_bytes > before.allocation_bytes
     )
-    return _room(before, after, f"{spare[1]} bytes more than the elements need" if kind in BOUNDS and looser else "")
+    return _room(before, after, f"{spare[1]} bytes more than the elements need" if counts_room(kind) and looser else "")
 
 
 def _room(before: Tile, after: Tile, looser: str) -> Change | None:
@@ -137,7 +152,7 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
     changes += _expressions(before, after)
     if before.tile is not None and after.tile is not None:
         changes += _tile_of(before.name, before.tile, after.tile, kind)
-        changes.append(_count_of(before.tile, after.tile, kind in BOUNDS and after.stage is not None))
+        changes.append(_count_of(before.tile, after.tile, counts_room(kind) and after.stage is not None))
     elif before.tile is not after.tile:
         old, new = ("an address" if each.tile is None else f"tile {each.tile.name}" for each in (before, after))
         changes.append(Change(Aspect.STATEMENT, Direction.WEAKER, f"what {before.name} is about", old, new))
@@ -148,13 +163,13 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
 def _tile_of(access: str, old: Tile, new: Tile, kind: str) -> list[Change]:
     """The change of an access's tile: the kernel's own, unless it is a bound or another tile."""
     changes = _tile_inside(old, new)
-    larger = kind in BOUNDS and new.allocation_bytes > old.allocation_bytes
+    larger = counts_room(kind) and new.allocation_bytes > old.allocation_bytes
     room = _room(old, new, _MORE_IS_INSIDE if larger else "")
     changes += [] if room is None else [room]
     if old.extents != new.extents:
         what, was, now = f"shape of {old.name}", str(old.extents), str(new.extents)
         shrinks = len(old.extents) == len(new.extents) and all(map(ge, old.extents, new.extents))
-        changes.append(_kernel(what, was, now) if kind not in BOUNDS or shrinks else _looser(what, was, now))
+        changes.append(_kernel(what, was, now) if not counts_room(kind) or shrinks else _looser(what, was, now))
     if old.element_bits != new.element_bits:
         changes.append(_kernel(f"element of {old.name}", f"{old.element_bits} bits", f"{new.element_bits} bits"))
     if old.name != new.name:
@@ -232,7 +247,7 @@ def _narrower(old: Instruction, new: Instruction, kind: str) -> str:
         return f"{new.width_bytes} bytes per lane, {old.width_bytes} before"
     if new.address_lanes < old.address_lanes:
         return f"{new.address_lanes} lanes have an address, {old.address_lanes} before"
-    if kind in COSTS and old.counts_equal_words and not new.counts_equal_words:
+    if is_cost(kind) and old.counts_equal_words and not new.counts_equal_words:
         return "lanes in one word no longer conflict"
     return ""
 
@@ -242,7 +257,7 @@ def _target(before: Access, after: Access, kind: str) -> Change | None:
     old, new = before.target, after.target
     if old.name == new.name:
         return None
-    if kind in COSTS and old.capability != new.capability:
+    if is_cost(kind) and old.capability != new.capability:
         note = "the cost rule is known for each target by itself"
         return Change(Aspect.STATEMENT, Direction.WEAKER, "target", old.name, new.name, note)
     return _kernel("target", old.name, new.name)
@@ -280,7 +295,7 @@ def _bytes(before: Access, after: Access, kind: str) -> Change | None:
     if before.bytes == after.bytes:
         return None
     old, new = ("none" if each.bytes is None else f"{each.bytes} bytes" for each in (before, after))
-    if kind not in BOUNDS or before.bytes is None or after.bytes is None:
+    if not counts_room(kind) or before.bytes is None or after.bytes is None:
         return _kernel(f"bytes of {before.name}", old, new)
     way = Direction.WEAKER if after.bytes > before.bytes else Direction.STRONGER
     return Change(Aspect.STATEMENT, way, f"bytes of {before.name}", old, new)

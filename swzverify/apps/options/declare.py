@@ -81,9 +81,16 @@ def several(shown: str, help: str, kind: type[_E], *, writes: bool = False) -> t
 @overload
 def several(shown: str, help: str, kind: Iterable[str] = (), *, writes: bool = False) -> tuple[str, ...]: ...
 @overload
+def several(shown: str, help: str, kind: click.ParamType[str], *, writes: bool = False) -> tuple[str, ...]: ...
+@overload
 def several(shown: str, help: str, *, convert: Callable[[tuple[str, ...]], _T], writes: bool = False) -> _T: ...
 def several(
-    shown: str, help: str, kind: Iterable[str] = (), *, convert: Convert = tuple, writes: bool = False
+    shown: str,
+    help: str,
+    kind: click.ParamType[str] | Iterable[str] = (),
+    *,
+    convert: Convert = tuple,
+    writes: bool = False,
 ) -> object:
     """An option that may be given again; its values are a tuple, or what `convert` makes of them."""
     if isinstance(kind, EnumType):

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import click
 
 from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, group, option, several
+from swzverify.apps.options.open_choice import OpenChoice
 from swzverify.apps.options.shared import Reports, jobs_option
-from swzverify.claims import KINDS
+from swzverify.claims import KINDS, claim_type
+from swzverify.core.outside import Group
 
 STDIN = "<stdin>"
 """The name of the spec on standard input."""
@@ -20,7 +22,9 @@ class Settings:
 
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few specs]")
     select: tuple[str, ...] = several(
-        "--select KIND", f"Prove claims of this kind only; may be given again. Kinds: {', '.join(KINDS)}.", KINDS
+        "--select KIND",
+        f"Prove claims of this kind only; may be given again. Kinds: {', '.join(KINDS)}.",
+        OpenChoice(list(KINDS), Group.CLAIMS, claim_type),
     )
     target: str | None = option("--target NAME", "Prove for this target instead of the specs' own, such as sm_90.")
     rlimit: int | None = option("--rlimit N", "Budget of a query, in Z3's resource units.", POSITIVE)

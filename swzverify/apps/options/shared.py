@@ -10,7 +10,12 @@ from enum import StrEnum
 import click
 
 from swzverify.apps.options.declare import POSITIVE, option, several
+from swzverify.apps.options.open_choice import OpenChoice
 from swzverify.apps.options.values import by_name, loop_in, named_value
+from swzverify.core.outside import Group
+from swzverify.report.formats import WITH_PICTURES, Format, outside_format
+
+_FORMATS = OpenChoice(list(Format), Group.FORMATS, outside_format)
 
 PICTURE_FORMATS = ("text", "svg", "html", "latex", "png")
 """What a picture can be drawn as."""
@@ -22,19 +27,6 @@ _PICTURES_BY_SUFFIX = {
     ".png": "png",
     ".txt": "text",
 }
-
-
-class Format(StrEnum):
-    """What the report of `prove` and `scan` can be written as."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    JUNIT = "junit"
-    SARIF = "sarif"
-    GITHUB = "github"
-    MARKDOWN = "markdown"
-    HTML = "html"
 
 
 class PageFormat(StrEnum):
@@ -49,7 +41,7 @@ class PageFormat(StrEnum):
 class ReportFile:
     """A file to write, and what to write it as."""
 
-    form: Format
+    form: str
     path: str
 
 
@@ -71,16 +63,16 @@ def _report_file(value: str) -> ReportFile:
     form, equals, path = value.partition("=")
     if not equals or not path:
         raise click.BadParameter(f"{value!r} is not FORMAT=FILE, such as sarif=out.sarif")
-    if form not in set(Format):
-        raise click.BadParameter(f"{form!r} is no format; formats: {', '.join(Format)}")
-    return ReportFile(Format(form), path)
+    if not _FORMATS.knows(form):
+        raise click.BadParameter(f"{form!r} is no format; formats: {', '.join(_FORMATS.names)}")
+    return ReportFile(_FORMATS.convert(form, None, None), path)
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
     """Where the reports of `prove` and `scan` go, and as what."""
 
-    form: Format = option("--format", "What to write the report as.", Format, default=Format.TEXT, writes=True)
+    form: str = option("--format", "What to write the report as.", _FORMATS, default=Format.TEXT.value, writes=True)
     output: str | None = option("--output FILE", "Write the report to a file instead of standard output.", writes=True)
     others: tuple[ReportFile, ...] = several(
         "--report FORMAT=FILE",
@@ -97,7 +89,7 @@ class Reports:
     @property
     def shows_pictures(self) -> bool:
         """Whether one of the reports shows pictures, which are drawn while the run goes."""
-        return Format.HTML in {self.form, *(file.form for file in self.others)}
+        return not WITH_PICTURES.isdisjoint({self.form, *(file.form for file in self.others)})
 
 
 @dataclass(frozen=True, slots=True)

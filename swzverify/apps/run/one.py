@@ -13,8 +13,10 @@ from swzverify.apps.run.certificates import certify_claim
 from swzverify.apps.run.cures import KnownCures, with_cures
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.apps.run.reading import read_spec
+from swzverify.claims import is_outside
 from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
+from swzverify.core.outside import Group, refuse
 from swzverify.errors import Problem, SwzError
 from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
 from swzverify.report.result import ClaimResult
@@ -91,7 +93,11 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
     except MemoryError:
         verdict = Verdict(Outcome.UNKNOWN, scope="", reason="out of memory", time_ms=_elapsed_ms(started))
     except Exception as error:  # noqa: BLE001 - one claim's fault must not cost the others their verdicts
-        verdict = replace(_error_verdict(f"{fault(error)}\n{what_to_send()}", started), is_fault=True)
+        if is_outside(claim.claim):
+            wrong = refuse(Group.CLAIMS, claim.kind, fault(error), "its methods may raise no other error than SwzError")
+            verdict = _error_verdict(str(wrong), started)
+        else:
+            verdict = replace(_error_verdict(f"{fault(error)}\n{what_to_send()}", started), is_fault=True)
     result = ClaimResult(
         id=claim.id,
         spec=spec.path,

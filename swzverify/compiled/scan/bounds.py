@@ -26,7 +26,6 @@ from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import COUNTING
-from swzverify.hardware import MOST_SHARED_BYTES
 from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, const, negation, variables
 
 MOST_CASES: Final = 8
@@ -49,9 +48,8 @@ class _Case:
         return widened(begin_of(self.base, 32), self.address.width)
 
 
-def in_bounds(subject: Subject, smem: int | None = None, most: int = MOST_SHARED_BYTES) -> Claim:
-    """The verdict on the bounds of one access; `smem` are the bytes of dynamic shared memory, `most` those
-    that a block of the target can have.
+def in_bounds(subject: Subject) -> Claim:
+    """The verdict on the bounds of one access.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> from swzverify.compiled.scan import scan_module
@@ -78,8 +76,8 @@ def in_bounds(subject: Subject, smem: int | None = None, most: int = MOST_SHARED
             )
         size = arrays[0].symbol.size_bytes
         if size is None:
-            size = most if smem is None else smem
-            if smem is None:
+            size = subject.most if subject.smem is None else subject.smem
+            if subject.smem is None:
                 open_arrays.append(spell_leaf(arrays[0]))
         cases.append(_Case(condition, part, arrays[0], size))
     whole = _property(subject, address, cases)

@@ -1,19 +1,19 @@
-"""The claims on one access: aligned, and in bounds."""
+"""The claims on one access beside its cost: those of the registry `compiled/kinds.py`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Final
 
 from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import size_of_type
-from swzverify.compiled.scan.aligned import aligned
 from swzverify.compiled.scan.asker import OutOfClockError, Possible
 from swzverify.compiled.scan.assuming import ELSEWHERE, in_one_launch
-from swzverify.compiled.scan.bounds import in_bounds
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.price import DisagreementError, block_of
@@ -26,16 +26,15 @@ _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf
 
 def claims_on(
     access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None, target: str
-) -> tuple[Claim, Claim]:
-    """The verdicts on alignment and bounds of one access."""
+) -> tuple[Claim, ...]:
+    """The verdicts on one access, in the order of the registry `compiled/kinds.py`."""
     most = TARGETS[target].shared_bytes_per_block if target in TARGETS else MOST_SHARED_BYTES
     found = _claims(access, facts, shape, possible, smem, most)
     strict = in_one_launch(access) if any(each.is_broken for each in found) else None
     if strict is None:
         return found
     there = _claims(strict, facts, shape, possible, smem, most)
-    one, two = (_sure(*each) for each in zip(found, there, strict=True))
-    return one, two
+    return tuple(_sure(*each) for each in zip(found, there, strict=True))
 
 
 def _sure(claim: Claim, strict: Claim) -> Claim:
@@ -47,34 +46,38 @@ def _sure(claim: Claim, strict: Claim) -> Claim:
 
 def _claims(
     access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None, most: int
-) -> tuple[Claim, Claim]:
+) -> tuple[Claim, ...]:
     if access.reason:
-        return not_known(access.reason), not_known(access.reason)
+        return _none_known(access.reason)
     width = width_of(access)
     if width is None:
-        reason = "how many bytes a lane touches is not known"
-        return not_known(reason), not_known(reason)
+        return _none_known("how many bytes a lane touches is not known")
     whole = facts.on(replace(access, leaves=(*access.leaves, *access.around)) if access.around else access)
     no_shape = shape is None
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
-        return not_known(NO_BLOCK), not_known(NO_BLOCK)
+        return _none_known(NO_BLOCK)
     lanes = LANES if access.row is None else access.row.address_lanes
-    subject = Subject(whole, width, lanes, block_of(shape or (LANES, 1, 1)), possible)
+    subject = Subject(whole, width, lanes, block_of(shape or (LANES, 1, 1)), possible, smem, most)
     texts = facts.texts_on(whole)
-    found = (_said(lambda: aligned(subject)), _said(lambda: in_bounds(subject, smem, most)))
+    found = tuple(_said(each, subject) for each in SCAN_CLAIMS)
     if no_shape:
         # A block may have fewer lanes, and none of those that break a claim.
         found = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in found)
-    first, second = (
+    return tuple(
         each if each.verdict is ClaimVerdict.UNKNOWN or not texts else replace(each, assumptions=texts)
         for each in found
     )
-    return first, second
 
 
-def _said(claim: Callable[[], Claim]) -> Claim:
+def _none_known(reason: str) -> tuple[Claim, ...]:
+    return (not_known(reason),) * len(SCAN_CLAIMS)
+
+
+def _said(claim: ScanClaim, subject: Subject) -> Claim:
+    module, function = claim.judge
+    judge: Callable[[Subject], Claim] = getattr(import_module(f"swzverify.compiled.scan.{module}"), function)
     try:
-        return claim()
+        return judge(subject)
     except DisagreementError:
         return not_known(FAULT)
     except OutOfClockError as error:

@@ -8,11 +8,12 @@ price. Whatever does not fit together, or is not decided within the budget, is `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, inlined
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Function, Location, Module
 from swzverify.compiled.sass import Listing, SassInstruction
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
@@ -55,7 +56,8 @@ _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 class ScannedAccess:
     """An access with its verdict. `address` is the byte address as people read it, `calls` are the
     lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, and what its verdict assumes of divisions. `block` is the shape that was judged,
+    depends on, and what its verdict assumes of divisions. `claims` are verdicts in the order of the
+    registry `compiled/kinds.py`. `block` is the shape that was judged,
     `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
     is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
     exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
@@ -74,14 +76,27 @@ class ScannedAccess:
     assumptions: tuple[str, ...] = ()
     block: BlockShape | None = None
     written: Written = _NOT_WRITTEN
-    aligned: Claim = field(default_factory=lambda: not_known(""))
-    in_bounds: Claim = field(default_factory=lambda: not_known(""))
+    claims: tuple[Claim, ...] = (not_known(""),) * len(SCAN_CLAIMS)
     chip: OnChip | None = None
     loops: tuple[int, ...] = ()
     is_certain: bool = False
     cures: tuple[Cure, ...] = ()
     certificate: str = ""
     no_certificate: str = ""
+
+    def claim(self, kind: str) -> Claim:
+        """What is said of a claim of the registry `compiled/kinds.py`."""
+        return next(found for each, found in zip(SCAN_CLAIMS, self.claims, strict=True) if each.kind == kind)
+
+    @property
+    def aligned(self) -> Claim:
+        """What is said of its alignment."""
+        return self.claim("aligned")
+
+    @property
+    def in_bounds(self) -> Claim:
+        """What is said of its bounds."""
+        return self.claim("in_bounds")
 
     @property
     def settled(self) -> Decision:
@@ -204,7 +219,7 @@ def scan_function(
                 (*facts.texts_on(access), *decision.assumes),
                 block,
                 _said(access, decision, block, facts),
-                *of_claims,
+                of_claims,
                 chip,
                 tuple(loop.line for loop in access.loops),
                 access.sure is TRUE and not access.loops,

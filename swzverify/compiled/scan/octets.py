@@ -205,8 +205,9 @@ def _can_come(question: Question, placed: _Placed, active: Mask, *, are_parted: 
     if parts.other_guard is TRUE:
         return True
     whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
-    lanes = active[placed.price.worst].reshape(-1, 1 if are_parted else CHUNKS_PER_LINE)
-    first = placed.price.worst * LANES + np.arange(0, LANES, lanes.shape[1]) + np.argmax(lanes, axis=1)
+    size = 1 if are_parted else CHUNKS_PER_LINE
+    lanes = active[placed.price.worst].reshape(-1, size)
+    first = placed.price.worst * LANES + np.arange(0, LANES, size, dtype=np.int64) + np.argmax(lanes, axis=1)
     came: list[Expr] = []
     for thread in first[lanes.any(axis=1)].tolist():
         new = thread_values(block, parts, thread, f"@{thread}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel import KernelAccess, Kind, Leaf
-from swzverify.compiled.kernel.linear import Sum, sum_of
+from swzverify.compiled.kernel.linear import Sum, Terms, sum_of
 from swzverify.compiled.kernel.powers import power_of
 from swzverify.ir.expr import (
     TRUE,
@@ -115,8 +115,8 @@ def _products(product: Binary) -> Expr:
     for whole, factor in ((product.left, product.right), (product.right, product.left)):
         parts = sum_of(whole)
         if not isinstance(factor, Const) and len(parts.terms) + (parts.number != 0) > 1:
-            terms = {binary(BinaryOperator.MUL, term, factor): count for term, count in parts.terms.items()}
-            base = {factor: parts.number} if parts.number else {}
+            terms: Terms = {binary(BinaryOperator.MUL, term, factor): count for term, count in parts.terms.items()}
+            base: Terms = {factor: parts.number} if parts.number else {}
             return Sum(base, 0, product.width).plus(Sum(terms, 0, product.width)).expression()
     return product
 

@@ -17,7 +17,7 @@ from swzverify.compiled.scan.collide import Lane, found_of, known_of
 from swzverify.compiled.scan.met import is_met
 from swzverify.compiled.scan.price import Block
 from swzverify.engines.obligations import Answer, Finding
-from swzverify.hardware import LANES
+from swzverify.hardware import LANES, MOST_SHARED_BYTES
 from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 
 _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
@@ -27,7 +27,8 @@ _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 class Subject:
     """An access whose lanes reach `width` bytes each; the first `address_lanes` of a warp count.
 
-    The access's leaves include those of the loops around it.
+    The access's leaves include those of the loops around it. `smem` are the bytes of dynamic shared
+    memory, None where they are not known, and `most` those that a block of the target can have.
     """
 
     access: KernelAccess
@@ -35,6 +36,8 @@ class Subject:
     address_lanes: int
     block: Block
     possible: Possible
+    smem: int | None = None
+    most: int = MOST_SHARED_BYTES
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:

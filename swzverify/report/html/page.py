@@ -62,7 +62,7 @@ def render_html(
     (True, False)
     """
     code = ExitCode(report.exit_code if exit_code is None else exit_code)
-    known = claim_vocabulary() if vocabulary is None else vocabulary
+    known = claim_vocabulary(result.kind for result in report.results) if vocabulary is None else vocabulary
     files = _files(report, evidence_bytes)
     title = text(f"swzverify: {words.summary_line(report)}")
     body = [

@@ -1,0 +1,51 @@
+"""The registry of what a scan claims of every access beside its cost.
+
+Nothing is imported here: `--help` lists the failures. `compiled/scan/claims.py` calls what judges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class ScanClaim:
+    """A claim that a scan makes of every access.
+
+    kind: The claim's name, as specs have it.
+    adjective: What the access is if the claim holds.
+    failure: What `--fail-on` calls an access that breaks the claim.
+    judge: The module in `compiled/scan/` and its function that judges an access.
+    meaning: The claim in one sentence, for reports that list rules.
+    help: What to do about an access that breaks it.
+    """
+
+    kind: str
+    adjective: str
+    failure: str
+    judge: tuple[str, str]
+    meaning: str
+    help: str
+
+
+SCAN_CLAIMS: Final = (
+    ScanClaim(
+        "aligned",
+        "aligned",
+        "misaligned",
+        ("aligned", "aligned"),
+        "Each lane's address is a multiple of the bytes that it touches.",
+        "The compiled kernel has an access whose address is not a multiple of its width: it faults. Align the "
+        "rows and the begin of the array to the vector's width, or use a narrower type.",
+    ),
+    ScanClaim(
+        "in_bounds",
+        "in bounds",
+        "out-of-bounds",
+        ("bounds", "in_bounds"),
+        "Each lane touches bytes of its array only.",
+        "The compiled kernel has an access that leaves the shared array that its address begins with. Make the "
+        "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
+    ),
+)
