@@ -37,6 +37,7 @@ USERS = {
         "swzverify/search/cures/find.py",  # a cure must keep it
         "swzverify/search/synth/proof.py",  # an answer must keep it
         "swzverify/gpu/seen.py",  # a device does not show coordinates
+        "swzverify/apps/diff/subjects.py",  # an example in a docstring
         "swzverify/compiled/scan/decide.py",  # an attribute of its own, for Python users
     }
 }

@@ -28,6 +28,7 @@ import re
 import runpy
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -222,7 +223,9 @@ def run_shell(text: str) -> tuple[bool, str]:
         elif command.startswith(PYTEST):
             failed, output = run_pytest(shlex.split(command.removeprefix(PYTEST), comments=True))
         else:
-            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+            path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+            words = ["sh", "-c", command]
+            done = subprocess.run(words, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
             failed, output = done.returncode != 0, done.stdout + done.stderr
         failed = failed and command == line
     return failed, output
