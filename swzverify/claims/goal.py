@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Cost, GatherCost, Obligation
 from swzverify.ir.expr import TRUE, Expr
 

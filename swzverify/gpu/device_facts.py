@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from swzverify.core.records import dataclass
 
 MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 

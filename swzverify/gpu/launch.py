@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.subjects.memory import Origin
 

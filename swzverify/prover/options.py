@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.whole import keep_whole
-from swzverify.prover.isolation import Limits
+
+if TYPE_CHECKING:
+    from swzverify.prover.isolation import Limits
 
 DEFAULT_RLIMIT = 30_000_000
 

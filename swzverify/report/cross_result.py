@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import CrossResult
 from swzverify.gpu.recording import Recording

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from swzverify.core.records import dataclass
 
 MIN_WIDTH = 40
 """Columns below which nothing is squeezed further."""

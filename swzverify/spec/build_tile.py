@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from swzverify.core.records import dataclass
 from swzverify.explain.notebook import Tile
 from swzverify.hardware import Target
 from swzverify.layout import Layout, Swizzle, padded_layout, parse_notation, parse_swizzle

@@ -9,12 +9,13 @@ shows against the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX

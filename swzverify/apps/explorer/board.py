@@ -5,8 +5,9 @@ knows its banks and lanes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from swzverify.core.records import dataclass
 from swzverify.core.words import spans
 from swzverify.explain.pictures import Cell, Panel, Picture
 from swzverify.explain.pictures.chosen import Chosen

@@ -6,8 +6,9 @@ import fnmatch
 import glob
 import os
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from swzverify.core.records import dataclass
 from swzverify.errors import Problem, nearest
 from swzverify.report.result import NO_CLAIM
 from swzverify.spec.guard import is_spec_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from swzverify.apps.run.fault import fault
@@ -11,6 +11,7 @@ from swzverify.claims import Aligned, Claim, Injective
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.claims.likeness import likeness
+from swzverify.core.records import dataclass
 from swzverify.core.words import binding_text
 from swzverify.prover import Options
 from swzverify.report.result import ClaimResult
@@ -30,11 +31,6 @@ class KnownCures:
 
     found: dict[_Key, tuple[Cure, ...]] = field(default_factory=dict[_Key, tuple[Cure, ...]])
     cases: dict[str, dict[_Key, OtherCase]] = field(default_factory=dict[str, dict[_Key, OtherCase]])
-
-    def clear(self) -> None:
-        """Forget the file."""
-        self.found.clear()
-        self.cases.clear()
 
 
 def with_cures(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 
 from swzverify.apps.run.certificates import list_certificates
-from swzverify.apps.run.pool import run_in_pool
 from swzverify.apps.run.settings import Settings
+from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
 
@@ -67,6 +67,8 @@ def run_specs(
 
     processes = settings.processes(len(files))
     if processes > 1:
+        from swzverify.apps.run.pool import run_in_pool  # noqa: PLC0415 - most runs are of one process
+
         run_in_pool(files, settings, processes, hear)
     elif files:
         from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from swzverify.core.records import dataclass
 from swzverify.core.shown import Drawn
 from swzverify.explain.pictures.scale import Scale
 

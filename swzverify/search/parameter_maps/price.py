@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.search.costs import cost
 from swzverify.search.costs.access_costs import lanes_to_price, refuse_what_has_no_end

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.c_parse import parse
 from swzverify.search.synth.expressions import layout_expression, xor_expression

@@ -7,7 +7,8 @@ Source: ISO/IEC 14882:2020, 6.8.2 (integer types), 7.6 (integral promotions), 9.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from swzverify.core.records import dataclass
 
 _PLAIN = r"(?:(?:unsigned|signed|long|short|int|char)\b\s*)+"
 TYPES = (

@@ -6,8 +6,9 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import Binary, BinaryOp, Call, CExpr, Conditional, Name, Number, Unary, UnaryOp, names, nodes
 from swzverify.ir.c_eval import evaluate

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Kind, find_instruction, find_target, require
 from swzverify.layout import Swizzle, parse_swizzle

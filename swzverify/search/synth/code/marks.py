@@ -7,9 +7,10 @@ next one depends on nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
+from swzverify.core.records import dataclass
 from swzverify.search.synth.code.found import Found, from_banks, is_markable, price_of
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
 
