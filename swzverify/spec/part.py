@@ -349,7 +349,7 @@ def _list(item: Reader, length: Length | None) -> Reader:
         items, before = cast("list[object]", value), len(faults)
         if length is not None and length.most is not None and len(items) > length.most:
             items = []  # that it is too long is enough
-            _check_length(length, value, where, faults)
+            _check_length(length, cast("list[object]", value), where, faults)
         found = [item(each, (*where, index), faults) for index, each in enumerate(items)]
         if len(faults) == before:
             _check_length(length, found, where, faults)
