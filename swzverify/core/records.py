@@ -26,8 +26,6 @@ _Field: TypeAlias = Any
 
 _USUAL = {"frozen": False, "slots": False, "weakref_slot": False, "eq": True}
 _MARKS = ("ClassVar", "InitVar", "KW_ONLY")
-_SAME_FOR_ALL = ("__replace__", "__getstate__", "__setstate__")
-"""Methods that do not depend on the fields; which of them there are depends on Python's version."""
 
 
 class _Factory:
@@ -142,8 +140,9 @@ def _made(
     fields = [field for field in listed.values() if field._field_type is _kinds()[0]]
     names = tuple(field.name for field in fields)
     compared = _as_tuple([field.name for field in fields if field.compare])
-    new: dict[str, Any] = {name: pattern[name] for name in _SAME_FOR_ALL if name in pattern}
-    new["__match_args__"] = names
+    new: dict[str, Any] = {"__match_args__": names}
+    if "__replace__" in pattern:  # since Python 3.13
+        new["__replace__"] = pattern["__replace__"]
     new["__repr__"] = _repr([field.name for field in fields if field.repr])
     if eq:
         new["__eq__"] = _eq(compared)
@@ -159,6 +158,10 @@ def _made(
         made = _with_attributes(cls, new, own)
     if frozen:
         made.__setattr__, made.__delattr__ = _refusals(made, frozenset(names))
+        if slots:
+            for name, method in _state(names).items():
+                if name not in body:
+                    setattr(made, name, method)
     if "__init__" not in body:
         made.__init__ = _init(made, fields)
     abc.update_abstractmethods(made)
@@ -260,6 +263,20 @@ def _refusals(cls: type, names: frozenset[str]) -> tuple[Callable[..., None], Ca
         super(cls, self).__delattr__(name)
 
     return assign, delete
+
+
+def _state(names: Sequence[str]) -> dict[str, Callable[..., object]]:
+    """What pickles of a frozen class with slots hold: the values of the fields, in a list."""
+    values = _as_tuple(names)
+
+    def put(self: Any, state: Sequence[object]) -> None:
+        for name, value in zip(names, state, strict=False):
+            object.__setattr__(self, name, value)
+
+    def take(self: Any) -> list[object]:
+        return [*values(self)]
+
+    return {"__getstate__": take, "__setstate__": put}
 
 
 def _init(cls: Any, fields: Sequence[_Field]) -> FunctionType:
