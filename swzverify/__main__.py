@@ -34,7 +34,7 @@ def main() -> None:
 def start_quickly() -> None:
     """Tell packages what they need not do on import, for this process and those that it starts.
 
-    No plugin of the environment has a say in what the page of `explore` takes: pydantic need not look for some.
+    No plugin of the environment has a say in how specs are read: pydantic need not look for some.
     Nothing here multiplies matrices: numpy's library for that need not start a thread for every
     processor, which takes longer than the rest of numpy.
     """

@@ -1,7 +1,7 @@
 """Spec files: YAML to tiles, accesses, maps and claims, with every mistake at its line and column.
 
 `load_spec` is the way in. `source` reads the file into a `tree` of places (`guard` before the YAML
-parser, `yaml_tree` with it); `check` holds the tree against the models (`*_models`, and
+parser, `yaml_tree` with it); `check` holds the tree against the pydantic models (`*_models`, and
 `models` for the whole); `build` makes the subjects and claims, case by case, and `build_compiled`
 an access of compiled code, by what `scan` knows of it. Nothing is imported from `prove`, `report` or the command
 line.

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from swzverify.spec.fields import Count, Expression, Identifier, Name, Text, by_shape
+from pydantic import Field, Tag
+
+from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneValue
-from swzverify.spec.part import Choice, Length, Part, Tag, key
 from swzverify.spec.place_models import BaseValue
 
 
 class LoopPart(Part):
     """C's loop `for (i = start; i < stop; i += step)`, or with `i *= times`."""
 
-    start: Count = key(0, description="the first value", examples=[0])
-    stop: Count = key(description="the first value that is not reached", examples=[64, "BK"])
-    step: Count = key(1, description="from one value to the next", examples=[16])
-    times: Count | None = key(
+    start: Count = Field(0, description="the first value", examples=[0])
+    stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
+    step: Count = Field(1, description="from one value to the next", examples=[16])
+    times: Count | None = Field(
         None, description="each value is so many times the one before; in place of `step`", examples=[2]
     )
 
@@ -24,8 +25,8 @@ class LoopPart(Part):
 LoopValue: TypeAlias = Annotated[
     Annotated[Count, Tag("?number")]
     | Annotated[LoopPart, Tag("?LoopPart")]
-    | Annotated[list[Count], Tag("?values"), Length(1)],
-    Choice(
+    | Annotated[list[Count], Tag("?values"), Field(min_length=1)],
+    branch(
         "a number of iterations, {start: a, stop: b, step: c}, a list of values or any",
         by_shape(mapping="?LoopPart", text="?number", integer="?number", items="?values"),
     ),
@@ -35,50 +36,50 @@ LoopValue: TypeAlias = Annotated[
 class WalkPart(Part):
     """An address that moves from each iteration of a loop to the next: `(address ^ xor) + step`."""
 
-    over: Identifier | None = key(None, description="the loop; default: the only one", examples=["k"])
-    start: Expression = key(description="the address in the first iteration", examples=["lane*16"])
-    step: Expression | None = key(
+    over: Identifier | None = Field(None, description="the loop; default: the only one", examples=["k"])
+    start: Expression = Field(description="the address in the first iteration", examples=["lane*16"])
+    step: Expression | None = Field(
         None, description="what each iteration adds, after `xor`", examples=[64, "(k % 4 == 3)*128"]
     )
-    xor: Expression | None = key(None, description="what each iteration XORs, before `step`", examples=[32, "k*16"])
+    xor: Expression | None = Field(None, description="what each iteration XORs, before `step`", examples=[32, "k*16"])
 
 
 LinesValue: TypeAlias = Annotated[
-    Annotated[Count, Tag("?number")] | Annotated[list[Count], Tag("?lines"), Length(2)],
-    Choice("a line of the PTX, or a list of lines", by_shape(text="?number", integer="?number", items="?lines")),
+    Annotated[Count, Tag("?number")] | Annotated[list[Count], Tag("?lines"), Field(min_length=2)],
+    branch("a line of the PTX, or a list of lines", by_shape(text="?number", integer="?number", items="?lines")),
 ]
 
 
 class CompiledPart(Part):
     """An instruction of a compiled kernel."""
 
-    file: Text = key(description="the PTX file, from the spec's folder", examples=["build/gemm.ptx"])
-    kernel: Text | None = key(
+    file: Text = Field(description="the PTX file, from the spec's folder", examples=["build/gemm.ptx"])
+    kernel: Text | None = Field(
         None, description="the kernel's name in the PTX; default: the only one", examples=["_Z4gemmPKfPf"]
     )
-    line: LinesValue | None = key(
+    line: LinesValue | None = Field(
         None,
         description="its line in the PTX; several lines are the iterations of `over`",
         examples=[147, [57, 72, 87]],
     )
-    source: Count | None = key(
+    source: Count | None = Field(
         None,
         description="its line in the source, in place of `line`: every such instruction from there, in order",
         examples=[16],
     )
-    over: Identifier | None = key(
+    over: Identifier | None = Field(
         None, description="the loop whose iterations the lines are, in order; default: the only one", examples=["i"]
     )
-    loops: dict[Identifier, Count] = key(
-        {},
+    loops: dict[Identifier, Count] = Field(
+        default_factory=dict,
         description="for each loop of `for` the PTX line where it begins; where there is one, it is found",
         examples=[{"k": 139}],
     )
-    array: Text | None = key(
+    array: Text | None = Field(
         None, description="the array that its address must begin with, by its name in the PTX", examples=["buf"]
     )
-    parameters: dict[Identifier, Count] = key(
-        {},
+    parameters: dict[Identifier, Count] = Field(
+        default_factory=dict,
         description="values of the kernel's integer parameters, by name, or by number as param0, param1, ...",
         examples=[{"lda": 128}, {"param2": 64}],
     )
@@ -87,70 +88,70 @@ class CompiledPart(Part):
 class AccessPart(Part):
     """What the threads of a block do with one instruction: `coord` in a tile, or an `address`."""
 
-    instruction: Text = key(
+    instruction: Text = Field(
         description="PTX name, such as ldmatrix.x4 or st.shared.v4.b32",
         examples=["ldmatrix.x4", "st.shared.v4.b32", "ld.shared.v4.f32"],
     )
-    tile: Name | None = key(None, description="the tile that is accessed, at `coord`", examples=["A"])
-    threads: Count | None = key(None, description="threads of the block, at most 1024", examples=[128])
-    block: list[Count] | None = key(
+    tile: Name | None = Field(None, description="the tile that is accessed, at `coord`", examples=["A"])
+    threads: Count | None = Field(None, description="threads of the block, at most 1024", examples=[128])
+    block: list[Count] | None = Field(
         None,
-        least=1,
-        most=3,
+        min_length=1,
+        max_length=3,
         description="extents of the block: x, y, z; in place of `threads`",
         examples=[[32, 4]],
     )
-    for_: dict[Identifier, LoopValue] = key(
-        {},
-        name="for",
+    for_: dict[Identifier, LoopValue] = Field(
+        default_factory=dict,
+        alias="for",
         description="loop variables and their values",
         examples=[{"i": 4}, {"k": {"start": 0, "stop": 64, "step": 16}}, {"s": [1, 2, 4, 8]}],
     )
-    let: dict[Identifier, Expression] = key(
-        {},
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
         description="names for expressions, which the other expressions of this access may use",
         examples=[{"row": "warp*16 + lane%16"}],
     )
-    lanes: dict[Identifier, LaneValue] = key(
-        {},
+    lanes: dict[Identifier, LaneValue] = Field(
+        default_factory=dict,
         description="values that each lane has of its own, such as data that it reads; claims hold for every choice",
         examples=[{"bin": 64}, {"row": {"start": 0, "stop": 64, "step": 8}}, {"index": {"bits": 8}}],
     )
-    coord: list[Expression] | None = key(
+    coord: list[Expression] | None = Field(
         None,
-        least=1,
+        min_length=1,
         description="one expression per mode of the tile",
         examples=[["warp*16 + lane%16", "lane/16*8"]],
     )
-    stage: Expression | None = key(None, description="the stage; without it every one", examples=[0, "warp%2"])
-    address: Expression | None = key(
+    stage: Expression | None = Field(None, description="the stage; without it every one", examples=[0, "warp%2"])
+    address: Expression | None = Field(
         None, description="a byte address, added to `base`; in place of `tile`", examples=["((tid >> 1) & 7) << 4"]
     )
-    walk: WalkPart | None = key(
+    walk: WalkPart | None = Field(
         None,
         description="a byte address that moves with a loop, added to `base`; in place of `address`",
         examples=[{"start": "lane*16", "xor": 32}],
     )
-    compiled: CompiledPart | None = key(
+    compiled: CompiledPart | None = Field(
         None,
         description="an instruction of a compiled kernel, whose array begins at `base`; in place of `address`",
         examples=[{"file": "build/gemm.ptx", "line": 147}],
     )
-    base: BaseValue | None = key(
+    base: BaseValue | None = Field(
         None,
         description="added to `address`, `walk` or `compiled`; default 0",
         examples=[{"align": 128}, {"in": "smem", "offset": 0}],
     )
-    bytes: Count | None = key(None, description="bytes that `address` may touch, for in_bounds", examples=[128])
-    if_: Expression | None = key(
-        None, name="if", description="which threads take part: those for which it is not 0", examples=["tid < 96"]
+    bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds", examples=[128])
+    if_: Expression | None = Field(
+        None, alias="if", description="which threads take part: those for which it is not 0", examples=["tid < 96"]
     )
-    assume: list[Expression] = key(
+    assume: list[Expression] = Field(
         [],
         description="what holds of loop variables and constants; the claims hold where it does",
         examples=[["i < 4"]],
     )
-    weight: Count = key(
+    weight: Count = Field(
         1,
         description="how often its wavefronts count where `swzverify synth` has to choose; claims do not read it",
         examples=[4],

@@ -261,7 +261,7 @@ def _build_claims(
         if isinstance(part, str):
             placed.append(item)
             continue
-        key = _claim_key(item, part.keys)
+        key = _claim_key(item, part.__class__.model_fields)
         read = Values(item, key, constants, problems)
         try:
             claim = build_claim(part, read, names)

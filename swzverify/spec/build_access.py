@@ -164,7 +164,7 @@ def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: 
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _value_loop(listed, name, where, values, value, range(len(value)))
     if isinstance(value, LoopPart) and value.times is not None:
-        if "step" in value.given:
+        if "step" in value.model_fields_set:
             values.fail("SWZ105", "a loop has `step` or `times`, not both", where)
         stated, keys = (value.start, value.stop, value.times), ("start", "stop", "times")
         return _value_loop(lambda loop, found: geometric(loop, *found), name, where, values, stated, keys)

@@ -9,8 +9,8 @@ from swzverify.claims import Aligned, Claim, Coalesced, ConflictFree, InBounds, 
 from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.core.records import dataclass
 from swzverify.spec.claim_models import NAMING, ClaimPart
+from swzverify.spec.fields import Part
 from swzverify.spec.names import Names
-from swzverify.spec.part import Part
 from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node
 from swzverify.spec.values import Broken, Values

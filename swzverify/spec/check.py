@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import field
 from typing import cast
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from swzverify.core.records import dataclass
 from swzverify.errors import nearest
 from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
-from swzverify.spec.fields import IDENTIFIER_PATTERN
+from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of
 from swzverify.spec.meant import key_hint, word_hint
 from swzverify.spec.models import PARTS, SECTIONS, SpecPart
-from swzverify.spec.part import Fault, Key, Part, Where, kind_of
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import to_data
 from swzverify.spec.tile_models import TmaPart
@@ -43,14 +45,16 @@ def check(root: Mapping, problems: Problems) -> Checked | None:
     claims = data.get("claims")
     places = list(range(len(claims))) if isinstance(claims, list) else []
     for _ in range(3):
-        faults: list[Fault] = []
-        spec = SpecPart.read(data, (), faults)
-        if not faults:
+        try:
+            spec = SpecPart.model_validate(data)
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+            for detail in details:
+                _note(detail, root, places, problems)
+            if not _drop(details, data, broken, places):
+                return None
+        else:
             return Checked(spec, root, frozenset(broken), tuple(places))
-        for fault in faults:
-            _note(fault, root, places, problems)
-        if not _drop(faults, data, broken, places):
-            return None
     return None
 
 
@@ -68,11 +72,11 @@ def _check_version(root: Mapping, data: dict[str, Data], problems: Problems) -> 
     return True
 
 
-def _drop(faults: list[Fault], data: dict[str, Data], broken: set[tuple[str, str]], places: list[int]) -> bool:
+def _drop(details: list[ErrorDetails], data: dict[str, Data], broken: set[tuple[str, str]], places: list[int]) -> bool:
     """Take wrong entries out of the data; False where nothing can be built without them."""
     bad_claims: set[int] = set()
-    for fault in faults:
-        loc = fault.where
+    for detail in details:
+        loc = detail["loc"]
         section = str(loc[0]) if loc else ""
         entries = data.get(section)
         names = [step for step in loc[1:] if not _is_tag(step)]
@@ -81,7 +85,7 @@ def _drop(faults: list[Fault], data: dict[str, Data], broken: set[tuple[str, str
             entries.pop(str(names[0]), None)
         elif section == "claims" and names and isinstance(names[0], int):
             bad_claims.add(names[0])
-        elif section in ("title", "source") or (section not in SpecPart.keys and section):
+        elif section in ("title", "source") or (section not in SpecPart.model_fields and section):
             data.pop(section, None)
         else:
             return False
@@ -93,28 +97,25 @@ def _drop(faults: list[Fault], data: dict[str, Data], broken: set[tuple[str, str
 
 
 def _is_tag(step: str | int) -> bool:
-    """Whether a step of a fault's place is a tag or a key's mark, and no key of the file."""
+    """Whether a step of pydantic's location is a tag or a key's mark, and no key of the file."""
     return isinstance(step, str) and (step.startswith("?") or step == "[key]")
 
 
-def _names(owner: type[Part] | None) -> dict[str, Key]:
-    """The keys of a model, by their names in the file."""
-    return {each.name: each for each in owner.keys.values()} if owner else {}
-
-
-def _note(fault: Fault, root: Mapping, places: list[int], problems: Problems) -> None:
-    """Put what is wrong into words, at its place in the file."""
-    loc = fault.where
+def _note(detail: ErrorDetails, root: Mapping, places: list[int], problems: Problems) -> None:
+    """Put one of pydantic's complaints into our words, at its place in the file."""
+    loc = detail["loc"]
     path: list[str | int] = [step for step in loc if not _is_tag(step)]
     if len(path) > 1 and path[0] == "claims" and isinstance(path[1], int):
         path[1] = places[path[1]]
-    match fault.kind:
-        case "unknown":
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden":
             _note_unknown_key(loc, path, root, problems)
         case "missing":
             owner = _owner(loc)
-            known = _names(owner)
+            described = owner.model_fields if owner else {}
             name = str(path[-1])
+            known = {info.alias or key for key, info in described.items()}
             holder = get(root, *path[:-1])
             keys = [key.text for key, _ in holder.entries] if isinstance(holder, Mapping) else []
             others = [key for key in keys if key not in known]
@@ -122,22 +123,27 @@ def _note(fault: Fault, root: Mapping, places: list[int], problems: Problems) ->
                 f"'{name}'" in key_hint(owner.__name__, key, ()) for key in others if owner
             ):
                 return  # the unknown key is reported, with this one as what was meant
-            hint = known[name].description if name in known else ""
+            found = next((info for key, info in described.items() if (info.alias or key) == name), None)
+            hint = found.description if found and found.description else ""
             problems.add("SWZ104", f"the key '{name}' is missing", _holder(root, path[:-1]), hint)
-        case "pattern":
-            _note_bad_name(fault, path, root, problems)
+        case "string_pattern_mismatch":
+            _note_bad_name(detail, loc, path, root, problems)
         case "SWZ104" | "SWZ105" as code:
             where = get(root, *path)
-            key = key_of(where, str(fault.context["key"])) if "key" in fault.context else None
-            problems.add(code, fault.message, key or _value_place(root, path), str(fault.context.get("hint", "")))
-        case _:
-            message, hint = _expected(fault)
+            key = key_of(where, str(context["key"])) if "key" in context else None
+            message = str(detail["msg"])
+            if not context:  # a union's own message, which cannot hold the value
+                message += f", not {kind_of(cast('object', detail['input']))}"
+            problems.add(code, message, key or _value_place(root, path), str(context.get("hint", "")))
+        case other:
+            message = _expected(other, context, cast("object", detail["input"]))
+            hint = _literal_hint(context, cast("object", detail["input"])) if other == "literal_error" else ""
             problems.add("SWZ105", message, _value_place(root, path), hint)
 
 
-def _note_unknown_key(loc: Where, path: list[str | int], root: Mapping, problems: Problems) -> None:
+def _note_unknown_key(loc: tuple[str | int, ...], path: list[str | int], root: Mapping, problems: Problems) -> None:
     owner = _owner(loc)
-    known = list(_names(owner))
+    known = [info.alias or key for key, info in owner.model_fields.items()] if owner else []
     name = str(path[-1])
     listed = f"allowed here: {', '.join(known)}" if known else ""
     holder = get(root, *path[:-1])
@@ -148,16 +154,19 @@ def _note_unknown_key(loc: Where, path: list[str | int], root: Mapping, problems
     problems.add("SWZ104", f"unknown key '{name}'", key_of(holder, name) or holder, hint)
 
 
-def _note_bad_name(fault: Fault, path: list[str | int], root: Mapping, problems: Problems) -> None:
-    rule = "letters, digits and _" if fault.context["pattern"] == IDENTIFIER_PATTERN else "letters, digits, _ . and -"
+def _note_bad_name(
+    detail: ErrorDetails, loc: tuple[str | int, ...], path: list[str | int], root: Mapping, problems: Problems
+) -> None:
+    pattern = detail.get("ctx", {}).get("pattern")
+    rule = "letters, digits and _" if pattern == IDENTIFIER_PATTERN else "letters, digits, _ . and -"
     hint = f"a name is {rule}, and begins with a letter or _"
     where: Node | None = get(root, *path)
-    if fault.where[-1] == "[key]":
+    if loc[-1] == "[key]":
         where = key_of(get(root, *path[:-1]), str(path[-1])) or where
-    problems.add("SWZ105", f"'{fault.given}' is not a name", where, hint)
+    problems.add("SWZ105", f"'{detail['input']}' is not a name", where, hint)
 
 
-def _owner(loc: Where) -> type[Part] | None:
+def _owner(loc: tuple[str | int, ...]) -> type[Part] | None:
     """The model that the last step of a location is (or should be) a key of."""
     above = loc[:-1]
     for depth in range(len(above), 0, -1):
@@ -192,25 +201,29 @@ def _value_place(root: Mapping, path: list[str | int]) -> Node | Place:
 
 
 _EXPECTED = {
-    "text": "a text",
-    "integer": "an integer",
-    "list": "a list",
-    "names": "a mapping of names",
-    "mapping": "a mapping",
+    "string_type": "a text",
+    "int_type": "an integer",
+    "list_type": "a list",
+    "dict_type": "a mapping of names",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
 }
 
 
-def _expected(fault: Fault) -> tuple[str, str]:
-    """What is wrong with a value's type, its word or its length; and a hint."""
-    match fault.kind:
-        case "literal":
-            words = [str(each) for each in cast("tuple[object, ...]", fault.context["words"])]
-            listed = " or ".join(part for part in (", ".join(map(repr, words[:-1])), repr(words[-1])) if part)
-            hint = word_hint(str(fault.given), words) if isinstance(fault.given, str | bool) else ""
-            return f"expected {listed}, not {kind_of(fault.given)}", hint
-        case "length":
-            count, least, most = len(cast("list[object]", fault.given)), fault.context["least"], fault.context["most"]
-            bound = f"at least {least}" if count < cast("int", least) else f"at most {most}"
-            return f"expected {bound} entries, not {count}", ""
-        case kind:
-            return f"expected {_EXPECTED[kind]}, not {kind_of(fault.given)}", ""
+def _expected(kind: str, context: dict[str, object], value: object) -> str:
+    """A sentence for one of pydantic's own error types."""
+    match kind:
+        case "literal_error":
+            return f"expected {context.get('expected', '')}, not {kind_of(value)}"
+        case "too_short" | "too_long":
+            least, most = context.get("min_length"), context.get("max_length")
+            bound = f"at least {least}" if kind == "too_short" else f"at most {most}"
+            return f"expected {bound} entries, not {context.get('actual_length')}"
+        case _:
+            what = _EXPECTED.get(kind, "something else")
+            return f"expected {what}, not {kind_of(value)}"
+
+
+def _literal_hint(context: dict[str, object], value: object) -> str:
+    allowed = str(context.get("expected", "")).replace(" or ", ", ").replace("'", "").split(", ")
+    return word_hint(str(value), allowed) if isinstance(value, str | bool) else ""

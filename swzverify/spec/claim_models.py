@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, cast
 
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Tag, create_model
+from pydantic_core import CoreSchema, PydanticCustomError
+
 from swzverify.claims import Claim, claim_types
 from swzverify.claims.form import Count as HowMany
 from swzverify.claims.form import Form, Named, Number, Role
-from swzverify.spec.fields import Chooser, Count, Expect, Name, Text
+from swzverify.spec.fields import Chooser, Count, Expect, Name, Part, Text, branch, kind_of
 from swzverify.spec.meant import claim_hint
-from swzverify.spec.part import Check, Choice, Deferred, Length, Part, Tag, WrongValueError, key, kind_of
 
-Pair: TypeAlias = Annotated[list[Name], Length(2, 2)]
+Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
 _SAMPLES = {
     Role.TILE: ("A", "B"),
     Role.ACCESS: ("read_A", "write_A"),
@@ -23,7 +25,7 @@ _AS_NAME, _AS_PAIR = "?name", "?pair"
 Model = TypeVar("Model", bound=Part)
 
 
-def _either(kinds: list[Any]) -> Any:  # a type
+def _either(kinds: list[Any]) -> Any:  # a type for pydantic
     """The union of these types."""
     union: Any = Union
     return union[tuple(kinds)]
@@ -31,20 +33,19 @@ def _either(kinds: list[Any]) -> Any:  # a type
 
 def _made(name: str, base: type[Model], title: str, fields: Mapping[str, Any]) -> type[Model]:
     """A model with these fields, each a type and its `Field`."""
-    types = {key: kind for key, (kind, _) in fields.items()}
-    body = {"__doc__": title, "__module__": __name__, "__annotations__": types}
-    return cast("type[Model]", type(name, (base,), body | {key: said for key, (_, said) in fields.items()}))
+    make: Any = create_model
+    return cast("type[Model]", make(name, __base__=base, __doc__=title, **fields))
 
 
 def _naming(role: Role) -> type[Part]:
     """`{tile: A}`: the subject of that role."""
-    field = (Name, key(description=f"the name of {role.noun}", examples=[_SAMPLES[role][0]]))
+    field = (Name, Field(description=f"the name of {role.noun}", examples=[_SAMPLES[role][0]]))
     return _made(f"{role.value.title()}Argument", Part, f"The {role.value} that is meant.", {role.value: field})
 
 
 def _naming_two(role: Role) -> type[Part]:
     """`{tiles: [A, B]}`: two subjects of that role."""
-    field = (Pair, key(description=f"the names of two {role.section}", examples=[[*_SAMPLES[role]]]))
+    field = (Pair, Field(description=f"the names of two {role.section}", examples=[[*_SAMPLES[role]]]))
     return _made(f"{role.section.title()}Argument", Part, f"Two {role.section}.", {role.section: field})
 
 
@@ -60,24 +61,24 @@ class ClaimPart(Part):
 
     kind: ClassVar[str]
 
-    expect: Expect = key("proved", description="how the claim should come out", examples=["refuted", "proved"])
-    because: Text = key(
+    expect: Expect = Field("proved", description="how the claim should come out", examples=["refuted", "proved"])
+    because: Text = Field(
         "", description="why it comes out so", examples=["the column of an unswizzled tile lies in one bank"]
     )
-    source: Text = key("", description="where the claim comes from", examples=["CUDA Programming Guide"])
+    source: Text = Field("", description="where the claim comes from", examples=["CUDA Programming Guide"])
 
 
-def _choice(form: Form) -> Any:  # a type
+def _choice(form: Form) -> Any:  # a type for pydantic
     """The type of a claim that needs names only: one or two, or a mapping that says of what."""
     one, two = form.count is not HowMany.TWO, form.count is not HowMany.ONE
     keys = [role.value for role in form.roles if one] + [role.section for role in form.roles if two]
     branches: list[Any] = [Annotated[Name, Tag(_AS_NAME)]] if one else []
     branches += [Annotated[Pair, Tag(_AS_PAIR)]] if two else []
     branches += [Annotated[NAMING[key], Tag(f"?{NAMING[key].__name__}")] for key in keys]
-    return Annotated[_either(branches), Choice(_expected(form, one, two), _chooser(keys, one, two))]
+    return Annotated[_either(branches), branch(_expected(form, one, two), _chooser(keys, one, two))]
 
 
-def _name_or_keys(form: Form, keys: type[Part]) -> Any:  # a type
+def _name_or_keys(form: Form, keys: type[Part]) -> Any:  # a type for pydantic
     """The type of a claim whose one name may stand for all its keys."""
     tag = f"?{keys.__name__}"
     branches = _either([Annotated[Name, Tag(_AS_NAME)], Annotated[keys, Tag(tag)]])
@@ -88,7 +89,7 @@ def _name_or_keys(form: Form, keys: type[Part]) -> Any:  # a type
     def choose(value: object) -> str | None:
         return _AS_NAME if isinstance(value, str) else tag if isinstance(value, dict) else None
 
-    return Annotated[branches, Choice(expected, choose)]
+    return Annotated[branches, branch(expected, choose)]
 
 
 def _expected(form: Form, one: bool, two: bool) -> str:
@@ -129,15 +130,15 @@ def _key(part: Named | Number) -> str:
     return part.role.value if isinstance(part, Named) else part.name
 
 
-def _field(part: Named | Number) -> Any:  # a type and its key
+def _field(part: Named | Number) -> Any:  # pydantic takes a type and its field
     """The type and field of a key."""
     kind: Any = Name if isinstance(part, Named) else Count
     said: dict[str, Any] = {"description": part.says}
     said["examples"] = [part.example] if isinstance(part, Named) else [*part.examples]
     if not part.optional:
-        return kind, key(**said)
+        return kind, Field(**said)
     default = None if isinstance(part, Named) else part.default
-    return (kind if default is not None else kind | None), key(default, **said)
+    return (kind if default is not None else kind | None), Field(default, **said)
 
 
 _ARGUMENTS = {kind: _argument(claim) for kind, claim in claim_types().items() if claim.form.keys}
@@ -155,7 +156,7 @@ def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
     argument = _ARGUMENTS[kind] if form.keys else _choice(form)
     if form.name_alone:
         argument = _name_or_keys(form, _ARGUMENTS[kind])
-    field = (argument, key(description=form.says, examples=[*form.examples]))
+    field = (argument, Field(description=form.says, examples=[*form.examples]))
     model = _made(f"{claim.__name__}Claim", ClaimPart, form.title, {kind: field})
     model.kind = kind
     return model
@@ -164,7 +165,7 @@ def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
 CLAIM_PARTS: dict[str, type[ClaimPart]] = {kind: _model(kind, claim) for kind, claim in claim_types().items()}
 """The model of each claim, by its key."""
 
-_OTHER_KEYS = tuple(ClaimPart.keys)
+_OTHER_KEYS = tuple(ClaimPart.model_fields)
 
 
 def claim_kind(keys: object) -> str | None:
@@ -177,27 +178,29 @@ def claim_kind(keys: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-def _check_claim(value: object) -> None:
+def _check_claim(value: object) -> object:
     """A claim is `standard` or a mapping with exactly one claim's key; say what it has instead."""
     if value == "standard":
-        return
+        return value
     if not isinstance(value, dict):
         message = f"expected a claim such as `injective: A`, or `standard`, not {kind_of(value)}"
-        raise WrongValueError("SWZ105", message)
+        raise PydanticCustomError("SWZ105", "{message}", {"message": message})
     keys = [str(key) for key in cast("dict[object, object]", value)]
     if claim_kind(keys):
-        return
+        return cast("object", value)
     known = [key for key in keys if key in CLAIM_PARTS]
     if len(known) > 1:
         message = f"a list item states one claim, this one states {' and '.join(known)}"
-        raise WrongValueError("SWZ104", message, hint="begin another item with '- '", key=known[1])
+        context = {"message": message, "hint": "begin another item with '- '", "key": known[1]}
+        raise PydanticCustomError("SWZ104", "{message}", context)
     listed = "claims: " + ", ".join(CLAIM_PARTS)
     unknown = [key for key in keys if key not in _OTHER_KEYS]
     if not unknown:
-        raise WrongValueError("SWZ104", "this item states no claim", hint=listed)
+        raise PydanticCustomError("SWZ104", "{message}", {"message": "this item states no claim", "hint": listed})
     near = claim_hint(unknown[0], CLAIM_PARTS)
     hint = f"{near}\n{listed}" if near else listed
-    raise WrongValueError("SWZ104", f"unknown claim '{unknown[0]}'", hint=hint, key=unknown[0])
+    context = {"message": f"unknown claim '{unknown[0]}'", "hint": hint, "key": unknown[0]}
+    raise PydanticCustomError("SWZ104", "{message}", context)
 
 
 def _choose_claim(value: object) -> str | None:
@@ -207,12 +210,16 @@ def _choose_claim(value: object) -> str | None:
     return "?standard"
 
 
-def _every_kind() -> Any:  # a type
-    """The claims of every kind, one branch for each, and one for `standard`."""
-    branches: list[Any] = [Annotated[part, Tag(f"?{kind}")] for kind, part in CLAIM_PARTS.items()]
-    standard: Any = Annotated[Literal["standard"], Tag("?standard")]
-    return Annotated[_either([standard, *branches]), Choice("a claim", _choose_claim)]
+class _EveryKind:
+    """The claims of every kind, which pydantic takes for the type that this annotates."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """One branch per kind, and one for `standard`."""
+        del source
+        branches: list[Any] = [Annotated[part, Tag(f"?{kind}")] for kind, part in CLAIM_PARTS.items()]
+        standard: Any = Annotated[Literal["standard"], Tag("?standard")]
+        return handler.generate_schema(Annotated[_either([standard, *branches]), branch("a claim", _choose_claim)])
 
 
-ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], Deferred(_every_kind), Check(_check_claim)]
+ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], _EveryKind(), BeforeValidator(_check_claim)]
 """One item of `claims:`."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from swzverify.claims import Claim
 from swzverify.core.records import dataclass
 from swzverify.spec.check import Checked
-from swzverify.spec.part import Part
+from swzverify.spec.fields import Part
 from swzverify.spec.tree import get, key_of, place_of
 from swzverify.subjects import Access, Tile
 
@@ -66,7 +66,7 @@ def _words(value: object) -> Iterator[str]:
         case str():
             yield from _NAME.findall(value)
         case Part():
-            for key in value.keys:
+            for key in type(value).model_fields:
                 yield from _words(getattr(value, key))
         case list() | tuple():
             for each in value:  # pyright: ignore[reportUnknownVariableType]

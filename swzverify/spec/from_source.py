@@ -96,7 +96,7 @@ def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Che
             place = key_of(get(checked.root, "constants"), each.name) or checked.root
             problems.add(DIFFERENT, message, place, "the code has changed: does the spec still speak of it?")
         constants[each.name] = each.value
-    spec = checked.spec.changed(constants=constants)
+    spec = checked.spec.model_copy(update={"constants": constants})
     return replace(checked, spec=spec), Constants(path, tuple(found))
 
 

@@ -1,7 +1,7 @@
 """The JSON Schema of spec files, made from the very models that read them, for editors.
 
-The types of the models become a schema; `schema_rules` and `schema_names` add what `build` checks
-and a schema can say. It accepts every spec that loads. What it cannot say is left to
+pydantic writes the schema of the models' types; `schema_rules` and `schema_names` add what `build`
+checks and a schema can say. It accepts every spec that loads. What it cannot say is left to
 `swzverify prove`: names that are not there, expressions and layouts, sums of sizes.
 """
 
@@ -9,28 +9,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from inspect import cleandoc
-from types import UnionType
-from typing import Any, Literal, Union, cast
+from typing import cast
 
 from swzverify.ir.c_parse import MAX_CHARACTERS
+from swzverify.spec.fields import Part
 from swzverify.spec.models import SpecPart
-from swzverify.spec.part import Kind, Length, Part, Pattern, Words, key_types, taken_apart
 from swzverify.spec.schema_names import instruction_schema, target_schema
 from swzverify.spec.schema_rules import BOUNDS, ENTRIES, EVERY_INTEGER, POWERS_OF_TWO, RULES, SIZES, TEXTS, Schema
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
-_SAYS_NOTHING: tuple[object, ...] = (None, "", [], {})
+_SAYS_NOTHING: tuple[object, ...] = (None, "", [])
 """Defaults that an editor would fill in and that mean no more than a missing key."""
 
-_ROOT = SpecPart.__name__
-_JSON_TYPES: dict[Any, str] = {str: "string", int: "integer"}
+_ROOT = "SpecPart"
 _OF_NAMES = ("properties", "patternProperties", "definitions")
 _FIRST = ("$schema", "description", "examples", "default", "type", "required", "allOf", "anyOf", "$ref")
 
 
 def schema_text() -> str:
-    """The schema as a file: JSON in ASCII.
+    """The schema as a file: JSON in ASCII, the same for every version of pydantic.
 
     >>> print(schema_text()[:57])
     {
@@ -46,7 +43,18 @@ def json_schema() -> dict[str, object]:
     >>> schema["$schema"], schema["required"]
     ('http://json-schema.org/draft-07/schema#', ['swzverify'])
     """
-    parts = {part.__name__: _of_part(part) for part in _parts(SpecPart, {})}
+    root = SpecPart.model_json_schema(by_alias=True, ref_template="#/definitions/{model}")
+    definitions = cast("dict[str, Schema]", root.pop("$defs", {}))
+    parts = {_ROOT: _draft_7(root), **{name: _draft_7(part) for name, part in definitions.items()}}
+    models = {model.__name__: model for model in _models(Part)}
+    for name, part in parts.items():
+        fields = {info.alias or key: info for key, info in models[name].model_fields.items()}
+        for key, value in cast("dict[str, Schema]", part["properties"]).items():
+            if fields[key].examples:
+                value["examples"] = fields[key].examples  # pydantic sorts the keys in them
+            _add_rules(f"{name}.{key}", value)
+        if name in RULES:
+            part["allOf"] = RULES[name]
     for place, found in (("AccessPart.instruction", instruction_schema()), (f"{_ROOT}.target", target_schema())):
         _replace(_at(parts, place), found)
     spec = parts.pop(_ROOT)
@@ -54,81 +62,31 @@ def json_schema() -> dict[str, object]:
     return _ordered({"$schema": DIALECT, **spec, "definitions": dict(sorted(parts.items()))})
 
 
-def _parts(part: type[Part], found: dict[type[Part], None]) -> dict[type[Part], None]:
-    """The model, and those that its keys take, each once."""
-    if part not in found:
-        found[part] = None
-        for kind in key_types(part).values():
-            _parts_of_type(kind, found)
-    return found
+def _models(base: type[Part]) -> Iterator[type[Part]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _models(model)
 
 
-def _parts_of_type(kind: Any, found: dict[type[Part], None]) -> None:
-    taken = taken_apart(kind)
-    part = taken.part
-    if part is not None:
-        _parts(part, found)
-    elif taken.origin is not Literal:
-        for each in taken.arguments:
-            _parts_of_type(each, found)
-
-
-def _of_part(part: type[Part]) -> Schema:
-    """The schema of a model, with the rules for its keys."""
-    properties: dict[str, Schema] = {}
-    for attribute, kind in key_types(part).items():
-        key = part.keys[attribute]
-        schema = _of_type_said(kind)
-        if not key.is_required and key.default not in _SAYS_NOTHING:
-            schema["default"] = key.default
-        schema |= {"description": key.description, "examples": key.examples}
-        if "$ref" in schema:  # draft 7 reads nothing beside a reference
-            schema["allOf"] = [{"$ref": schema.pop("$ref")}]
-        _add_rules(f"{part.__name__}.{key.name}", schema)
-        properties[key.name] = schema
-    made: Schema = {"type": "object", "description": cleandoc(part.__doc__ or ""), "properties": properties}
-    required = [key.name for key in part.keys.values() if key.is_required]
-    made |= {"required": required} if required else {}
-    made |= {"additionalProperties": False}
-    return made | ({"allOf": RULES[part.__name__]} if part.__name__ in RULES else {})
-
-
-def _of_type_said(kind: Any) -> Schema:
-    """The schema of a type. `null` is no value that a key's description would offer."""
-    taken = taken_apart(kind)
-    length: Length = taken.find(Length) or Length()
-    if taken.or_none:
-        return {"anyOf": _flat([_bare(taken, length), {"type": "null"}])}
-    return _bare(taken, length)
-
-
-def _bare(taken: Kind, length: Length) -> Schema:
-    sizes = {"min": length.least or None, "max": length.most}
-    match taken.origin:
-        case _ if taken.origin is list:
-            made: Schema = {"type": "array", "items": _of_type_said(taken.arguments[0])}
-            return made | {f"{name}Items": size for name, size in sizes.items() if size is not None}
-        case _ if taken.origin is dict:
-            pattern: Pattern = taken_apart(taken.arguments[0]).find(Pattern)
-            entries = {pattern.pattern: _of_type_said(taken.arguments[1])}
-            made = {"type": "object", "patternProperties": entries, "additionalProperties": False}
-            return made | {f"{name}Properties": size for name, size in sizes.items() if size is not None}
-        case _ if taken.origin is Literal:
-            kind = _JSON_TYPES[type(taken.arguments[0])]
-            words = [*taken.arguments]
-            return {"type": kind, "enum": words} if len(words) > 1 else {"type": kind, "const": words[0]}
-        case _ if taken.origin in (Union, UnionType):
-            return {"anyOf": _flat([_of_type_said(each) for each in taken.arguments])}
-        case _ if taken.origin in _JSON_TYPES:
-            made = {"type": _JSON_TYPES[taken.origin]}
-            for each in taken.said:
-                if isinstance(each, Pattern):
-                    made["pattern"] = each.pattern
-                elif isinstance(each, Words):
-                    made["enum"] = [*each.words]
-            return made
-        case part:
-            return {"$ref": f"#/definitions/{part.__name__}"}
+def _draft_7(schema: Schema) -> Schema:
+    """The same in draft 7, without what says nothing: titles made of names, defaults of null."""
+    result: Schema = {}
+    for keyword, value in schema.items():
+        if keyword in _OF_NAMES:
+            result[keyword] = {name: _draft_7(part) for name, part in cast("dict[str, Schema]", value).items()}
+        elif keyword in ("anyOf", "oneOf"):  # the branches of ours exclude each other
+            result["anyOf"] = _flat([_draft_7(part) for part in cast("list[Schema]", value)])
+        elif keyword == "items":
+            result[keyword] = _draft_7(cast("Schema", value))
+        elif keyword != "title" and not (keyword == "default" and value in _SAYS_NOTHING):
+            result[keyword] = value
+    if "const" in result:
+        result.pop("enum", None)
+    if "patternProperties" in result:
+        result["additionalProperties"] = False
+    if "$ref" in result and len(result) > 1:  # draft 7 reads nothing beside a reference
+        result["allOf"] = [{"$ref": result.pop("$ref")}]
+    return result
 
 
 def _flat(branches: list[Schema]) -> list[Schema]:
@@ -213,7 +171,7 @@ def _replace(schema: Schema, found: Schema) -> None:
 
 
 def _ordered(schema: Schema) -> Schema:
-    """The keywords in one order, whatever the order in which they were written."""
+    """The keywords in one order, whatever the order in which pydantic has them."""
     result: Schema = {}
     for keyword in sorted(schema, key=_rank):
         value = schema[keyword]

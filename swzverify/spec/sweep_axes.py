@@ -77,7 +77,7 @@ def read_sweep(checked: Checked, problems: Problems) -> Sweep | None:
 def _axis(name: str, value: list[int] | AxisPart, checked: Checked, problems: Problems) -> Axis:
     where = _key(checked, name)
     is_constant = name in checked.spec.constants
-    part = AxisPart.read({"values": value}, (), []) if isinstance(value, list) else value
+    part = AxisPart.model_validate({"values": value}) if isinstance(value, list) else value
     values = _values(name, part, where, problems)
     numbers = _numbers(part, values)
     texts = [part.at] if isinstance(part.at, str) else part.at or []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
+from pydantic import Field, Tag
+
 from swzverify.layout.tma import TmaMode
 from swzverify.spec.elements import ELEMENT_BITS
-from swzverify.spec.fields import Count, Expression, Identifier, Text, by_shape
-from swzverify.spec.part import Choice, Length, Part, Tag, Words, key
+from swzverify.spec.fields import Count, Expression, Identifier, Part, Text, branch, by_shape
 from swzverify.spec.place_models import BaseValue
 
 MAX_MODES = 8
@@ -17,16 +18,18 @@ MAX_MODES = 8
 class DenseLayoutPart(Part):
     """A row- or column-major layout, padded or not."""
 
-    shape: list[Count] = key(least=1, most=MAX_MODES, description="extents of the modes", examples=[[64, 64]])
-    order: Literal["row", "col"] = key(
+    shape: list[Count] = Field(
+        min_length=1, max_length=MAX_MODES, description="extents of the modes", examples=[[64, 64]]
+    )
+    order: Literal["row", "col"] = Field(
         "row", description="row: the last mode lies together; col: the first one does", examples=["row", "col"]
     )
-    pad: Count = key(0, description="elements added to each row (row) or column (col)", examples=[8, 1])
+    pad: Count = Field(0, description="elements added to each row (row) or column (col)", examples=[8, 1])
 
 
 LayoutValue: TypeAlias = Annotated[
     Annotated[Text, Tag("?text")] | Annotated[DenseLayoutPart, Tag("?DenseLayoutPart")],
-    Choice(
+    branch(
         "CuTe notation or {shape: [...], order: row|col, pad: n}", by_shape(mapping="?DenseLayoutPart", text="?text")
     ),
 ]
@@ -35,12 +38,12 @@ LayoutValue: TypeAlias = Annotated[
 class SwizzlePart(Part):
     """Swizzle<bits, base, shift>, on element offsets or on byte addresses."""
 
-    bits: Count = key(description="B: how many bits are XORed", examples=[3])
-    base: Count = key(description="M: the lowest bit that changes", examples=[3, 4])
-    shift: Count = key(
+    bits: Count = Field(description="B: how many bits are XORed", examples=[3])
+    base: Count = Field(description="M: the lowest bit that changes", examples=[3, 4])
+    shift: Count = Field(
         description="S: how many bits higher the bits lie that they are XORed with; at least B in size", examples=[3]
     )
-    on: Literal["offset", "address"] = key(
+    on: Literal["offset", "address"] = Field(
         "offset",
         description="what is swizzled: the offset, counted in elements, or the address, counted in bytes",
         examples=["offset", "address"],
@@ -49,7 +52,7 @@ class SwizzlePart(Part):
 
 SwizzleValue: TypeAlias = Annotated[
     Annotated[Text, Tag("?text")] | Annotated[SwizzlePart, Tag("?SwizzlePart")],
-    Choice(
+    branch(
         "Swizzle<B,M,S> or {bits: B, base: M, shift: S, on: offset|address}",
         by_shape(mapping="?SwizzlePart", text="?text"),
     ),
@@ -59,33 +62,35 @@ SwizzleValue: TypeAlias = Annotated[
 class TmaPart(Part):
     """A tile as the tensor memory accelerator writes it."""
 
-    swizzle: Annotated[Text, Words(tuple(mode.value for mode in TmaMode))] = key(
+    swizzle: Annotated[Text, Field(json_schema_extra={"enum": [mode.value for mode in TmaMode]})] = Field(
         "none", description="the tensor map's swizzle mode", examples=["128B", "none"]
     )
-    box: list[Count] = key(least=2, most=2, description="rows, elements of the inner dimension", examples=[[64, 64]])
+    box: list[Count] = Field(
+        min_length=2, max_length=2, description="rows, elements of the inner dimension", examples=[[64, 64]]
+    )
 
 
 class StagesPart(Part):
     """Copies of the tile, `pitch` bytes apart."""
 
-    count: Count = key(description="how many copies", examples=[2])
-    pitch: Count | None = key(
+    count: Count = Field(description="how many copies", examples=[2])
+    pitch: Count | None = Field(
         None, description="bytes from one stage to the next; default: the allocation, aligned", examples=[8192]
     )
 
 
 StagesValue: TypeAlias = Annotated[
     Annotated[Count, Tag("?number")] | Annotated[StagesPart, Tag("?StagesPart")],
-    Choice(
+    branch(
         "an integer or {count: n, pitch: bytes}", by_shape(mapping="?StagesPart", text="?number", integer="?number")
     ),
 ]
 
 
 ShapeValue: TypeAlias = Annotated[
-    Annotated[list[Count], Tag("?extents"), Length(1, MAX_MODES)]
-    | Annotated[dict[Identifier, Count], Tag("?modes"), Length(1, MAX_MODES)],
-    Choice("a list of extents, or a mapping of names to extents", by_shape(items="?extents", mapping="?modes")),
+    Annotated[list[Count], Tag("?extents"), Field(min_length=1, max_length=MAX_MODES)]
+    | Annotated[dict[Identifier, Count], Tag("?modes"), Field(min_length=1, max_length=MAX_MODES)],
+    branch("a list of extents, or a mapping of names to extents", by_shape(items="?extents", mapping="?modes")),
 ]
 
 
@@ -94,48 +99,48 @@ class TilePart(Part):
     expression.
     """
 
-    element: Annotated[Text, Words(tuple(ELEMENT_BITS))] | None = key(
+    element: Annotated[Text, Field(json_schema_extra={"enum": list(ELEMENT_BITS)})] | None = Field(
         None, description="the type of an element: f16, bf16, f32, i8, ...", examples=["f16", "f8e4m3"]
     )
-    bits: Count | None = key(None, description="size of an element in bits, in place of `element`", examples=[16, 12])
-    layout: LayoutValue | None = key(
+    bits: Count | None = Field(None, description="size of an element in bits, in place of `element`", examples=[16, 12])
+    layout: LayoutValue | None = Field(
         None,
         description="CuTe notation, or shape, order and pad",
         examples=["(64,64):(64,1)", "(BM,BK):(BK,1)", {"shape": [64, 64], "order": "row", "pad": 8}],
     )
-    swizzle: SwizzleValue | None = key(
+    swizzle: SwizzleValue | None = Field(
         None,
         description="Swizzle<B,M,S> on element offsets, or a mapping",
         examples=["Swizzle<3,3,3>", {"bits": 3, "base": 4, "shift": 3, "on": "address"}],
     )
-    tma: TmaPart | None = key(
+    tma: TmaPart | None = Field(
         None,
         description="the box that TMA writes, in place of `layout` and `swizzle`",
         examples=[{"swizzle": "128B", "box": [64, 64]}],
     )
-    shape: ShapeValue | None = key(
+    shape: ShapeValue | None = Field(
         None,
         description="extents of the modes, for `offset` or `address`; their names are i, j, k, ... or those given",
         examples=[[64, 8], {"row": 64, "chunk": 8}],
     )
-    offset: Expression | None = key(
+    offset: Expression | None = Field(
         None,
         description="where the element of a coordinate lies, in elements from the start; in place of `layout`",
         examples=["i*8 + (j ^ i%8)", "row*8 + (chunk ^ row%8)"],
     )
-    address: Expression | None = key(
+    address: Expression | None = Field(
         None,
         description="where the element of a coordinate lies, in bytes from the start; in place of `offset`",
         examples=["i*144 + j*16"],
     )
-    base: BaseValue | None = key(
+    base: BaseValue | None = Field(
         None,
         description="where the tile begins; default {align: 1024}",
         examples=[{"align": 1024}, {"in": "smem", "offset": 16384}, 4096],
     )
-    stages: StagesValue = key(
+    stages: StagesValue = Field(
         1, description="copies of the tile, one behind the other", examples=[2, {"count": 2, "pitch": 8192}]
     )
-    bytes: Count | None = key(
+    bytes: Count | None = Field(
         None, description="allocation of one stage, in bytes; default: up to the last element", examples=[8192]
     )

@@ -81,9 +81,9 @@ def _changed(checked: Checked, variant: Variant) -> Checked:
     if not variant.with_claims:
         changes["claims"], places = [], ()
     if variant.unswizzled:
-        bare = {name: spec.tiles[name].changed(swizzle=None) for name in variant.unswizzled}
+        bare = {name: spec.tiles[name].model_copy(update={"swizzle": None}) for name in variant.unswizzled}
         changes["tiles"] = {**spec.tiles, **bare}
-    return replace(checked, spec=spec.changed(**changes), claim_places=places)
+    return replace(checked, spec=spec.model_copy(update=changes), claim_places=places)
 
 
 def _with(node: Node, place: Place, value: int | str) -> MappingNode:

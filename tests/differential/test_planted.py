@@ -106,7 +106,7 @@ def predicate_forgotten(patch: Patch) -> None:
     sound = build_access.build_access
 
     def wrong(name: str, part: AccessPart, *rest: object) -> Access:
-        return sound(name, part.changed(if_=None), *rest)  # type: ignore[arg-type]  # as they came
+        return sound(name, part.model_copy(update={"if_": None}), *rest)  # type: ignore[arg-type]  # as they came
 
     patch.setattr(build, "build_access", wrong)
 
@@ -115,7 +115,7 @@ def assumption_forgotten(patch: Patch) -> None:
     sound = build_access.build_access
 
     def wrong(name: str, part: AccessPart, *rest: object) -> Access:
-        return sound(name, part.changed(assume=[]), *rest)  # type: ignore[arg-type]  # as they came
+        return sound(name, part.model_copy(update={"assume": []}), *rest)  # type: ignore[arg-type]  # as they came
 
     patch.setattr(build, "build_access", wrong)
 

@@ -41,12 +41,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from click.testing import CliRunner
+from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from swzverify.apps.cli import main
 from swzverify.spec.models import SpecPart
-from swzverify.spec.part import Fault
 from tests.docs.blocks import ROOT, Block
 from tests.docs.unrun import PageError, check_command, check_parsed, check_unrun
 from tests.inner_pytest import run_inner
@@ -325,10 +325,10 @@ def _fragment(value: object) -> None:
     whole = {"claims": value} if isinstance(value, list) else value
     if not isinstance(whole, dict):
         raise PageError("a fragment is a list of claims or a mapping")
-    faults: list[Fault] = []
-    SpecPart.read({"swzverify": 1, **whole}, (), faults)
-    if faults:
-        raise PageError(f"no part of a spec: {faults}")
+    try:
+        SpecPart.model_validate({"swzverify": 1, **whole})
+    except ValidationError as error:
+        raise PageError(f"no part of a spec: {error}") from None
 
 
 def _execute(source: str) -> None:

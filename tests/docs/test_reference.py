@@ -52,7 +52,7 @@ def test_every_public_python_name_is_there_once(package: str) -> None:
 def test_every_key_and_every_command_is_there() -> None:
     page = (HERE / "spec.md").read_text("utf-8")
     models = [SpecPart, *SECTIONS.values(), *CLAIM_PARTS.values()]
-    keys = {key.name for model in models for key in model.keys.values()}
+    keys = {field.alias or name for model in models for name, field in model.model_fields.items()}
     assert [key for key in sorted(keys) if not re.search(rf"^\| \[?`{key}`", page, re.MULTILINE)] == []
     commands = (HERE / "commands.md").read_text("utf-8")
     assert [name for name in COMMANDS if f"## swzverify {name}\n" not in commands] == []

@@ -16,8 +16,8 @@ from jsonschema import Draft7Validator
 from swzverify.errors import SwzError
 from swzverify.hardware import GLOBAL_INSTRUCTIONS, INSTRUCTIONS, TARGETS, find_any_instruction
 from swzverify.spec import SpecError, load_spec, parse_spec
+from swzverify.spec.fields import Part
 from swzverify.spec.models import SpecPart
-from swzverify.spec.part import Part
 from swzverify.spec.schema_names import instruction_schema
 from tests.editors.trees import data_of, keys, subschemas
 from tests.oracle.random_parts import seeded
@@ -306,10 +306,10 @@ def test_the_examples_of_the_models_are_those_of_the_schema(schema):
     while pending:
         model = pending.pop()
         pending += model.__subclasses__()
-        for key in model.keys.values():
+        for name, info in model.model_fields.items():
             if model.__name__ in PLACES:
                 own = schema if model is SpecPart else schema["definitions"][model.__name__]
-                assert own["properties"][key.name]["examples"] == key.examples
+                assert own["properties"][info.alias or name]["examples"] == info.examples
                 seen.add(model.__name__)
     assert seen == set(PLACES)
 

@@ -13,8 +13,7 @@ from typing import Any, get_args
 import pytest
 
 from swzverify.spec import access_models, claim_models, models, place_models, tile_models
-from swzverify.spec.fields import Count, Expression
-from swzverify.spec.part import Part, key_types
+from swzverify.spec.fields import Count, Expression, Part
 
 from . import c_expr
 from .brute_force import OracleAmbiguousError, OracleError, judge
@@ -151,8 +150,8 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     found = {
         f"{part.__name__}.{name}"
         for part in parts
-        for name, kind in key_types(part).items()
-        if takes_expression(kind, getattr(kind, "__metadata__", ()))
+        for name, field in part.model_fields.items()
+        if takes_expression(field.annotation, tuple(field.metadata))
     }
     assert found == set(FIELDS) | {"SweepPart.where"}  # tests/sweep has a generator and an oracle of its own
     listed = {position for positions in FIELDS.values() for position in positions}

@@ -69,9 +69,8 @@ def page_server(place: socket.socket, ask: Callable[[str, Ask], Answer]) -> Base
     try:
         from swzverify.apps.explorer.app import server_at  # noqa: PLC0415 - an extra has what it needs
     except ImportError as error:
-        missing = {"flask": "Flask", "werkzeug": "Flask", "pydantic": "pydantic"}.get(error.name or "")
-        if missing is None:
+        if error.name not in ("flask", "werkzeug"):
             raise
         hint = "pip install 'swzverify[explore]'; `swzverify show` and `explain` say the same without a page"
-        raise SwzError("SWZ593", f"the page needs {missing}, which is not installed", hint=hint) from error
+        raise SwzError("SWZ593", "the page needs Flask, which is not installed", hint=hint) from error
     return server_at(place, ask)
